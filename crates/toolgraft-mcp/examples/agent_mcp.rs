@@ -1,11 +1,11 @@
-//! An agent with the tools of an MCP server, that asks before each tool's first run.
+//! An agent with the tools of an MCP server. It asks for approval before the first run of each tool.
 //!
 //! ```sh
 //! cargo run --example agent_mcp -- http://localhost:11434/v1 qwen3:8b "What is on the disk?" \
 //!     npx -y @modelcontextprotocol/server-filesystem .
 //! ```
 //!
-//! What follows the question is the server's command line.
+//! The words after the question are the command line of the server.
 
 use std::io::{Write, stdin, stdout};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use toolgraft::{Agent, AgentEvent, OpenAi, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerConfig;
 
-/// Asks at the terminal. Reading a line blocks, so it happens on a thread of its own.
+/// Asks for approval at the terminal. Reading a line blocks, so it happens on a blocking thread.
 async fn ask(request: ApprovalRequest) -> bool {
     let question = format!("run {} {}? [y/N] ", request.tool, Value::Object(request.arguments));
     let answer = tokio::task::spawn_blocking(move || {
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .approver(ask)
         .build();
     let outcome = show(&agent, question).await;
-    // Waits until the server's process is gone.
+    // Returns only after the server's process has exited.
     hub.shutdown().await;
     outcome
 }

@@ -1,26 +1,26 @@
-//! One error for programs that pass errors on.
+//! One error type for programs that pass all errors on.
 
-/// Any error of this crate, or of [toolgraft]. Each part returns its own; `?` turns
-/// it into this one.
+/// Any error of this crate, or of [toolgraft]. Each part returns its own type; `?` converts it into
+/// this one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The configuration of MCP servers is wrong.
+    /// The configuration of MCP servers is faulty.
     #[error(transparent)]
     Config(#[from] crate::ConfigError),
-    /// One MCP server's entry is wrong.
+    /// The entry of one MCP server is faulty.
     #[error(transparent)]
     Entry(#[from] crate::EntryError),
-    /// An MCP server, or the hub of them, cannot do what is wanted.
+    /// An MCP server, or the hub, cannot do what was requested.
     #[error(transparent)]
     Mcp(#[from] crate::McpError),
-    /// What somebody typed does not fit a field of a server's form.
+    /// A value that the user entered does not fit a field of a server's form.
     #[error(transparent)]
     Field(#[from] crate::FieldError),
-    /// Nobody is logged in at an MCP server.
+    /// A login at an MCP server failed.
     #[error(transparent)]
     Login(#[from] crate::LoginError),
-    /// The library below has failed.
+    /// The underlying toolgraft library failed.
     #[error(transparent)]
     Toolgraft(#[from] toolgraft::Error),
 }

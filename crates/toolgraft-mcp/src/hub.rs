@@ -30,10 +30,10 @@ use toolgraft::tools::ACCESS_RESOURCE;
 use toolgraft::{Catalog, Outcome};
 use toolgraft_raster::MAX_PIXELS;
 
-/// Sets a [`Hub`] up. In whatever order options are set, the hub is the same.
+/// Configures a [`Hub`]. The order in which options are set does not matter.
 ///
-/// Without [`inherit_env`](Self::inherit_env) or [`environment`](Self::environment) servers
-/// get an empty environment, in which no program is found by its name alone.
+/// Without [`inherit_env`](Self::inherit_env) or [`environment`](Self::environment), servers get an
+/// empty environment, in which a program is only found by its path.
 #[derive(Default)]
 #[must_use = "a hub is there once it is connected"]
 pub struct HubBuilder {
@@ -60,89 +60,92 @@ impl std::fmt::Debug for HubBuilder {
 }
 
 setters! { HubBuilder:
-    /// Limit of a start, and again of a listing, for servers that set none. A start begins anew with
-    /// each output on standard error, up to [`MAX_START`](super::MAX_START).
+    /// Sets the time limit of a start, and again of a listing, for servers that set none. The time
+    /// of a start begins anew with each output on standard error, up to
+    /// [`MAX_START`](super::MAX_START).
     connect_timeout(limit: Duration) => settings.connect_timeout = limit;
 
-    /// Limit of a call for servers that set none.
+    /// Sets the time limit of a call for servers that set none.
     call_timeout(limit: Duration) => settings.call_timeout = limit;
 
-    /// Limit of a call however much progress its server reports; not below its other limit.
+    /// Sets the time limit of a call that holds however much progress its server reports. It is
+    /// never below the other limit.
     max_call(limit: Duration) => settings.max_call = limit;
 
-    /// Calls that run at once on a server that sets no number.
+    /// Sets the number of concurrent calls for servers that set none.
     max_calls(calls: NonZeroUsize) => settings.max_calls = calls;
 
-    /// When servers are started.
+    /// Sets when servers are started.
     start(start: Start) => settings.start = start;
 
-    /// When a server that has gone is started anew.
+    /// Sets when a server that has exited is started again.
     retry(retry: Retry) => settings.retry = retry;
 
-    /// What a server is told that asks back for input while a tool runs, where no
+    /// Sets the answer to a server that asks for input while a tool runs, if no
     /// [`elicitor`](Self::elicitor) is set.
     elicitation(elicitation: Elicitation) => settings.answers.rule = elicitation;
 
-    /// Who answers a server that asks back for input while a tool runs: forms to be filled in,
-    /// and pages to be opened. Without one, servers are told that nobody can be asked.
+    /// Sets the handler of a server's requests for input while a tool runs: forms to fill in, and
+    /// pages to open. Without one, servers are told that no user can be asked.
     elicitor(elicitor: impl Elicitor + 'static) => settings.answers.elicitor = Some(Arc::new(elicitor));
 
-    /// Keeps the images, audio and blobs of results, as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)) beside the
-    /// text, which has a note for each. A model that reads them is shown them
-    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Not kept by default: they are
-    /// large, and outcomes are stored with conversations.
+    /// Keeps the images, audio and blobs of results as events
+    /// ([`MEDIA_EVENT`](super::MEDIA_EVENT)), in addition to the text, which has a note for each. A
+    /// model that accepts them is sent them
+    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Off by default: they are large,
+    /// and outcomes are stored with conversations.
     keep_media(keep: bool) => settings.media = keep;
 
-    /// Shares the pixels of the pictures that are decoded at once, to be made smaller for a model, with whatever else
-    /// has this budget. By default a hub has [`MAX_PIXELS_AT_ONCE`](toolgraft::budget::MAX_PIXELS_AT_ONCE) of its own.
+    /// Shares a budget of pixels that are decoded at once, to scale pictures down for a model, with
+    /// other users of the budget. By default a hub has its own of
+    /// [`MAX_PIXELS_AT_ONCE`](toolgraft::budget::MAX_PIXELS_AT_ONCE).
     pixels(budget: Budget) => settings.pixels = budget;
 
-    /// Keeps what a server's `audience` says is for the user alone out of the text that a model
-    /// reads; it comes as an event ([`USER_EVENT`](super::USER_EVENT)), for a program that shows it. Not
-    /// by default: a program that does not would lose it.
+    /// Removes content whose `audience` is the user alone from the text that a model reads, and
+    /// reports it as an event ([`USER_EVENT`](super::USER_EVENT)) for a program that shows it. Off
+    /// by default: a program that does not show the event would lose the content.
     by_audience(by_audience: bool) => settings.by_audience = by_audience;
 
-    /// Uses the logins that are kept there, at servers over HTTP whose entry has no
-    /// `Authorization` header, and refreshes them. Nobody is asked to log in:
-    /// [`Login`](super::Login) does that.
+    /// Uses these stored logins at servers over HTTP whose entry has no `Authorization` header, and
+    /// refreshes them. Users are not asked to log in here: [`Login`](super::Login) does that.
     logins(logins: Logins) => settings.logins = Some(logins);
 
-    /// Shows each message of MCP on its way, in either direction, from the handshake on, without
-    /// the secrets of the servers' entries. `look` is told of them one by one; messages wait
-    /// meanwhile.
+    /// Reports each MCP message in either direction, from the handshake on, without the secrets of
+    /// the servers' entries. `look` is called with one message at a time, and the message waits for
+    /// it.
     wire(look: impl Fn(WireMessage) + Send + Sync + 'static) => settings.wire = Some(Wire::new(look));
 }
 
 impl HubBuilder {
-    /// Adds the servers of a configuration, behind those of an earlier one.
+    /// Adds the servers of a configuration after those of earlier ones.
     pub fn config(mut self, config: Config) -> Self {
         self.config.merge(config);
         self
     }
 
-    /// Adds certificates that are trusted beside the system's, and those of an entry's own
-    /// [`trust`](ServerConfig::trust), at servers over HTTP.
+    /// Adds certificates that are trusted at servers over HTTP, in addition to the system's and to
+    /// the [`trust`](ServerConfig::trust) of an entry.
     pub fn trust(mut self, trust: &Trust) -> Self {
         self.trust = self.trust.and(trust);
         self
     }
 
-    /// Adds a server, behind those of all configurations.
+    /// Adds a server after those of all configurations.
     pub fn server(mut self, server: ServerConfig) -> Self {
         self.servers.push(server);
         self
     }
 
-    /// Gives servers the variables of this process, as far as the allow-list has them:
-    /// `PATH`, `HOME` and the like. It is the one place where this library reads the
-    /// environment, and it does so only when it is told to.
+    /// Gives servers the variables of this process that are on the allow-list, such as `PATH` and
+    /// `HOME`. This is the only place where the library reads the environment, and it does so only
+    /// on request.
     pub fn inherit_env(mut self) -> Self {
         self.inherit_env = true;
         self
     }
 
-    /// Gives servers these variables, as far as the allow-list has them. They come before
-    /// inherited ones of the same names; a server's own `env` comes before both.
+    /// Gives servers these variables, if they are on the allow-list. They take precedence over
+    /// inherited ones of the same names; a server's own `env` takes precedence over both.
     pub fn environment(
         mut self,
         variables: impl IntoIterator<Item = (impl Into<OsString>, impl Into<OsString>)>,
@@ -151,29 +154,28 @@ impl HubBuilder {
         self
     }
 
-    /// Makes [`connect`](Self::connect) fail where a server that is not disabled is not
-    /// ready. With [`Start::Lazy`] nothing is started, and only what is wrong in the
-    /// configuration is known.
+    /// Makes [`connect`](Self::connect) fail if a server that is not disabled is not ready. With
+    /// [`Start::Lazy`] nothing is started, so that only faults of the configuration are found.
     pub fn require_all(mut self) -> Self {
         self.require_all = true;
         self
     }
 
-    /// What will happen to the servers from now on, for a program that shows how they start;
-    /// see [`Hub::states`].
+    /// Returns the events of the servers from now on, for a program that shows how they start; see
+    /// [`Hub::states`].
     pub fn states(&self) -> BoxStream<'static, ServerEvent> {
         self.settings.states.stream()
     }
 
-    /// Connects to all servers side by side and lists what they offer.
+    /// Connects to all servers concurrently and lists their tools, resources and prompts.
     ///
-    /// It takes as long as the slowest server, at most its two limits, or
-    /// [`MAX_START`](super::MAX_START) where one goes on writing to standard error; with
+    /// It takes as long as the slowest server: at most its two time limits, or
+    /// [`MAX_START`](super::MAX_START) for one that goes on writing to standard error. With
     /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// [`McpError::NotReady`], with [`require_all`](Self::require_all) only: else a server
-    /// that fails is told of by [`Hub::servers`].
+    /// [`McpError::NotReady`], but only with [`require_all`](Self::require_all). Without it, failed
+    /// servers are reported by [`Hub::servers`].
     pub async fn connect(self) -> Result<Hub, McpError> {
         let require_all = self.require_all;
         let hub = self.begin();
@@ -186,8 +188,8 @@ impl HubBuilder {
         Ok(hub)
     }
 
-    /// Begins to connect to all servers and waits for none: what each offers stands in the catalog
-    /// once it is ready ([`Hub::settled`]). Must be called within a tokio runtime.
+    /// Begins to connect to all servers and returns at once. The tools of a server are in the
+    /// catalog as soon as it is ready ([`Hub::settled`]). Must be called within a tokio runtime.
     pub fn begin(self) -> Hub {
         let HubBuilder { mut config, servers, environment, inherit_env, trust, settings, .. } = self;
         config.merge(servers.into_iter().collect());
@@ -199,13 +201,12 @@ impl HubBuilder {
 
 /// All servers of a configuration as one toolbox.
 ///
-/// A server that fails never keeps the others from working; its state and error
-/// are in [`servers`](Hub::servers). One that has gone is started anew by the
-/// next call that needs it; one that says that its lists have changed is asked
-/// again, and [`catalog`](Toolbox::catalog) then yields a new catalog.
-/// [`states`](Hub::states) tells of all that. Call
-/// [`shutdown`](Hub::shutdown) at the end: it waits until every child process is
-/// gone. A hub that is dropped ends them too, but nobody waits.
+/// A server that fails does not keep the others from working; its state and error are in
+/// [`servers`](Hub::servers). One that has exited is started again by the next call that needs it.
+/// One that reports changed lists is listed again, and [`catalog`](Toolbox::catalog) then returns a
+/// new catalog. [`states`](Hub::states) reports all that. Call [`shutdown`](Hub::shutdown) at the
+/// end: it waits until every child process has exited. Dropping a hub ends them too, without
+/// waiting.
 pub struct Hub {
     config: Config,
     servers: Arc<Vec<ServerHandle>>,
@@ -217,7 +218,7 @@ pub struct Hub {
     start: Start,
 }
 
-/// What all servers offer together.
+/// The tools, resources and prompts of all servers.
 #[derive(Default)]
 struct Offered(RwLock<Now>);
 
@@ -232,7 +233,7 @@ impl Offered {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Joins what the servers offer now, in the configuration's order.
+    /// Rebuilds the catalog and the prompts from the servers, in the configuration's order.
     fn join(&self, servers: &[ServerHandle]) {
         let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let offers = servers.iter().filter_map(ServerHandle::offer);
@@ -249,14 +250,14 @@ impl std::fmt::Debug for Hub {
 }
 
 impl Hub {
-    /// Sets a hub up.
+    /// Returns a builder with defaults.
     pub fn builder() -> HubBuilder {
         HubBuilder::default()
     }
 
     fn begin(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
         let (offered, states) = (Arc::<Offered>::default(), settings.states.clone());
-        // The servers need the way to each other's offers before they are all there.
+        // Each server needs a reference to the others' offers before all of them exist.
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
             let start = |config: &ServerConfig| {
                 let (servers, offered) = (servers.clone(), offered.clone());
@@ -269,33 +270,32 @@ impl Hub {
             };
             config.servers().iter().map(start).collect()
         });
-        // One that was ready before all were set up could not say so.
+        // A server that was ready before all existed could not upgrade its reference.
         offered.join(&servers);
         let (media, by_audience, start) = (settings.media, settings.by_audience, settings.start);
         Hub { config, servers, offered, states, media, pixels: settings.pixels, by_audience, start }
     }
 
-    /// Waits until each server is ready or has failed, or is started by its first call
-    /// ([`Start::Lazy`]).
+    /// Waits until each server is ready or has failed. With [`Start::Lazy`] it returns at once.
     pub async fn settled(&self) {
         if self.start == Start::Eager {
             join_all(self.servers.iter().map(ServerHandle::settled)).await;
         }
     }
 
-    /// The configuration that it was made from.
+    /// Returns the configuration that the hub was created from.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The servers and how they are now, in the configuration's order.
+    /// Returns the current status of the servers, in the configuration's order.
     pub fn servers(&self) -> Vec<ServerStatus> {
         self.servers.iter().map(ServerHandle::status).collect()
     }
 
-    /// What happens to the servers: first the state of each as it is now, by name, then
-    /// every change, until the hub is gone. A reader that is more than a thousand events
-    /// behind misses the oldest.
+    /// Returns the events of the servers: first the current state of each, by name, then every
+    /// change, until the hub is dropped. A reader that falls more than a thousand events back
+    /// misses the oldest.
     ///
     /// ```no_run
     /// # async fn watch(hub: &toolgraft_mcp::Hub) {
@@ -316,13 +316,13 @@ impl Hub {
         self.states.stream()
     }
 
-    /// The servers' prompts now, server by server.
+    /// Returns the current prompts of the servers, in the order of the servers.
     pub fn prompts(&self) -> Arc<[McpPrompt]> {
         self.offered.now().prompts
     }
 
-    /// Ends a server's connection, if there is one, and starts it anew at once,
-    /// however often it has failed. Waits until it is ready.
+    /// Ends a server's connection, if there is one, starts the server again at once, however often
+    /// it has failed, and waits until it is ready.
     ///
     /// # Errors
     /// There is no such server, or it could not be reached.
@@ -330,7 +330,7 @@ impl Hub {
         self.known(server)?.restart().await
     }
 
-    /// A server's entry.
+    /// Returns a server's entry.
     ///
     /// # Errors
     /// There is no such server.
@@ -339,9 +339,9 @@ impl Hub {
         found.ok_or_else(|| self.unknown(server))
     }
 
-    /// Switches a server off, or on. One that is off is ended, and what it offers is in no
-    /// catalog, until it is switched on again; then it is started at once, as is one that was on
-    /// and is not there. The configuration's `disabled` says how it begins. Waits for the outcome.
+    /// Switches a server off or on and waits until that is done. A server that is off is ended and
+    /// its tools are in no catalog. Switching it on starts it at once if it is not running. The
+    /// configuration's `disabled` is the initial value.
     ///
     /// # Errors
     /// There is no such server, its entry is wrong, or it could not be reached.
@@ -349,19 +349,19 @@ impl Hub {
         self.known(server)?.switch(on).await
     }
 
-    /// Switches tools of a server off, or on: by name, or by globs over `TOOL` or
-    /// `SERVER.TOOL`. One that is off is in no catalog and cannot be called. What is switched
-    /// last counts, before the lists of the configuration. Yields the patterns for them, as
-    /// such lists have them.
+    /// Switches tools of a server off or on: by name, or by globs over `TOOL` or `SERVER.TOOL`. A
+    /// tool that is off is in no catalog and cannot be called. The last switch takes precedence
+    /// over the earlier ones and over the lists of the configuration. Returns the patterns in the
+    /// form of those lists.
     ///
     /// # Errors
-    /// There is no such server, it was never there, or it has no such tool; then none is switched.
+    /// There is no such server, it was never ready, or it has no such tool; then none is switched.
     pub fn switch_tools(&self, server: &str, tools: &[String], on: bool) -> Result<Vec<String>, McpError> {
         self.known(server)?.switch_tools(tools, on)
     }
 
-    /// All tools that a server has, in its order, and which of them are on. None of a server
-    /// that was never there, or is switched off.
+    /// Returns all tools of a server, in its order, and whether each is on. The list is empty for a
+    /// server that was never ready or is switched off.
     ///
     /// # Errors
     /// There is no such server.
@@ -369,8 +369,8 @@ impl Hub {
         Ok(self.known(server)?.tools())
     }
 
-    /// The last that a server said beside its answers, the oldest first: its log messages, and
-    /// its standard error where it is a child process; over all its starts.
+    /// Returns the latest lines of a server's log, the oldest first: its log messages, and its
+    /// standard error if it is a child process. Restarts do not clear it.
     ///
     /// # Errors
     /// There is no such server.
@@ -378,10 +378,10 @@ impl Hub {
         Ok(self.known(server)?.log())
     }
 
-    /// A server's prompt with its arguments filled in, as messages to send.
+    /// Returns a server's prompt with its arguments filled in, as messages to send.
     ///
     /// # Errors
-    /// The server is not there, or refuses.
+    /// The server cannot be reached, or it refuses.
     pub async fn prompt(
         &self,
         server: &str,
@@ -395,20 +395,22 @@ impl Hub {
         self.known(server)?.request(&format!("prompt {name:?}"), prompt).await
     }
 
-    /// Has a server say when a resource changes ([`ServerEventKind::ResourceUpdated`](super::ServerEventKind)
-    /// of [`states`](Self::states)), also after it was started anew; `false` where it does not do that.
+    /// Subscribes to changes of a resource
+    /// ([`ServerEventKind::ResourceUpdated`](super::ServerEventKind) of [`states`](Self::states)),
+    /// and renews that after a restart. Returns `false` if the server does not support it.
     ///
     /// # Errors
-    /// There is no such server, it is not there, or refuses.
+    /// There is no such server, it cannot be reached, or it refuses.
     pub async fn follow(&self, server: &str, uri: &str) -> Result<bool, McpError> {
         self.known(server)?.follow(uri).await
     }
 
-    /// Values that a server proposes for an argument of a prompt that somebody types, by its name
-    /// and what has begun; `given` has the other arguments. None where it proposes nothing.
+    /// Returns the values that a server proposes for an argument of a prompt. `argument` is its
+    /// name and the text typed so far; `given` has the other arguments. The list is empty if the
+    /// server proposes nothing.
     ///
     /// # Errors
-    /// The server is not there, or refuses.
+    /// The server cannot be reached, or it refuses.
     pub async fn complete_prompt(
         &self,
         server: &str,
@@ -423,10 +425,11 @@ impl Hub {
         self.known(server)?.request(&format!("prompt {prompt:?}"), complete).await
     }
 
-    /// The same for a variable of a resource template.
+    /// Returns the values that a server proposes for a variable of a resource template. `argument`
+    /// is its name and the text typed so far.
     ///
     /// # Errors
-    /// The server is not there, or refuses.
+    /// The server cannot be reached, or it refuses.
     pub async fn complete_template(
         &self,
         server: &str,
@@ -439,10 +442,10 @@ impl Hub {
         self.known(server)?.request(&format!("resource template {template:?}"), complete).await
     }
 
-    /// Ends all connections and child processes, side by side; further calls fail.
+    /// Ends all connections and child processes, concurrently. Later calls fail.
     ///
-    /// A child gets about two seconds after the end of its standard input, then
-    /// TERM and two more, then KILL.
+    /// A child gets about two seconds after the end of its standard input, then SIGTERM and two
+    /// more, then SIGKILL.
     pub async fn shutdown(&self) {
         join_all(self.servers.iter().map(ServerHandle::shutdown)).await;
     }
@@ -452,7 +455,7 @@ impl Hub {
             return self.read(invocation).await;
         }
         let named = invocation.server.as_deref();
-        // What a server offers is only known once it was there.
+        // The tools of a server are only known once it was ready.
         if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| !server.has_offer()) {
             server.connection().await.map_err(refusal)?;
         }
@@ -473,7 +476,8 @@ impl Hub {
         outcome.map_err(failure)
     }
 
-    /// With its images and sound, where they are wanted, and with what a model is shown of them.
+    /// Adds the images, audio and blobs of a result if they are kept, and scales large pictures
+    /// down for the model.
     async fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
         if !self.media {
             return outcome;
@@ -486,11 +490,12 @@ impl Hub {
         let permit = self.pixels.wait(most).await;
         let unscaled = outcome.clone();
         let scaled = tokio::task::spawn_blocking(move || {
-            // It goes on where nobody waits for it any more.
+            // The blocking task goes on after its caller was dropped, so it holds the permit
+            // itself.
             let _permit = permit;
             scaled(outcome, most as u64)
         });
-        // A decoder that panics costs its picture alone.
+        // A decoder that panics must not lose the outcome: the pictures then stay unscaled.
         scaled.await.unwrap_or(unscaled)
     }
 
@@ -511,8 +516,8 @@ impl Hub {
         })
     }
 
-    /// The server that a resource is read from: the named one; else the only one
-    /// that lists it, else the only one with resources at all.
+    /// Returns the server to read a resource from: the named one; else the only one that lists it;
+    /// else the only one with resources at all.
     fn resource_server(&self, named: Option<&str>, uri: &str) -> Result<String, String> {
         if let Some(name) = named.filter(|name| self.server(name).is_some()) {
             return Ok(name.to_owned());
@@ -538,12 +543,12 @@ impl Hub {
     }
 }
 
-/// An outcome that says why nothing was run.
+/// Returns the outcome of a call that was not run, with the reason.
 fn refusal(why: impl ToString) -> Outcome {
     Outcome::error(why.to_string())
 }
 
-/// An outcome for a request that has no result.
+/// Returns the outcome of a request that has no result.
 fn failure(error: McpError) -> Outcome {
     match error {
         McpError::Request { server, what, source: RequestError::TimedOut { limit, noise } } => {
@@ -616,7 +621,7 @@ mod tests {
         assert_eq!(paths, [&(OsString::from("PATH"), OsString::from("/ours"))]);
     }
 
-    /// Everything that the hub says of a call which no tool has answered.
+    /// Returns every outcome that the hub itself gives for a call that no tool has answered.
     fn refusals() -> Vec<Outcome> {
         let broken = |how: &str| RequestError::Broken(how.to_owned());
         let limit = Duration::from_secs(30);

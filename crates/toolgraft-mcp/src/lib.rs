@@ -1,17 +1,18 @@
-//! MCP servers as a toolbox for [toolgraft]: configuration, connections over stdio, streamable HTTP and legacy HTTP+SSE, calls.
+//! MCP servers as a toolbox for [toolgraft]: configuration, connections over stdio, streamable HTTP
+//! and legacy HTTP+SSE, and calls.
 //!
-//! In: a [`Config`], read from the `mcpServers` files of other clients, and calls. Out: one
-//! catalog of all servers, outcomes, and how each server is. [`Hub::builder`] sets a [`Hub`]
-//! up, which is a [`Toolbox`](toolgraft::route::Toolbox); connecting starts all servers side by side and
-//! lists what they offer. A server that is missing, slow, broken or dead is a
-//! [`ServerStatus`] with an error, and a call to it an outcome that says so.
+//! In: a [`Config`], read from the `mcpServers` files of other clients, and calls. Out: one catalog
+//! of all servers, outcomes, and the status of each server. [`Hub::builder`] configures a [`Hub`],
+//! which is a [`Toolbox`](toolgraft::route::Toolbox); connecting starts all servers concurrently
+//! and lists their tools, resources and prompts. A server that is missing, slow, broken or dead has
+//! a [`ServerStatus`] with an error, and a call to it has an outcome that says so.
 //!
-//! A server that has gone is started anew by the next call that needs it; one
-//! whose lists have changed is asked again. [`Hub::states`] tells of it. [`Hub::switch`] and
-//! [`Hub::switch_tools`] take servers and tools away for a while; [`Hub::log`] has the last that a
-//! server said beside its answers. [`HubBuilder::wire`] shows what goes over the wire.
+//! A server that has exited is started again by the next call that needs it; one whose lists have
+//! changed is listed again. [`Hub::states`] reports both. [`Hub::switch`] and [`Hub::switch_tools`]
+//! switch servers and tools off for a while; [`Hub::log`] has the latest lines of a server's log.
+//! [`HubBuilder::wire`] shows the messages in both directions.
 //!
-//! How a call passes:
+//! The path of a call:
 //!
 //! ```text
 //! Invocation ─▶ hub: which server has the tool?
@@ -21,14 +22,14 @@
 //! Outcome ◀─ content ◀─ answer ◀──────┘
 //! ```
 //!
-//! `config` stands below all three; hub, server and transport each know only what is behind them.
+//! `config` is below all three; hub, server and transport each know only the layers below them.
 //!
-//! A server that asks a person for input while a tool runs (elicitation) is answered by the
-//! program's [`Elicitor`]; without one, as [`Elicitation`] says: no, or with the defaults that the
-//! server itself proposes. Out of scope: sampling, roots.
+//! A server that asks the user for input while a tool runs (elicitation) is answered by the
+//! program's [`Elicitor`]. Without one, [`Elicitation`] decides: decline, or accept the defaults
+//! that the server itself proposes. Out of scope: sampling, roots.
 //!
-//! Where a server over HTTP wants a login, the hub uses one that is kept in [`Logins`], and [`Login`]
-//! makes one with a person at a browser (OAuth 2.1).
+//! If a server over HTTP needs a login, the hub uses one that is stored in [`Logins`]; [`Login`]
+//! makes one with a user at a browser (OAuth 2.1).
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
@@ -76,7 +77,7 @@ pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
 pub use transport::stdio::{ProcessMark, STDERR_TAIL, is_inherited};
 pub use transport::wire::{WireMessage, WireSide};
 
-/// Configuration, states, logins, and what happens on each fault.
+/// Configuration, states and logins of servers, and the handling of each fault.
 ///
 /// [performance.md#the-mcp-hub]: https://github.com/toolgraft/toolgraft/blob/main/docs/performance.md#the-mcp-hub
 ///
@@ -94,7 +95,7 @@ pub mod guide {
     pub mod embedding {}
 }
 
-/// The first page's program.
+/// Compiles the program of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FirstPage;

@@ -1,6 +1,6 @@
-//! Consuming setters as rows of a table.
+//! A macro for consuming setters, one per line.
 
-/// Gives a type one consuming setter a row: what it takes, and what the field then is.
+/// Defines one consuming setter per line: its parameter, and the new value of the field.
 macro_rules! setters {
     ($of:ty: $($(#[$about:meta])+ $setter:ident($given:ident: $kind:ty) => $($field:ident).+ = $value:expr;)+) => {
         impl $of {

@@ -1,4 +1,4 @@
-//! The fuzz target of configuration files over the inputs that earlier walks found.
+//! Runs the fuzz target for configuration files with the stored inputs.
 
 #[path = "../../../fuzz/fuzz_targets/config.rs"]
 mod config;

@@ -5,8 +5,8 @@
 //!     npx -y @modelcontextprotocol/server-filesystem .
 //! ```
 //!
-//! Then open <http://127.0.0.1:3000>. What follows the address is the command
-//! line of an MCP server; its tools are asked about in the page.
+//! Then open <http://127.0.0.1:3000>. The words after the address are the command line of an MCP server; the
+//! page asks for approval before one of its tools runs.
 //!
 //! | request | |
 //! |---|---|
@@ -15,9 +15,9 @@
 //! | `POST /conversations/1/ask` | `{"question": "…"}`; the answer is a stream of server-sent events, the last of which is `finished` |
 //! | `POST /conversations/1/approvals/call_1` | `{"answer": "approved"}` or `{"answer": "denied", "reason": "…"}` |
 //!
-//! A client that goes away drops the stream, and with it the turn: the model's
-//! stream and the calls are cancelled. Questions are posted as JSON, which pages
-//! of other origins cannot do without being allowed to.
+//! A client that disconnects drops the stream and with it the turn: the model's stream and the running calls
+//! are cancelled. Questions are posted as JSON, which pages of other origins may not do without permission
+//! (CORS).
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -41,12 +41,13 @@ use toolgraft_mcp::{Config, Hub, ServerConfig};
 
 const USAGE: &str = "usage: axum_sse BASE_URL MODEL ADDRESS [COMMAND [ARGUMENTS...]]";
 
-/// Questions about calls that wait for their answers, by the call's id.
+/// Calls that wait for approval: the sender of the answer, by the call's id.
 type Open = Arc<Mutex<HashMap<String, oneshot::Sender<Approval>>>>;
 
-/// One conversation. A program with many would store those that rest.
+/// One conversation. A program with many users would store the idle ones.
 struct Session {
-    /// Shares model, tools and prompt with the others; asks through this conversation.
+    /// Shares the model, tools and prompt with the other sessions; its approver asks through this
+    /// conversation's page.
     agent: Agent,
     open: Open,
     /// Locked while a turn runs.
@@ -71,7 +72,8 @@ fn refuse(status: StatusCode, message: &str) -> Response {
     (status, Json(json!({ "error": message }))).into_response()
 }
 
-/// Puts the question where the page's answer finds it.
+/// Registers the question under the call's id, where `approve` finds it, and waits for the page's answer. A
+/// question that is dropped unanswered counts as denied.
 async fn ask_page(open: Open, request: ApprovalRequest) -> Approval {
     let (answer, answered) = oneshot::channel();
     open.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id, answer);
@@ -157,7 +159,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         served = axum::serve(listener, router) => served?,
         stopped = tokio::signal::ctrl_c() => stopped?,
     }
-    // Waits until the MCP server's process is gone.
+    // Returns only after the MCP server's process has exited.
     hub.shutdown().await;
     Ok(())
 }

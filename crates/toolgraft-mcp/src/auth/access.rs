@@ -1,4 +1,4 @@
-//! The token of a request to one server: kept, refreshed, or missing.
+//! The access token of requests to one server: loaded, refreshed, or missing with the reason.
 
 use oauth2::TokenResponse;
 use rmcp::transport::auth::{
@@ -16,26 +16,26 @@ use super::store::{KeptLogin, Logins};
 use super::token::{Denied, EARLY, REFRESH, time_left, token};
 use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 
-/// How requests to one server come to their token.
+/// The source of the access token for requests to one server.
 pub(crate) struct Access {
     server: String,
     way: Way,
 }
 
 enum Way {
-    /// The entry's own header is the token.
+    /// The entry sets its own `Authorization` header, so no token is added.
     Header,
-    /// The program keeps no logins, or none may be sent there.
+    /// There is no token: no store of logins was given, or a token may not be sent to this URL.
     None,
     Login(Box<LoginWay>),
-    /// The program has credentials of its own.
+    /// The program has credentials of its own (client credentials grant).
     Machine(Box<MachineWay>),
 }
 
 struct LoginWay {
     logins: Logins,
     resource: Resource,
-    /// The client that the entry names, with its secret.
+    /// The id and the secret of the client that the entry names, where it names both.
     client: Option<(String, String)>,
     trust: ServerTrust,
     held: Mutex<Option<KeptLogin>>,
@@ -60,12 +60,12 @@ impl Access {
         Access { server: server.name.clone(), way }
     }
 
-    /// Whether a person can bring a token.
+    /// Returns `true` if a user can obtain a token by logging in.
     pub(crate) fn takes_logins(&self) -> bool {
         matches!(self.way, Way::Login(_))
     }
 
-    /// The token to send, if one is kept.
+    /// Returns the token to send, refreshed first if it is about to expire; `None` if no login is stored.
     pub(crate) async fn token(&self) -> Result<Option<String>, Denied> {
         let way = match &self.way {
             Way::Login(way) => way,
@@ -92,7 +92,8 @@ impl Access {
         }
     }
 
-    /// Another token after a 401 for this one, with what the server said of it.
+    /// Returns another token after the server answered 401 to this one. `challenge` is the `WWW-Authenticate`
+    /// header of that answer.
     pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
         let way = match &self.way {
             Way::Login(way) => way,
@@ -108,13 +109,13 @@ impl Access {
             *held = None;
             return Err(self.wanted("it wants a login"));
         };
-        // Somebody has logged in, or refreshed it, since.
+        // Another process may have logged in or refreshed the token in the meantime.
         let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
         if let Some(newer) = newer {
             *held = Some(kept);
             return Ok(newer);
         }
-        // Who has no refresh token, or one that is not taken, is told of the audience before of a login.
+        // If no refresh token helps, a wrong audience is reported first: another login would not mend it.
         let refreshed = self.refreshed(way, kept, challenge).await;
         let kept = refreshed.map_err(|denied| match denied {
             Denied::Login(_) if is_for_another(way, refused) => self.refuses(refused, "it refuses the login"),
@@ -125,7 +126,8 @@ impl Access {
         Ok(token)
     }
 
-    /// A token was refused, for this reason as far as nothing better is known.
+    /// Returns the error for a refused token. If the token is readable and made for another audience, that is
+    /// the cause given; otherwise `why` is.
     pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> Denied {
         let resource = match &self.way {
             Way::Login(way) => &way.resource,
@@ -141,7 +143,8 @@ impl Access {
         ))
     }
 
-    /// A login is wanted, for this reason.
+    /// Returns the error for a missing or refused login: the reason `why`, and the remedy that fits the
+    /// source of the token.
     pub(crate) fn wanted(&self, why: &str) -> Denied {
         Denied::Login(match &self.way {
             Way::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
@@ -152,8 +155,8 @@ impl Access {
         })
     }
 
-    /// Another token after a 403 for want of these scopes, if there was a login since; else the
-    /// next login asks for them.
+    /// Returns another token after the server answered 403 because these scopes are missing, if somebody has
+    /// logged in since. Otherwise the scopes are stored, so that the next login asks for them.
     pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Denied> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
         let way = match &self.way {
@@ -173,7 +176,7 @@ impl Access {
                 let wanted = scopes.into_iter().flat_map(str::split_whitespace).map(str::to_owned);
                 let known = kept.wanted.clone();
                 kept.wanted.extend(wanted.filter(|scope| !known.contains(scope)));
-                // Where this cannot be kept, the next login asks for less than it could.
+                // If this cannot be stored, the next login asks for fewer scopes than it could.
                 drop(way.logins.save(&kept));
             }
             *held = Some(kept);
@@ -185,7 +188,7 @@ impl Access {
         Err(Denied::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}")))
     }
 
-    /// The login with a new token, kept.
+    /// Refreshes the login within [`REFRESH`], stores it, and returns it.
     async fn refreshed(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
         let refreshed = tokio::time::timeout(REFRESH, self.refresh(way, kept, challenge)).await;
         let late = |_| Denied::Later(format!("its token could not be refreshed within {} s", REFRESH.as_secs()));
@@ -197,7 +200,7 @@ impl Access {
         let _lock = way.logins.lock(&way.resource).await.map_err(later)?;
         let now = way.logins.load(&way.resource).map_err(later)?;
         let mut kept = match now {
-            // Another program was quicker.
+            // Another process has refreshed the token already.
             Some(now) if token(&now.credentials) != token(&kept.credentials) => return Ok(now),
             Some(now) => now,
             None => return Err(self.wanted("it wants a login")),
@@ -211,7 +214,7 @@ impl Access {
             return Err(self.wanted("it takes tokens of another authorization server now"));
         }
         let mut client = OAuthClientConfig::new(&kept.credentials.client_id, &kept.redirect_uri);
-        // The entry may name another client since.
+        // The entry may name another client by now; its secret fits only the client of this login.
         let named = way.client.as_ref().filter(|(id, _)| *id == kept.credentials.client_id);
         client.client_secret = kept.client_secret.clone().or_else(|| named.map(|(_, secret)| secret.clone()));
         found.manager.configure_client(client).map_err(|e| later(LoginError::of(&e)))?;
@@ -228,7 +231,7 @@ impl Access {
         if let Some(credentials) = given.load().await.map_err(|e| later(LoginError::of(&e)))? {
             kept.credentials = credentials;
         }
-        // The token is good for this process, wherever it could not be written.
+        // The token is valid for this process even if it cannot be stored.
         drop(way.logins.save(&kept));
         Ok(kept)
     }

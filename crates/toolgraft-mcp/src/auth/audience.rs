@@ -1,4 +1,4 @@
-//! For whom a token is, as far as it can be read.
+//! Reads the audience of a token, as far as it can be read.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::resource::Resource;
 
-/// The audience of a token that is a JWT, if the resource is none of it. Nothing of the token is
-/// verified: it only explains why a server has refused it.
+/// Returns the audience (`aud`) of a token that is a JWT, unless the resource is part of it. Nothing is
+/// verified: the answer only explains why a server has refused the token.
 pub(super) fn other_audience(token: &str, resource: &Resource) -> Option<String> {
     let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
     let claims: Value = serde_json::from_slice(&claims).ok()?;
@@ -16,7 +16,7 @@ pub(super) fn other_audience(token: &str, resource: &Resource) -> Option<String>
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
         _ => return None,
     };
-    // A server may be known by its origin alone.
+    // The audience of a server may be its origin alone.
     let is_it = |audience: &&str| !audience.is_empty() && resource.as_str().starts_with(audience.trim_end_matches('/'));
     (!named.is_empty() && !named.iter().any(is_it)).then(|| named.join(", "))
 }

@@ -1,5 +1,5 @@
-//! Who gives tokens for a server: its metadata (RFC 9728), then its authorization server's
-//! (RFC 8414, OpenID Connect), looked at before anything secret is sent.
+//! Discovers the authorization server of an MCP server: the server's metadata (RFC 9728), then the
+//! authorization server's (RFC 8414, OpenID Connect), checked before anything secret is sent.
 
 use reqwest::Url;
 use reqwest::redirect::Policy;
@@ -10,38 +10,39 @@ use super::resource::{Resource, is_private_way};
 use crate::config::{GrantType, ServerTrust, WayIn, is_this_machine, proxy_of};
 use toolgraft::Cause;
 
-/// rmcp's state machine for a resource, with checked metadata.
+/// rmcp's authorization state machine for a resource, with checked metadata.
 pub(super) struct Discovered {
     pub(super) manager: AuthorizationManager,
-    /// Who gives the tokens; `None` where a server of 2025-03-26 publishes nothing, and its
-    /// own origin gives them.
+    /// The issuer of the tokens; `None` for a server of MCP 2025-03-26 that publishes no metadata, where its
+    /// own origin issues them.
     pub(super) issuer: Option<String>,
-    /// Whether clients may name the URL of a metadata document as themselves.
+    /// `true` if a client may use the URL of a metadata document as its id.
     pub(super) reads_documents: bool,
     pub(super) registers: bool,
-    /// Where tokens are taken back, beside the place where they are given. Another origin is none:
-    /// nobody has looked at it before.
+    /// The revocation endpoint, if it has the same origin as the token endpoint. Another origin is ignored,
+    /// because its address was never checked.
     pub(super) revocation: Option<String>,
-    /// Whether the server says anything of logins.
+    /// `true` if the server publishes metadata about logins.
     pub(super) published: bool,
 }
 
-/// Asks the server, with the `WWW-Authenticate` of a refusal where there is one.
+/// Discovers the authorization server of a resource. `challenge` is the `WWW-Authenticate` header of a
+/// refusal, if there was one.
 ///
-/// rmcp keeps to the addresses that the server's own class allows: no public server leads to
-/// a private one.
+/// rmcp restricts the addresses by the class of the server's own address: no public server can lead to a
+/// private one.
 pub(super) async fn discover(
     resource: &Resource,
     challenge: Option<&str>,
     (grant, trust): (GrantType, &ServerTrust),
 ) -> Result<Discovered, LoginError> {
-    // Sets the process's provider of cryptography, which rmcp's own client needs.
+    // Installs the process-wide provider of cryptography that rmcp's own client needs.
     drop(toolgraft::http::client());
     let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
-    // rmcp's own would ask the environment's proxy for this machine.
+    // rmcp's own client would send requests to this machine through the environment's proxy.
     let avoids_proxy = is_this_machine(resource.as_str()) && proxy_of(resource.as_str()).is_some();
     if trust.has_ca() || avoids_proxy {
-        // It looks at no address: whoever trusts an authority for a server has a network of their own.
+        // This client does not check addresses: a user who trusts a private authority has a private network.
         let client =
             trust.client_builder(resource.as_str()).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
         let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
@@ -50,7 +51,7 @@ pub(super) async fn discover(
     let found = manager.resolve_metadata_from_challenge(challenge).await.map_err(|e| LoginError::of(&e))?;
     let published = found.source.is_discovered();
     let metadata = found.metadata;
-    // Only a code that travels through a browser wants PKCE.
+    // Only a code that travels through a browser needs PKCE.
     check(&metadata, resource, published && grant == GrantType::AuthorizationCode)?;
     let reads_documents = metadata
         .additional_fields
@@ -79,8 +80,8 @@ fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool
     places.flatten().try_for_each(|place| may_lead_to(place, resource))
 }
 
-/// Whether a server may name this place: over https, and on this machine or in a private
-/// network only where the server is there too.
+/// Checks that a server may name this URL: it must use https (or be on this machine), and be no nearer (this
+/// machine, private network, public) than the server itself.
 pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginError> {
     let refused = |why: &str| LoginError::Untrusted(format!("it leads to {}, which {why}", shown(&named(place))));
     let url = Url::parse(place).map_err(|_| refused("is no URL"))?;
@@ -137,7 +138,7 @@ mod tests {
         assert!(check(&metadata(Some(&["plain", "S256"])), &resource, true).is_ok());
         assert!(check(&metadata(Some(&["plain"])), &resource, true).is_err());
         assert!(check(&metadata(None), &resource, true).is_err());
-        // What a server of 2025-03-26 does not publish says nothing.
+        // A server of 2025-03-26 publishes nothing, so nothing follows from a missing method.
         assert!(check(&metadata(None), &resource, false).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Why a login failed.
+//! Errors of a login.
 
 use std::path::PathBuf;
 
@@ -7,46 +7,46 @@ use rmcp::transport::auth::AuthError;
 use toolgraft::Cause;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
-/// Characters of another one's words that a message shows.
+/// Number of characters of untrusted text that a message shows.
 const SHOWN: usize = 500;
 
-/// Why nobody is logged in. No token and no secret stands in it.
+/// The reason that a login failed. It contains no token and no secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {
-    /// The server is one that nobody logs in at.
+    /// The server does not use logins of this program.
     #[error("{0}")]
     NotForLogins(String),
-    /// What the server or its authorization server says of itself cannot be relied on.
+    /// The metadata of the server or its authorization server cannot be trusted.
     #[error("{0}")]
     Untrusted(String),
-    /// The authorization server could not be asked, or has refused.
+    /// The authorization server could not be reached, or it has refused.
     #[error("{0}")]
     Failed(String),
-    /// The person, or the authorization server for them, said no.
+    /// The user, or the authorization server on their behalf, has denied the login.
     #[error("the authorization server says no: {0}")]
     Refused(String),
-    /// Nobody came back from the browser in time.
+    /// The browser did not come back in time.
     #[error("nobody came back from the browser within {0} s")]
     TimedOut(u64),
-    /// The browser came back with an answer that may be anybody's.
+    /// The browser came back without the `state` parameter, so that the answer could be forged.
     #[error("the browser came back and was turned away. {NO_STATE}")]
     NoState,
-    /// What was kept cannot be read, or not be written.
+    /// A file of the store cannot be read or written.
     #[error("cannot {action} {}: {cause}", file.display())]
     Store {
-        /// What was tried: `read`, `write`, `make`, `remove`.
+        /// The attempted action: `read`, `write`, `make`, `remove`.
         action: &'static str,
         /// The file or folder.
         file: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         cause: Cause,
     },
 }
 
 impl LoginError {
-    /// What rmcp says, with our words where ours are plainer.
+    /// Converts an error of rmcp, with a plainer message where there is one.
     pub(super) fn of(error: &AuthError) -> Self {
         match error {
             AuthError::PkceUnsupported => LoginError::Untrusted(no_pkce()),
@@ -75,25 +75,26 @@ impl LoginError {
     }
 }
 
-/// A cause with plain words for what stands between this program and a server.
+/// Returns a cause with a plain message if it is a fault between this program and the server (a certificate,
+/// a proxy).
 pub(super) fn plain(cause: &str) -> String {
     let trust = "set \"ca\" in the server's entry to the file of its authority, or its own (PEM)";
     let between = certificate_fault(cause, trust).or_else(|| proxy_fault(cause).map(str::to_owned));
     between.map_or_else(|| cause.to_owned(), |fault| format!("cannot connect: {fault}"))
 }
 
-/// Why an answer without `state` is refused.
+/// Message for an answer without `state`.
 pub(super) const NO_STATE: &str = "The authorization server left out the state that it was asked with, without which \
      its answer cannot be told from a forged one: have it repaired by whoever runs it; until then set a token under \
      \"headers\" in the server's entry, e.g. \"Authorization\": \"Bearer ${TOKEN}\"";
 
-/// Why a server without S256 is refused.
+/// Message for a server without S256.
 pub(super) fn no_pkce() -> String {
     "the authorization server does not say that it takes PKCE with S256, without which a code could be stolen"
         .to_owned()
 }
 
-/// Another one's words in one line, not too many of them.
+/// Returns untrusted text in one line of at most [`SHOWN`] characters.
 pub(super) fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {

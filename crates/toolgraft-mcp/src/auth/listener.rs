@@ -1,8 +1,7 @@
-//! Where the browser comes back to: one page on 127.0.0.1, for one request.
+//! The redirect target of a login: one page on 127.0.0.1 that accepts one request.
 //!
-//! Other programs and web pages may ask this port too, so a request counts only with the
-//! path, the `Host` and the `state` that were handed out; any other gets a refusal, and the
-//! waiting goes on.
+//! Other programs and web pages can reach this port too, so a request counts only with the expected path,
+//! `Host` and `state`; any other is refused, and the listener goes on waiting.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,25 +20,25 @@ use toolgraft::secrets::same;
 
 const PATH: &str = "/callback";
 
-/// Longest head of a request, and the longest time that one may take to come or to go.
+/// Longest head of a request in bytes; and the longest time to receive a head or to send a page.
 const MAX_HEAD: usize = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Connections at once: a browser opens some that it does not use.
+/// Concurrent connections: a browser opens some that it does not use.
 const MAX_OPEN: usize = 32;
 
-/// A port that waits for the browser.
+/// A listening port that waits for the browser.
 pub(super) struct Listener {
     listener: TcpListener,
     port: u16,
-    /// Whether somebody came with a code and without a `state`.
+    /// `true` once a request came with a code but without a `state`.
     lacked_state: Arc<AtomicBool>,
 }
 
-/// The browser came back.
+/// The redirected request of the browser.
 pub(super) struct Callback {
     parameters: HashMap<String, String>,
-    /// Where the person is told how it went; nowhere for an address that somebody copied.
+    /// The connection that gets the page with the result; `None` for an address that the user pasted.
     socket: Option<TcpStream>,
 }
 
@@ -55,7 +54,7 @@ impl Listener {
         Ok(Listener { listener, port, lacked_state: Arc::default() })
     }
 
-    /// Why nobody has come in this time.
+    /// Returns the error for a login that nobody completed within this time.
     pub(super) fn none_came(&self, within: Duration) -> LoginError {
         match self.lacked_state.load(Ordering::Relaxed) {
             true => LoginError::NoState,
@@ -63,7 +62,7 @@ impl Listener {
         }
     }
 
-    /// Where the browser is sent back to.
+    /// Returns the URL that the browser is redirected to.
     pub(super) fn redirect_uri(&self) -> String {
         format!("http://127.0.0.1:{}{PATH}", self.port)
     }
@@ -75,7 +74,7 @@ impl Listener {
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if open.len() < MAX_OPEN => {
-                    // A connection that breaks at once is not the one.
+                    // A failed connection is ignored; the browser makes another.
                     if let Ok((socket, _)) = accepted {
                         let (sender, port, state) = (sender.clone(), self.port, state.to_owned());
                         let lacked_state = self.lacked_state.clone();
@@ -98,8 +97,8 @@ impl Callback {
         self.parameters.get(name).map(String::as_str)
     }
 
-    /// The address that a browser elsewhere was sent back to and could not open, as it stands
-    /// above its page, or its query alone.
+    /// Reads the address that the user copied from a browser on another machine, which could not open it: the
+    /// whole URL, or its query alone.
     pub(super) fn pasted(text: &str, state: &str) -> Result<Self, LoginError> {
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
         let query = text.split_once('?').map_or(text, |(_, query)| query).split('#').next().unwrap_or_default();
@@ -111,7 +110,7 @@ impl Callback {
             false => Err("It is the page to open, not the one that follows."),
         });
         let parameters = found.map_err(|why| {
-            // Most likely not all of it was copied.
+            // The likely cause is that only a part of it was copied.
             let why = if why == NO_STATE { "Its state is missing." } else { why };
             let remedy =
                 "copy all of the address that the browser shows after you have agreed, from http:// to its end";
@@ -120,7 +119,7 @@ impl Callback {
         Ok(Callback { parameters, socket: None })
     }
 
-    /// Tells the person at the browser how it went.
+    /// Shows the result in the browser.
     pub(super) async fn answer(self, done: &Result<(), LoginError>) {
         let Some(socket) = self.socket else { return };
         match done {
@@ -130,7 +129,7 @@ impl Callback {
     }
 }
 
-/// The callback, if this connection brings it; others are refused here.
+/// Reads one connection and returns the callback if it is the expected request; others are refused.
 async fn heard(mut socket: TcpStream, port: u16, state: &str, lacked_state: &AtomicBool) -> Option<Callback> {
     let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
     match callback(&head, port, state) {
@@ -157,7 +156,7 @@ async fn head(socket: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// The parameters of the request that is waited for, or the status and the reason of a refusal.
+/// Returns the parameters of the expected request, or the status and the reason of a refusal.
 fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String>, (&'static str, &'static str)> {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
@@ -179,7 +178,7 @@ fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String
     parameters(&url, state).map_err(|why| ("400 Bad Request", why))
 }
 
-/// The parameters of an address, if it is of the login with this `state`.
+/// Returns the parameters of a URL if it belongs to the login with this `state`.
 fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'static str> {
     let mut parameters = HashMap::new();
     for (name, value) in url.query_pairs() {
@@ -202,7 +201,7 @@ async fn answer(mut socket: TcpStream, status: &str, title: &str, text: &str) {
          X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{page}",
         page.len()
     );
-    // A browser that has gone needs no page.
+    // The browser may have closed the connection, which is no fault.
     let written = timeout(PATIENCE, async {
         socket.write_all(answer.as_bytes()).await?;
         socket.shutdown().await
@@ -296,7 +295,7 @@ mod tests {
         assert_eq!(callback.get("code"), Some("c"));
     }
 
-    /// What is answered to a `GET`.
+    /// Sends a `GET` and returns the raw answer.
     async fn reqwest_like(url: &str) -> String {
         let url = Url::parse(url).unwrap();
         let port = url.port().unwrap();

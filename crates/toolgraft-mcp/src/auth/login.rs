@@ -1,4 +1,4 @@
-//! A person logs in: a page to open, and what comes back from it.
+//! Login of a user: a page to open in a browser, and the redirect from it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::store::{KeptLogin, Logins};
 use crate::config::{GrantType, OAuthConfig, ServerConfig, ServerTrust, TransportConfig, header_map};
 use toolgraft::Cause;
 
-/// Limit of the question whether a server wants a login.
+/// Time limit of the request that checks whether a server needs a login.
 const PROBE: Duration = Duration::from_secs(30);
 
-/// What a registered client is called.
+/// The name under which a client is registered.
 pub(super) const CLIENT_NAME: &str = "toolgraft";
 
-/// A login that waits for a person at a browser.
+/// A login that waits for the user at a browser.
 ///
 /// ```no_run
 /// # async fn log_in(server: &toolgraft_mcp::ServerConfig) -> Result<(), toolgraft_mcp::LoginError> {
@@ -40,7 +40,7 @@ pub(super) const CLIENT_NAME: &str = "toolgraft";
 #[must_use = "nobody is logged in before it is finished"]
 pub struct Login {
     manager: AuthorizationManager,
-    /// What rmcp puts the tokens into.
+    /// The store that rmcp writes the tokens to.
     given: InMemoryCredentialStore,
     listener: Listener,
     logins: Logins,
@@ -52,19 +52,19 @@ pub struct Login {
 }
 
 impl std::fmt::Debug for Login {
-    /// Without the URL, in which the `state` stands.
+    /// Leaves out the URL, which contains the `state`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Login").field("resource", &self.kept.0.as_str()).finish_non_exhaustive()
     }
 }
 
 impl Login {
-    /// Asks the server who gives tokens for it, registers a client there where the entry names
-    /// none, and listens for the browser on 127.0.0.1.
+    /// Discovers the authorization server, registers a client there if the entry names none, and listens for
+    /// the browser on 127.0.0.1.
     ///
     /// # Errors
-    /// The server wants no login, or no one that holds what OAuth 2.1 asks; or it could not be
-    /// reached.
+    /// The server needs no login, its authorization server does not fulfil the requirements of OAuth 2.1, or
+    /// it could not be reached.
     pub async fn begin(server: &ServerConfig, logins: &Logins) -> Result<Login, LoginError> {
         let (url, headers, oauth) = over_http(server)?;
         let trust = server.server_trust();
@@ -81,7 +81,7 @@ impl Login {
         let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.issuer);
         let scopes = scopes(&found.manager, oauth, earlier.as_ref()).await;
         let client = client(&mut found, oauth, &redirect_uri, &scopes).await?;
-        // What the entry says is not written down a second time.
+        // A secret of the configuration is not stored a second time.
         let client_secret = client.client_secret.clone().filter(|_| oauth.client_secret.is_none());
         let Discovered { mut manager, issuer, .. } = found;
         manager.configure_client(client).map_err(|e| LoginError::of(&e))?;
@@ -96,26 +96,25 @@ impl Login {
         Ok(Login { manager, given, listener, logins, url, state, redirect_uri, kept, client_secret })
     }
 
-    /// The page that the person opens: over https, or on this machine.
+    /// Returns the URL of the page that the user opens: over https, or on this machine.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Waits until the browser comes back, fetches the tokens and keeps them. The browser is
-    /// shown how it went.
+    /// Waits until the browser comes back, fetches the tokens and stores them. The browser shows the result.
     ///
     /// # Errors
-    /// Nobody came in time, the login was refused, or the answer is not from where it was asked.
+    /// Nobody came back in time, the login was refused, or the answer is from another issuer.
     pub async fn finish(self, within: Duration) -> Result<(), LoginError> {
         self.finish_or_pasted(within, async |_| std::future::pending().await).await
     }
 
-    /// As [`finish`](Self::finish), for a browser on another machine, too: it is sent back to an
-    /// address that nothing answers there, and the person copies it. `paste` gives such a text;
-    /// it is asked again, with the reason, for one that is not the address of this login.
+    /// Does the same as [`finish`](Self::finish), and also works for a browser on another machine: it is
+    /// redirected to an address that it cannot open there, and the user copies that address. `paste` returns
+    /// the copied text. It is called again, with the reason, if the text is not the address of this login.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub async fn finish_or_pasted(
         self,
         within: Duration,
@@ -145,7 +144,7 @@ impl Login {
     async fn exchange(&self, callback: &Callback) -> Result<(), LoginError> {
         let (resource, issuer) = &self.kept;
         if let Some(error) = callback.get("error") {
-            // Words of somebody else than was asked are not shown.
+            // The message of an issuer other than the expected one is untrusted and not shown.
             let from_other = callback.get("iss").is_some_and(|iss| Some(iss) != issuer.as_deref());
             if from_other {
                 return Err(LoginError::Untrusted("the answer is from another issuer than was asked".to_owned()));
@@ -164,7 +163,7 @@ impl Login {
     }
 }
 
-/// How a server is reached: its URL, its headers, what a login is made with.
+/// A server over HTTP: its URL, its headers, and the OAuth settings of its entry.
 type OverHttp<'a> = (&'a str, &'a BTreeMap<String, String>, &'a OAuthConfig);
 
 fn over_http(server: &ServerConfig) -> Result<OverHttp<'_>, LoginError> {
@@ -186,8 +185,8 @@ pub(super) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
     headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
-/// What the server says to a request without a token: whether it answers, and its
-/// `WWW-Authenticate` if it refuses.
+/// Sends a request without a token. Returns whether the server answers it, and the `WWW-Authenticate` header
+/// of a 401.
 async fn challenge(
     url: &str,
     headers: &BTreeMap<String, String>,
@@ -206,7 +205,7 @@ async fn challenge(
     Ok((response.status().is_success(), challenge))
 }
 
-/// The challenge for a token, among those for other schemes.
+/// Returns the `Bearer` challenge among the `WWW-Authenticate` headers, or the first one if none is.
 pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
     let all: Vec<String> = headers
         .get_all(WWW_AUTHENTICATE)
@@ -217,7 +216,8 @@ pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
     all.iter().find(bearer).or(all.first()).cloned()
 }
 
-/// What is asked for: what the entry says, or the server; and what it has refused for since.
+/// Returns the scopes to ask for: those of the entry, or else those of the server, and all scopes of the
+/// earlier login if requests were refused for lack of scopes since.
 pub(super) async fn scopes(
     manager: &AuthorizationManager,
     oauth: &OAuthConfig,
@@ -237,7 +237,8 @@ pub(super) async fn scopes(
     scopes
 }
 
-/// The client that the entry names, or a new one.
+/// Returns the client that the entry names, or registers a new one. An id that is a URL counts only if the
+/// server reads metadata documents.
 async fn client(
     found: &mut Discovered,
     oauth: &OAuthConfig,

@@ -1,4 +1,4 @@
-//! A person logs out: the tokens are taken back where they came from (RFC 7009), and removed here.
+//! Logout of a user: the tokens are revoked at the authorization server (RFC 7009) and removed here.
 
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ use super::store::{KeptLogin, Logins};
 use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 use toolgraft::Cause;
 
-/// Limit of all that is asked before the tokens are removed.
+/// Time limit of all requests before the tokens are removed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What became of a login.
+/// The result of a logout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoggedOut {
-    /// Nobody was logged in.
+    /// There was no login.
     Nobody,
-    /// The authorization server has taken the tokens back, and they are removed here.
+    /// The authorization server has revoked the tokens, and they are removed here.
     Revoked,
-    /// The tokens are removed here alone; why they were not taken back.
+    /// The tokens are only removed here, with the reason that they could not be revoked.
     Removed(String),
 }
 
 impl Logins {
-    /// Takes the tokens of a server back at its authorization server, where that has a place for
-    /// it beside the one that gives tokens, and removes them here in any case.
+    /// Revokes the tokens of a server at its authorization server, if that has a revocation endpoint at the
+    /// origin of its token endpoint, and removes them here in any case.
     ///
     /// # Errors
-    /// The server is none over HTTP, or a file cannot be removed.
+    /// The server is not reached over HTTP, or a file cannot be removed.
     pub async fn log_out(&self, server: &ServerConfig) -> Result<LoggedOut, LoginError> {
         let Ok(TransportConfig::Http { url, oauth, .. }) = &server.transport else {
             return Err(LoginError::NotForLogins("a server over stdio has no login".to_owned()));
@@ -56,8 +56,8 @@ impl Logins {
     }
 }
 
-/// Asks for both tokens to be good for nothing any more. The issuer must be the one that gave
-/// them, and the place lie where tokens are given: nobody else gets to see one.
+/// Revokes both tokens. The issuer must be the one that gave them, and the endpoint must have the origin of
+/// the token endpoint: nobody else may see a token.
 async fn revoke(
     resource: &Resource,
     kept: &KeptLogin,
@@ -74,7 +74,7 @@ async fn revoke(
     may_lead_to(&place, resource)?;
     let place = Url::parse(&place).map_err(|e| failed(e.to_string()))?;
     let Some(tokens) = &kept.credentials.token_response else { return Ok(()) };
-    // The one that could bring new ones first.
+    // The refresh token first, since it could bring new access tokens.
     let refresh = tokens.refresh_token().map(|token| (token.secret(), "refresh_token"));
     let client = trust.client_builder(place.as_str()).map_err(failed)?.redirect(Policy::none()).build();
     let client = client.map_err(|e| failed(Cause::chain(&e)))?;
@@ -98,8 +98,8 @@ async fn revoke(
     Ok(())
 }
 
-/// Names and values as a form writes them; a name alone as the header of a client with a secret
-/// wants it (RFC 6749, section 2.3.1).
+/// Encodes names and values as a form; a name without a value is encoded alone, as HTTP Basic authentication
+/// of a client needs it (RFC 6749, section 2.3.1).
 fn encoded(pairs: &[(&str, &str)]) -> String {
     let Ok(mut url) = Url::parse("http://h/") else { return String::new() };
     for (name, value) in pairs {

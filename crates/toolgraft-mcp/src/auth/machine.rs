@@ -1,7 +1,7 @@
-//! Tokens for a program that logs in by itself: the client credentials grant (RFC 6749, 4.4), as the
-//! extension `io.modelcontextprotocol/oauth-client-credentials` has it.
+//! Tokens for a program that logs in by itself: the client credentials grant (RFC 6749, section 4.4), in the
+//! form of the extension `io.modelcontextprotocol/oauth-client-credentials`.
 //!
-//! None is kept in a file: whoever has the entry can ask for another at any time.
+//! Tokens are not stored in a file: the entry is enough to get another at any time.
 
 use rmcp::transport::auth::{
     AuthError, ClientCredentialsConfig, CredentialStore, InMemoryCredentialStore, StoredCredentials,
@@ -15,7 +15,7 @@ use super::resource::Resource;
 use super::token::{Denied, EARLY, REFRESH, time_left, token};
 use crate::config::{GrantType, OAuthConfig, ServerTrust};
 
-/// How a program comes to its tokens without a person.
+/// The source of tokens for a program without a user.
 pub(super) struct MachineWay {
     resource: Resource,
     oauth: OAuthConfig,
@@ -30,13 +30,13 @@ impl MachineWay {
         Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), trust, held: Mutex::new(None) })
     }
 
-    /// What its tokens are for.
+    /// Returns the resource that the tokens are valid for.
     pub(super) fn resource(&self) -> &Resource {
         &self.resource
     }
 
-    /// The token to send: the one that is held, unless it is about to end, or is the one that was
-    /// `refused`.
+    /// Returns the token to send: the current one, unless it is about to expire or is the one that the server
+    /// `refused`, else a new one.
     pub(super) async fn token(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
         let mut held = self.held.lock().await;
         let good = held.as_ref().filter(|held| time_left(held).is_none_or(|left| left >= EARLY)).and_then(token);
@@ -52,7 +52,7 @@ impl MachineWay {
     }
 
     async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, Denied> {
-        // Who cannot be asked now may answer later; who says no says so again.
+        // A failed discovery may succeed later; a refusal of the authorization server is final.
         let later = |error: LoginError| Denied::Later(format!("no token can be fetched: {error}"));
         let mut found =
             discover(&self.resource, challenge, (GrantType::ClientCredentials, &self.trust)).await.map_err(later)?;

@@ -1,9 +1,9 @@
-//! Logins at servers over HTTP: OAuth 2.1, as MCP wants it.
+//! Logins at servers over HTTP: OAuth 2.1, as MCP specifies it.
 //!
-//! In: a server's URL, what its entry says of a login, a folder for tokens. Out: a token for
-//! requests to that server, or why there is none; and, with a person at a browser, a new one.
-//! rmcp discovers, registers and exchanges; where tokens lie, where they go, and who is sent
-//! where is decided here.
+//! In: a server's URL, the OAuth settings of its entry, a folder for tokens. Out: the token for requests to
+//! that server, or the reason that there is none; and, with a user at a browser, a new token. rmcp does
+//! discovery, registration and the exchange; this module decides where tokens are stored, where they are
+//! sent, and which addresses a server may lead to.
 //!
 //! ```text
 //! Login::begin ─▶ discovery ─▶ client ─▶ authorization URL ─▶ (a browser)
@@ -12,13 +12,13 @@
 //!         └─▶ Access: the token of a request, refreshed before its end or after a 401
 //! ```
 //!
-//! A token is kept with the resource that it is for and the issuer that gave it, sent to that
-//! URL alone, and refreshed only where the server still names that issuer. Resource and
-//! authorization server are spoken to over https, or both on this machine.
+//! A token is stored with the resource that it is for and the issuer that gave it. It is sent to that URL
+//! alone, and refreshed only while the server still names that issuer. Resource and authorization server are
+//! reached over https, or both on this machine.
 //!
-//! [`resource`] says what a token is for, [`discovery`] asks the server who gives it,
-//! [`store`] keeps it, [`access`] hands it out, [`login`] and [`listener`] get a new one, [`logout`]
-//! takes it back; [`machine`] gets one without a person; [`token`] is one.
+//! [`resource`] identifies what a token is for, [`discovery`] finds its issuer, [`store`] keeps it,
+//! [`access`] provides it for requests, [`login`] and [`listener`] obtain a new one, [`logout`] revokes it,
+//! [`machine`] obtains one without a user, and [`token`] reads it.
 
 mod access;
 mod audience;

@@ -1,17 +1,17 @@
-//! What a token is for: a server's URL, without what is not its identity.
+//! The resource that a token is for: a server's URL, without the parts that do not identify it.
 
 use reqwest::Url;
 
 use super::error::LoginError;
 use crate::config::WayIn;
 
-/// A server's URL as the resource of RFC 8707: without user, password, query and fragment,
-/// which may hold a secret and go to nobody else.
+/// A server's URL as the resource of RFC 8707: without user, password, query and fragment, which may hold a
+/// secret and must not reach anybody else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resource(Url);
 
 impl Resource {
-    /// The resource behind a URL, if a token may be sent there: over https, or on this machine.
+    /// Returns the resource of a URL, if a token may be sent there: over https, or on this machine.
     pub(super) fn of(url: &str) -> Result<Self, LoginError> {
         let mut url = Url::parse(url).map_err(|e| LoginError::NotForLogins(format!("it has no URL ({e})")))?;
         if !is_private_way(&url) {
@@ -20,7 +20,7 @@ impl Resource {
         }
         url.set_query(None);
         url.set_fragment(None);
-        // Neither fails for a URL with a host.
+        // Neither can fail for a URL with a host.
         let _ = (url.set_username(""), url.set_password(None));
         Ok(Resource(url))
     }
@@ -38,7 +38,8 @@ impl Resource {
     }
 }
 
-/// Whether nobody on the way can read along.
+/// Returns `true` if nobody on the network can read a request to this URL: it uses https, or is http on this
+/// machine.
 pub(super) fn is_private_way(url: &Url) -> bool {
     url.scheme() == "https" && url.has_host() || url.scheme() == "http" && WayIn::to(url) == WayIn::ThisMachine
 }

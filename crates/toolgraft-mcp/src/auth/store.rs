@@ -14,24 +14,25 @@ use super::resource::Resource;
 use toolgraft::Cause;
 use toolgraft_files::{self as files, Lock, Mode};
 
-/// The only version of the file that there is.
+/// The only version of the file format.
 const VERSION: u32 = 1;
 
-/// Longest file that is read.
+/// Longest file that is read, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// A login as it is kept.
+/// A stored login, as it is in its file.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptLogin {
     toolgraft: u32,
     pub(super) resource: String,
     pub(super) issuer: Option<String>,
-    /// Of a client that was registered for this login.
+    /// The secret of a client that was registered for this login; `None` if the entry's own client
+    /// was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
     pub(super) redirect_uri: String,
-    /// Scopes that a request was refused for; the next login asks for them too.
+    /// Scopes for lack of which a request was refused; the next login asks for them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) wanted: Vec<String>,
     pub(super) credentials: StoredCredentials,
@@ -51,11 +52,12 @@ impl KeptLogin {
     }
 }
 
-/// Where the logins at servers over HTTP are kept, and what a person does to make one.
+/// The store of logins at servers over HTTP, with the remedy that errors name where a login is
+/// missing.
 ///
-/// Tokens lie in files of mode 0600 in this folder, which gets mode 0700 when it is made. Each
-/// is for one resource (a server's URL without its query) and one issuer; names of servers
-/// play no part.
+/// Tokens are in files of mode 0600 in this folder, which gets mode 0700 when it is created. Each
+/// file is for one resource (a server's URL without its query) and one issuer; the names of servers
+/// do not matter.
 ///
 /// ```no_run
 /// # async fn connect(config: toolgraft_mcp::Config) -> Result<(), toolgraft_mcp::McpError> {
@@ -80,12 +82,12 @@ impl fmt::Debug for Logins {
 }
 
 impl Logins {
-    /// Logins in this folder, which need not be there yet.
+    /// Creates a store in this folder, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Logins { folder: folder.into(), remedy: Arc::new(|_| "log in anew".to_owned()) }
     }
 
-    /// Sets how errors tell what a person can do where a server, by its name, wants a login.
+    /// Sets the remedy that errors name if a server needs a login. `words` gets the server's name.
     #[must_use]
     pub fn remedy(mut self, words: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.remedy = Arc::new(words);
@@ -96,11 +98,12 @@ impl Logins {
         (self.remedy)(server)
     }
 
-    /// Forgets the login at the server with this URL; whether there was one. The tokens are
-    /// removed here alone; [`log_out`](Self::log_out) takes them back at the authorization server, too.
+    /// Removes the login at the server with this URL, and returns `true` if there was one. The
+    /// tokens are only removed here; [`log_out`](Self::log_out) also revokes them at the
+    /// authorization server.
     ///
     /// # Errors
-    /// [`LoginError::Store`] where a file cannot be removed.
+    /// [`LoginError::Store`] if a file cannot be removed.
     pub fn remove(&self, url: &str) -> Result<bool, LoginError> {
         let resource = Resource::of(url)?;
         let files = self.files(&resource).map_err(|e| self.failed("read", e))?;
@@ -110,12 +113,13 @@ impl Logins {
         Ok(!files.is_empty())
     }
 
-    /// Whether a login at the server with this URL is kept; nobody is asked whether it still holds.
+    /// Returns `true` if a login at the server with this URL is stored. Nobody is asked whether it
+    /// is still valid.
     pub fn contains(&self, url: &str) -> bool {
         Resource::of(url).is_ok_and(|resource| self.load(&resource).is_ok_and(|found| found.is_some()))
     }
 
-    /// The latest login at a resource.
+    /// Returns the latest login at a resource.
     pub(super) fn load(&self, resource: &Resource) -> Result<Option<KeptLogin>, LoginError> {
         let files = self.files(resource).map_err(|e| self.failed("read", e))?;
         Ok(files.into_iter().map(|(_, kept)| kept).max_by_key(|kept| kept.credentials.token_received_at))
@@ -129,19 +133,20 @@ impl Logins {
         files::replace(&file, &text, Mode::Private).map_err(|e| failed(&file, "write", e))
     }
 
-    /// Takes the files of a resource for one process, until the guard is dropped. A refresh
-    /// token may be good for one use only.
+    /// Locks the files of a resource for one process until the guard is dropped: a refresh token
+    /// may be valid for one use only. `None` if the file system has no locks.
     pub(super) async fn lock(&self, resource: &Resource) -> Result<Option<Lock>, LoginError> {
         let file = self.file(resource, Some("lock")).with_extension("lock");
         files::private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
         match tokio::task::spawn_blocking(move || Lock::wait(&file)).await {
             Ok(Ok(lock)) => Ok(Some(lock)),
-            // A file system without locks: then two processes may disturb each other.
+            // On a file system without locks two processes may disturb each other.
             Ok(Err(_)) | Err(_) => Ok(None),
         }
     }
 
-    /// The files that hold a login at this resource. What cannot be read as one is none.
+    /// Returns the files that hold a login at this resource. Files that are not readable as one are
+    /// skipped.
     fn files(&self, resource: &Resource) -> io::Result<Vec<(PathBuf, KeptLogin)>> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -177,7 +182,8 @@ fn failed(file: &Path, action: &'static str, error: io::Error) -> LoginError {
     LoginError::Store { action, file: file.to_owned(), cause: Cause::new(error) }
 }
 
-/// FNV-1a, for names of files: what a file holds says what it is.
+/// Returns the FNV-1a hash of these texts, for file names. A collision does no harm to readers:
+/// each file contains its resource.
 fn fnv(texts: &[&str]) -> u64 {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

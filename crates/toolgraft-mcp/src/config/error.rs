@@ -1,4 +1,4 @@
-//! What is wrong with a configuration.
+//! Errors of a configuration.
 
 use toolgraft::Cause;
 
@@ -7,15 +7,15 @@ use toolgraft::Cause;
 #[error("{place}: {message}")]
 #[non_exhaustive]
 pub struct ConfigError {
-    /// Where, as `file:line:column`.
+    /// The position, as `file:line:column`.
     pub place: String,
-    /// What was expected, and the remedy.
+    /// The expected value, and the remedy.
     pub message: String,
-    /// The error of the JSON's reader, where the text is not JSON. It holds nothing of the text.
+    /// The error of the JSON parser if the text is not JSON. It contains nothing of the text.
     pub source: Option<Cause>,
 }
 
-/// What is wrong with a server's entry, and the remedy.
+/// A fault in a server's entry, with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EntryError {
@@ -30,7 +30,7 @@ impl From<String> for EntryError {
 }
 
 impl EntryError {
-    /// A fault that another error, in which no secret stands, tells of.
+    /// Creates an error with the error that caused it. That error must contain no secret.
     pub(super) fn caused(message: String, error: impl std::error::Error + Send + Sync + 'static) -> Self {
         EntryError { message, source: Some(Cause::new(error)) }
     }

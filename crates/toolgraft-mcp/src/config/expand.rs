@@ -1,12 +1,12 @@
-//! Variables in configuration strings: `${VAR}`, `${VAR:-default}`, `${env:VAR}`;
-//! `$${` stands for `${`.
+//! Variables in configuration strings: `${VAR}`, `${VAR:-default}`, `${env:VAR}`; `$${` is an
+//! escaped `${`.
 
-/// Looks up a variable.
+/// A function that looks up a variable by name.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Replaces the variables of a text; what is not of these forms stays as it is.
+/// Replaces the variables of a text. Other uses of `$` are left as they are.
 ///
-/// As in a shell, `:-` also stands in for an empty variable.
+/// As in a shell, the default after `:-` also replaces an empty variable.
 pub(super) fn expand(text: &str, environment: &Environment<'_>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -44,6 +44,8 @@ fn value(inside: &str, environment: &Environment<'_>) -> Result<String, String> 
 }
 
 fn is_name(name: &str) -> bool {
+    // The names that a shell accepts; others are the variables of other programs, such as
+    // `input:token`.
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,4 +1,4 @@
-//! What of a server's entry nobody else should read.
+//! The secrets in a server's entry.
 
 use serde_json::{Map, Value, json};
 
@@ -6,22 +6,22 @@ use super::servers::{ServerConfig, TransportConfig};
 use super::stored::Config;
 use toolgraft::secrets::{Secrecy, Secrets, names_secret};
 
-/// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)
-/// that stand in many a text.
+/// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`) that occur in
+/// many texts.
 const MIN_SECRET: usize = 8;
 
-/// The secrets of one server, for what is made of its words.
+/// The secrets of one server, to be hidden from texts that come from it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hidden {
-    /// For errors and notes: all that may be secret.
+    /// For errors and notes: all values that may be secret.
     pub(crate) in_errors: Secrets,
-    /// For what it answers, of which nothing may be lost without need: only what
-    /// a name calls a secret and what is no plain word.
+    /// For the server's answers, which should lose nothing without need: only values whose name
+    /// says that they are secret, and that are not plain words.
     pub(crate) in_answers: Secrets,
 }
 
 impl Hidden {
-    /// These and a login's token.
+    /// Returns these secrets and a login's token.
     pub(crate) fn and(&self, token: Option<&str>) -> Self {
         let token = Secrets::new(token);
         Hidden { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
@@ -31,38 +31,38 @@ impl Hidden {
 impl ServerConfig {
     pub(crate) fn hidden(&self) -> Hidden {
         let mut values = self.transport.as_ref().map(named_values).unwrap_or_default();
-        // Of these the judge knows by name, form or place that they are secrets.
+        // `Secrecy` recognises these as secrets by name, form or place, so the rules by name need
+        // not hold.
         values.extend(self.secrecy().unnamed().map(|secret| (CERTAIN.to_owned(), secret.to_owned())));
         let certain = |(name, value): &&(String, String)| names_secret(name) && !is_word(value);
         Hidden { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
     }
 
-    /// What of the entry is a secret, for whoever shows it.
+    /// Returns the judgement of which parts of the entry are secret, for programs that show it.
     pub fn secrecy(&self) -> Secrecy {
         self.transport.as_ref().map(|transport| Secrecy::of(&as_entry(transport))).unwrap_or_default()
     }
 }
 
 impl Config {
-    /// What the entries hold and nobody else should read: values of variables and
-    /// headers of at least 8 characters, and what stands behind a first word in
-    /// them, as the token of `Bearer TOKEN`. A plain word of letters and
-    /// underscores, such as `production`, counts only where its name speaks of a
-    /// secret: recordings and answers are full of words. Arguments and parts of a
-    /// URL count where their name speaks of one, as in `--api-key KEY`.
+    /// Returns the secrets of the entries: values of variables and headers of at least 8
+    /// characters, and the part after the first word in them, like the token of `Bearer TOKEN`. A
+    /// plain word of letters and underscores, such as `production`, counts only if its name says
+    /// that it is secret, since recordings and answers are full of words. Arguments and parts of a
+    /// URL count only if their name says so, as in `--api-key KEY`.
     pub fn secrets(&self) -> Secrets {
         self.servers.iter().map(|server| server.hidden().in_errors).fold(Secrets::default(), |all, more| all.and(&more))
     }
 }
 
-/// Values that are long enough, and what stands behind a first word in them, as the
-/// token of `Bearer TOKEN`. A plain word counts only where its name speaks of a secret.
+/// Returns the values that are long enough, and the part after the first word in them, like the
+/// token of `Bearer TOKEN`. A plain word counts only if its name says that it is secret.
 fn secrets<'a>(values: impl Iterator<Item = &'a (String, String)>) -> Secrets {
     Secrets::new(values.flat_map(|(name, value)| {
         let value = value.trim();
-        let behind = value.split_once(' ').map(|(_, behind)| behind.trim());
+        let after = value.split_once(' ').map(|(_, after)| after.trim());
         let secret = move |text: &&str| text.chars().count() >= MIN_SECRET && (names_secret(name) || !is_word(text));
-        [Some(value), behind].into_iter().flatten().filter(secret)
+        [Some(value), after].into_iter().flatten().filter(secret)
     }))
 }
 
@@ -70,10 +70,11 @@ fn is_word(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
 }
 
-/// The name of a value whose secrecy does not hang on its name.
+/// A name for values that are known to be secret, whatever they are called. [`names_secret`]
+/// accepts it.
 const CERTAIN: &str = "secret";
 
-/// Values of variables and headers with their names.
+/// Returns the values of variables and headers, and the client's secret, with their names.
 fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
     let values = match transport {
         TransportConfig::Stdio { env, .. } => env,
@@ -87,7 +88,7 @@ fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
     values.iter().map(|(name, value)| (name.clone(), value.clone())).chain(login).collect()
 }
 
-/// The entry as its file would have it.
+/// Returns the entry in the form of a configuration file.
 fn as_entry(transport: &TransportConfig) -> Map<String, Value> {
     let entry = match transport {
         TransportConfig::Stdio { command, args, env, .. } => json!({ "command": command, "args": args, "env": env }),

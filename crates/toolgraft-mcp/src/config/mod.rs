@@ -1,18 +1,17 @@
 //! Configuration of MCP servers: the `mcpServers` files that other clients use too.
 //!
-//! In: a file's text, or values. Out: a [`Config`] of [`ServerConfig`]s, and what of them
-//! nobody else should read. Nothing is started here, and neither the disk nor the process's
-//! environment is looked at, but for [`ca`] and [`proxy`].
+//! In: a file's text, or values. Out: a [`Config`] of [`ServerConfig`]s, and the secrets in them.
+//! Nothing is started here. Only [`ca`] reads a file, and only [`proxy`] reads the process's
+//! environment.
 //!
-//! A file is JSON with comments and trailing commas. Unknown keys are ignored, and those that are slips of known ones named in a note.
-//! What makes a file unreadable is an [`Err`] with file, line and column; what
-//! is wrong with one server (an unset variable, a transport that is not there)
-//! stays with that server as its [`problem`](ServerConfig::problem), so that the
-//! others still run.
+//! A file is JSON with comments and trailing commas. Unknown keys are ignored; those that look like
+//! misspelt known ones are named in a note. A file that cannot be used as a whole is an [`Err`]
+//! with file, line and column. A fault in one server (an unset variable, a missing transport) is
+//! stored with that server as its [`problem`](ServerConfig::problem), so that the others still run.
 //!
-//! [`read`] reads the text and [`expand`]s its variables, [`servers`] holds the values of
-//! each, [`stored`] all of them, [`error`] says what is wrong with them, [`hidden`]
-//! knows the secrets, [`url`] checks URLs and headers.
+//! [`read`] reads the text and [`expand`]s its variables, [`servers`] holds the values of each
+//! server and [`stored`] those of all, [`error`] has the faults, [`hidden`] finds the secrets,
+//! [`url`] checks URLs and headers.
 
 mod error;
 mod expand;

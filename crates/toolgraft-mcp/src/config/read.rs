@@ -1,4 +1,4 @@
-//! A configuration file's text to servers.
+//! Parses a configuration file into servers.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -15,10 +15,10 @@ use super::stored::Config;
 use super::url::{check_url, header_map};
 use toolgraft::Cause;
 
-/// A `timeout` above this many seconds was probably meant in milliseconds.
+/// A `timeout` above this number of seconds was probably meant in milliseconds.
 const DOUBTFUL_SECONDS: f64 = 3_600.0;
 
-/// A time-out is at most a day.
+/// Longest time-out in seconds: one day. A longer one is cut to it.
 const MAX_SECONDS: f64 = 86_400.0;
 
 /// JSON with comments and trailing commas, and no other leniency.
@@ -38,18 +38,18 @@ const OPTIONS: ParseOptions = ParseOptions {
 impl Config {
     /// Reads a configuration.
     ///
-    /// `source` is the file's name for messages. Variables are looked up in an entry's own
-    /// `env`, then in `environment`; the process is never asked for them.
+    /// `source` is the name of the file in messages. Variables are looked up in an entry's own
+    /// `env`, then in `environment`, never in the process.
     ///
     /// # Errors
-    /// [`ConfigError`] where the text is not JSON, or has neither `mcpServers`
-    /// nor `servers`, or where one of these is not an object.
+    /// [`ConfigError`] if the text is not JSON, has neither `mcpServers` nor `servers`, or has one
+    /// of these that is not an object.
     pub fn parse(text: &str, source: &str, environment: &Environment<'_>) -> Result<Self, ConfigError> {
         config(text, source, Some(environment))
     }
 
-    /// As [`parse`](Self::parse), with each value as it is written: no variable is replaced,
-    /// and no default takes the place of one. For whoever shows a file before it is used.
+    /// Does the same as [`parse`](Self::parse), but keeps each value as it is written: no variable
+    /// is replaced, and no default is inserted. For programs that show a file before it is used.
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse).
@@ -91,11 +91,11 @@ fn config(text: &str, source: &str, environment: Option<&Environment<'_>>) -> Re
 struct File<'a> {
     text: &'a str,
     source: &'a str,
-    /// `None` where values stay as they are written.
+    /// `None` if values stay as they are written.
     environment: Option<&'a Environment<'a>>,
 }
 
-/// What is wrong with one server's entry.
+/// Message about a fault in one server's entry.
 type Problem = String;
 
 impl File<'_> {
@@ -103,7 +103,7 @@ impl File<'_> {
         ConfigError { place: self.place(range), message, source: None }
     }
 
-    /// `file:line:column`, the column in characters.
+    /// Returns `file:line:column` of a range's start, the column in characters.
     fn place(&self, range: Range) -> String {
         let before = &self.text[..range.start.min(self.text.len())];
         let line = before.matches('\n').count() + 1;
@@ -123,7 +123,7 @@ impl File<'_> {
         server
     }
 
-    /// Reads an entry. All that is wrong with it is said at once.
+    /// Reads an entry and collects all of its faults in one error.
     fn entry(
         &self,
         entry: &Object<'_>,
@@ -149,7 +149,7 @@ impl File<'_> {
         }
         server.disabled_tools = faults.taken(self.strings(entry, "disabledTools")).flatten().unwrap_or_default();
         let env = self.map(entry, "env");
-        // Its own variables come first, as they do for the program that it starts.
+        // The entry's own variables take precedence, as they do for the program that it starts.
         let own = |name: &str| {
             let own = env.as_ref().ok().and_then(|env| env.get(name).cloned());
             own.or_else(|| self.environment?(name))
@@ -174,7 +174,8 @@ impl File<'_> {
             }
             None => None,
         };
-        // A key that is not read explains what is missing, or does nothing at all.
+        // An unknown key may be the misspelling of a missing one, so an error names it too; without
+        // an error it becomes a note.
         let strays: Vec<String> =
             entry.properties.iter().filter_map(|property| stray(property.name.as_str())).collect();
         match (transport, faults.0.is_empty()) {
@@ -186,7 +187,7 @@ impl File<'_> {
         }
     }
 
-    /// What a login is made with. Its keys are named with the path to them.
+    /// Reads the settings of a login. Faults name `oauth` as the place of the key.
     fn oauth(&self, entry: &Object<'_>, faults: &mut Faults) -> OAuthConfig {
         let mut read = OAuthConfig::default();
         let object = match entry.get("oauth").map(|p| &p.value) {
@@ -230,7 +231,8 @@ impl File<'_> {
         read
     }
 
-    /// Why there are no servers: under another name, or without one.
+    /// Returns the error for a file without servers, and names the misspelt or misplaced key if one
+    /// is found.
     fn no_servers(&self, root: &Object<'_>, missing: &str) -> ConfigError {
         for property in &root.properties {
             let name = property.name.as_str();
@@ -249,7 +251,8 @@ impl File<'_> {
         self.error(root.range, missing.to_owned())
     }
 
-    /// The transport: by `type` (or `transport`, `transportType`), else by `command` or `url`.
+    /// Returns the transport by `type` (or `transport`, `transportType`), else by `command` or
+    /// `url`.
     fn transport_kind(&self, entry: &Object<'_>) -> Result<TransportKind, Problem> {
         let key = ["type", "transport", "transportType"]
             .into_iter()
@@ -269,7 +272,7 @@ impl File<'_> {
                 Ok(TransportKind::Http(HttpTransport::Streamable))
             }
             "sse" | "httpsse" | "http+sse" => Ok(TransportKind::Http(HttpTransport::Sse)),
-            // As it stands in the file: a variable's value may be secret.
+            // The text of the file is shown, since a variable's value may be secret.
             _ => Err(format!("{key:?}: {written:?} is not a transport: write \"stdio\", \"http\" or \"sse\"")),
         }
     }
@@ -314,7 +317,7 @@ impl File<'_> {
         texts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// An object of strings; numbers and booleans count as their text.
+    /// Reads an object of strings. Numbers and booleans are converted to strings.
     fn map(&self, entry: &Object<'_>, key: &str) -> Result<BTreeMap<String, String>, Problem> {
         let properties = match entry.get(key).map(|p| &p.value) {
             None | Some(Value::NullKeyword(_)) => return Ok(BTreeMap::new()),
@@ -368,7 +371,7 @@ const KEYS: &[&str] = &[
 /// Keys of `oauth` that are read.
 const OAUTH_KEYS: &[&str] = &["grantType", "clientId", "clientSecret", "scopes", "callbackPort"];
 
-/// What other programs, and people, write for some of them.
+/// Spellings of other programs and of users for some of these keys.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("arguments", "args"),
     ("argv", "args"),
@@ -388,8 +391,8 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("caCert", "ca"),
 ];
 
-/// What is wrong with a key that nothing reads; `None` for those that are read, and for keys
-/// that are like none: other programs have keys of their own.
+/// Returns a message about an unknown key that looks like a known one. `None` for known keys, and
+/// for unrelated ones, which other programs may use.
 fn stray(key: &str) -> Option<String> {
     if KEYS.contains(&key) {
         return None;
@@ -399,28 +402,29 @@ fn stray(key: &str) -> Option<String> {
     Some(format!("no key {key:?} is read: did you mean {meant:?}?"))
 }
 
-/// The known key that another one is a slip of: in case or signs, or in a letter or two.
+/// Returns the known key that `key` is a misspelling of: it differs in case or punctuation, or in
+/// one or two letters.
 fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let folded = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let key = folded(key);
     let slips = |known: &str| strsim::damerau_levenshtein(&key, &folded(known));
     let nearest = known.iter().map(|known| (slips(known), *known)).min_by_key(|(slips, _)| *slips)?;
-    // In short words two letters are another word.
+    // In a word of up to four letters, two changes already make another word.
     let most = if key.chars().count() > 4 { 2 } else { 1 };
     (nearest.0 <= most && key.chars().count() > 2).then_some(nearest.1)
 }
 
-/// All that is wrong with one entry.
+/// All faults of one entry.
 #[derive(Default)]
 struct Faults(Vec<EntryError>);
 
 impl Faults {
-    /// What is right, if it is.
+    /// Returns the value, or records the fault and returns `None`.
     fn taken<T>(&mut self, read: Result<T, impl Into<EntryError>>) -> Option<T> {
         read.map_err(|fault| self.0.push(fault.into())).ok()
     }
 
-    /// One error that says all of it, and what else was seen.
+    /// Joins all faults and the notes about unknown keys into one error.
     fn joined(mut self, strays: Vec<String>) -> EntryError {
         if self.0.len() == 1 && strays.is_empty() {
             return self.0.swap_remove(0);
@@ -430,7 +434,7 @@ impl Faults {
     }
 }
 
-/// Which transport an entry means.
+/// The transport of an entry.
 enum TransportKind {
     Stdio,
     Http(HttpTransport),

@@ -1,4 +1,4 @@
-//! Times as numbers of seconds.
+//! Serde conversion between durations and numbers of seconds.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The configuration of servers as values.
+//! The configuration of one server as values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,130 +12,132 @@ use super::seconds;
 use toolgraft::http::Trust;
 use toolgraft::tools::server_pattern;
 
-/// How to reach one server.
+/// The configuration of one server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// Name, unique in the configuration. With serde it is the key among others, and stands in an
-    /// entry that stands alone.
+    /// Name, unique in the configuration. With serde it is the key of the entry in `mcpServers`;
+    /// only an entry outside of such a map has it as a field.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Where it was read, as `file:line:column`.
+    /// Position of the entry, as `file:line:column`, or `the program`.
     #[serde(default = "the_program")]
     pub place: String,
-    /// How it is reached; the reason where its entry is wrong.
+    /// The transport, or the fault of the entry.
     #[serde(flatten, with = "transport_or_problem")]
     pub transport: Result<TransportConfig, EntryError>,
-    /// Whether it is left out.
+    /// `true` if the server is switched off from the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
-    /// Limit of one call; `None` takes the hub's.
+    /// Time limit of one call; `None` uses the hub's.
     #[serde(default, rename = "timeout", with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<Duration>,
-    /// Limit of the start, and again of the listing; `None` takes the hub's.
+    /// Time limit of the start, and again of the listing; `None` uses the hub's.
     #[serde(default, with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub connect_timeout: Option<Duration>,
-    /// Calls that run at once; `None` takes the hub's.
+    /// Number of concurrent calls; `None` uses the hub's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<NonZeroUsize>,
-    /// Whether its calls may run beside each other. Without it those of one message run in
-    /// the order written, but for tools that both call themselves read-only.
+    /// `true` if its calls may run concurrently. If not, the calls of one message run in the order
+    /// in which they were written, except for tools that both declare themselves read-only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parallel: bool,
-    /// Tools that the user lets run without being asked: globs, `*` for all.
+    /// Tools that the user lets run without approval: globs, `*` for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auto_approve: Vec<String>,
-    /// The only tools that are listed and can be called: globs; none means all.
+    /// The only tools that are listed and can be called: globs; an empty list means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enabled_tools: Vec<String>,
-    /// Tools that are not listed and cannot be called, `enabled_tools` or not: globs.
+    /// Tools that are not listed and cannot be called, even if `enabled_tools` has them: globs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled_tools: Vec<String>,
-    /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; none
-    /// means all. No file sets this.
+    /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; an empty list means all.
+    /// Files cannot set this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed_tools: Vec<String>,
-    /// Certificates that the program trusts at it beside the system's, if it is reached over HTTP. No file sets this.
+    /// Certificates that the program trusts at this server in addition to the system's, if it is
+    /// reached over HTTP. Files cannot set this.
     #[serde(skip)]
     pub trust: Trust,
 }
 
-/// A transport and what it needs. `Debug` hides values that may be secret.
+/// A transport and its settings. `Debug` hides values that may be secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Transport", into = "Transport")]
 #[non_exhaustive]
 pub enum TransportConfig {
-    /// A child process that speaks over its standard input and output.
+    /// A child process that speaks MCP over its standard input and output.
     #[non_exhaustive]
     Stdio {
-        /// Program: a path, or a name that is looked up in `PATH`.
+        /// The program: a path, or a name that is looked up in `PATH`.
         command: String,
         /// Arguments.
         args: Vec<String>,
-        /// Variables beside those of the allow-list.
+        /// Variables of the child in addition to those of the allow-list.
         env: BTreeMap<String, String>,
-        /// Working directory; `None` is that of this process.
+        /// Working directory; `None` means that of this process.
         cwd: Option<String>,
     },
     /// An endpoint over HTTP.
     #[non_exhaustive]
     Http {
-        /// Endpoint.
+        /// The URL of the endpoint.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
-        /// What it speaks.
+        /// The protocol over HTTP.
         transport: HttpTransport,
-        /// What a login at it is made with.
+        /// The settings of a login at this server.
         oauth: OAuthConfig,
-        /// A file of certificates (PEM) that are trusted there beside the system's: an authority's,
-        /// or its own.
+        /// A PEM file with certificates that are trusted at this server in addition to the
+        /// system's: those of its authority, or its own.
         ca: Option<String>,
     },
 }
 
-/// What a login at a server over HTTP is made with, beside what the server itself says.
-/// `Debug` hides the secret.
+/// Settings of a login at a server over HTTP; the rest comes from the server's metadata. `Debug`
+/// hides the secret.
 ///
-/// With serde its keys are `grantType`, `clientId`, `clientSecret`, `scopes` and `callbackPort`, as
-/// in a file.
+/// The keys in serde's form are `grantType`, `clientId`, `clientSecret`, `scopes` and
+/// `callbackPort`, as in a file.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct OAuthConfig {
-    /// Who logs in.
+    /// The grant: whether a user or the program logs in.
     #[serde(skip_serializing_if = "is_default")]
     pub grant_type: GrantType,
-    /// A client that the authorization server knows; a URL is that of a metadata document and
-    /// counts where the server reads such. Without it one is registered at each login.
+    /// The id of a client that the authorization server knows. A URL is the address of a metadata
+    /// document, and is used if the server reads such documents. Without an id, a client is
+    /// registered at each login.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Its secret, where it has one.
+    /// The client's secret, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// What is asked for, instead of what the server says that it needs.
+    /// The scopes to ask for, instead of those that the server asks for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// The port of 127.0.0.1 that the browser is sent back to; any free one without it.
+    /// The port of 127.0.0.1 that the browser is redirected to; `None` takes any free one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub callback_port: Option<u16>,
 }
 
-/// Who logs in at a server over HTTP.
+/// The OAuth grant with which a token is obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum GrantType {
-    /// A person at a browser ([`Login`](crate::Login)).
+    /// A user at a browser logs in ([`Login`](crate::Login)).
     #[default]
     AuthorizationCode,
-    /// The program itself, with `client_id` and `client_secret`, whenever it needs a token. None is
-    /// kept in a file.
+    /// The program logs in by itself, with `client_id` and `client_secret`, whenever it needs a
+    /// token. Such a token is not stored in a file.
     ClientCredentials,
 }
 
-/// Whether a value says nothing.
+/// Returns `true` if a value is the default, so that it need not be written.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -152,12 +154,12 @@ impl fmt::Debug for OAuthConfig {
     }
 }
 
-/// How an HTTP server is spoken to.
+/// The protocol of a server over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HttpTransport {
-    /// Streamable HTTP, and where there is none, legacy HTTP+SSE.
+    /// Streamable HTTP, and legacy HTTP+SSE if the server does not have it.
     #[default]
     Any,
     /// Streamable HTTP alone.
@@ -189,7 +191,7 @@ impl fmt::Debug for TransportConfig {
     }
 }
 
-/// The part of an entry that says how the server is reached.
+/// The serialized form of a transport: the fields of an entry that belong to it.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Transport {
@@ -211,7 +213,7 @@ struct Transport {
     oauth: OAuthConfig,
     #[serde(skip_serializing_if = "Option::is_none")]
     ca: Option<String>,
-    /// What is wrong with the entry, in place of all others.
+    /// The fault of the entry; if present, the other fields do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -260,7 +262,7 @@ impl TryFrom<Transport> for TransportConfig {
     }
 }
 
-/// How a server is reached, or the reason where its entry is wrong.
+/// Serde conversion of a transport or the fault of its entry.
 mod transport_or_problem {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::{Serialize, Serializer};
@@ -286,7 +288,8 @@ mod transport_or_problem {
     }
 }
 
-/// Changes a field of a transport. One of the other kind has no such field, and the entry is wrong then.
+/// Changes a field of a transport. If the transport is of the other kind, it is replaced by an
+/// error.
 macro_rules! fitting {
     ($server:ident, $kind:ident { $field:ident }, $unfit:expr, $change:expr) => {
         match &mut $server.transport {
@@ -300,24 +303,24 @@ macro_rules! fitting {
 }
 
 setters! { ServerConfig:
-    /// Sets the limit of one call.
+    /// Sets the time limit of one call.
     #[must_use]
     with_call_timeout(limit: Duration) => call_timeout = Some(limit);
 
-    /// Sets the limit of the start, and again of the listing.
+    /// Sets the time limit of the start, and again of the listing.
     #[must_use]
     with_connect_timeout(limit: Duration) => connect_timeout = Some(limit);
 
-    /// Sets how many calls run at once.
+    /// Sets the number of concurrent calls.
     #[must_use]
     with_max_calls(calls: NonZeroUsize) => max_calls = Some(calls);
 
-    /// Sets whether calls may run beside each other.
+    /// Sets whether calls may run concurrently.
     #[must_use]
     with_parallel(parallel: bool) => parallel = parallel;
 
-    /// Sets the certificates that are trusted beside the system's, where it is reached over HTTP and where one logs
-    /// in at it.
+    /// Sets the certificates that are trusted in addition to the system's at a server over HTTP,
+    /// and at its authorization server.
     #[must_use]
     with_trust(trust: Trust) => trust = trust;
 }
@@ -327,7 +330,7 @@ fn the_program() -> String {
 }
 
 impl ServerConfig {
-    /// A server over standard input and output: a program and its arguments.
+    /// Creates a server over standard input and output from a program and its arguments.
     pub fn stdio(
         name: impl Into<String>,
         command: impl Into<String>,
@@ -344,7 +347,7 @@ impl ServerConfig {
         )
     }
 
-    /// A server over streamable HTTP.
+    /// Creates a server over streamable HTTP, or over legacy HTTP+SSE if it does not have that.
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
         ServerConfig::new(
             name,
@@ -358,12 +361,12 @@ impl ServerConfig {
         )
     }
 
-    /// A server with a transport and defaults for the rest.
+    /// Creates a server with a transport and defaults for the rest.
     pub fn new(name: impl Into<String>, transport: TransportConfig) -> Self {
         ServerConfig { transport: Ok(transport), ..ServerConfig::broken(name, String::new()) }
     }
 
-    /// A server that cannot be reached, for this reason.
+    /// Creates a server that cannot be reached, with the reason.
     pub(super) fn broken(name: impl Into<String>, why: String) -> Self {
         ServerConfig {
             name: name.into(),
@@ -382,15 +385,16 @@ impl ServerConfig {
         }
     }
 
-    /// Sets a variable of the child process. To set one of a server over HTTP is a
-    /// [`problem`](Self::problem) of its entry, as are the other two where they do not fit.
+    /// Sets a variable of the child process. For a server over HTTP this makes the entry faulty
+    /// ([`problem`](Self::problem)); so does each other setting of this type that does not fit the
+    /// transport.
     #[must_use]
     pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         fitting!(self, Stdio { env }, "a server over HTTP has no \"env\"", env.insert(name.into(), value.into()));
         self
     }
 
-    /// Sets a header of every request.
+    /// Sets a header of every request to a server over HTTP.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let unfit = "a server over stdio has no \"headers\"";
@@ -398,42 +402,43 @@ impl ServerConfig {
         self
     }
 
-    /// Sets what a login at a server over HTTP is made with.
+    /// Sets the settings of a login at a server over HTTP.
     #[must_use]
     pub fn with_oauth(mut self, config: OAuthConfig) -> Self {
         fitting!(self, Http { oauth }, "nobody logs in at a server over stdio", *oauth = config);
         self
     }
 
-    /// Trusts the certificates of this file (PEM) at a server over HTTP, and where one logs in at it.
+    /// Trusts the certificates of this PEM file at a server over HTTP, and at its authorization
+    /// server.
     #[must_use]
     pub fn with_ca(mut self, file: impl Into<String>) -> Self {
         fitting!(self, Http { ca }, "a server over stdio has no \"ca\"", *ca = Some(file.into()));
         self
     }
 
-    /// Sets how a server over HTTP is spoken to.
+    /// Sets the protocol of a server over HTTP.
     #[must_use]
     pub fn with_http_transport(mut self, http: HttpTransport) -> Self {
         fitting!(self, Http { transport }, "a server over stdio is not spoken to over HTTP", *transport = http);
         self
     }
 
-    /// The file that it was read from; `None` where a program has made it.
+    /// Returns the file that the entry was read from; `None` if the program created it.
     pub fn file(&self) -> Option<&str> {
         let mut parts = self.place.rsplitn(3, ':');
         let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<usize>().is_ok());
         if is_number(parts.next()) && is_number(parts.next()) { parts.next() } else { None }
     }
 
-    /// Patterns of [`Policy`](toolgraft::Policy) for the tools of this server
-    /// that the user lets run without being asked.
+    /// Returns patterns for a [`Policy`](toolgraft::Policy): the tools of this server that the user
+    /// lets run without approval.
     pub fn approved(&self) -> impl Iterator<Item = String> + '_ {
         self.auto_approve.iter().map(|tools| server_pattern(&self.name, tools))
     }
 
-    /// What is wrong with the entry, with its place; `None` where nothing is, or
-    /// where the server is disabled anyway.
+    /// Returns the fault of the entry with its position; `None` if there is none or the server is
+    /// disabled.
     pub fn problem(&self) -> Option<String> {
         let message = self.transport.as_ref().err().filter(|_| !self.disabled)?;
         Some(format!("{}: server {:?}: {message}", self.place, self.name))

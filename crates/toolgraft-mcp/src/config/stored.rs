@@ -1,5 +1,5 @@
-//! The configuration, and its form with serde: what an `mcpServers` file looks like once
-//! everything in it has been looked up.
+//! All servers of a configuration, and its serde form: an `mcpServers` file in which all variables
+//! are replaced.
 
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use toolgraft::http::Trust;
 
 /// Servers, in the order of the file.
 ///
-/// With serde it has the form of an `mcpServers` file, with all values as they are: no
-/// variable is looked up, and secrets stand in it.
+/// With serde it has the form of an `mcpServers` file in which all variables are replaced. That
+/// form contains the secrets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "File")]
 pub struct Config {
@@ -21,13 +21,13 @@ pub struct Config {
     pub(super) notes: Vec<String>,
 }
 
-/// `{ NAME: ENTRY, … }`, in order.
+/// Serializes servers as `{ NAME: ENTRY, … }`, in order.
 fn by_name<S: Serializer>(servers: &[ServerConfig], serializer: S) -> Result<S::Ok, S::Error> {
     let entry = |server: &ServerConfig| ServerConfig { name: String::new(), ..server.clone() };
     serializer.collect_map(servers.iter().map(|server| (&server.name, entry(server))))
 }
 
-/// The file as it is read.
+/// The deserialized form of a [`Config`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
@@ -49,8 +49,8 @@ impl TryFrom<File> for Config {
 }
 
 impl Config {
-    /// Adds a later file's servers; one of the same name replaces the earlier
-    /// one in its place, with a note.
+    /// Adds the servers of a later file. A server of the same name replaces the earlier one in its
+    /// place, with a note.
     pub fn merge(&mut self, later: Config) {
         self.notes.extend(later.notes);
         for server in later.servers {
@@ -58,12 +58,12 @@ impl Config {
         }
     }
 
-    /// Adds certificates that the program trusts at all servers.
+    /// Adds certificates that are trusted at all servers.
     pub(crate) fn add_trust(&mut self, trust: &Trust) {
         self.servers.iter_mut().for_each(|server| server.trust = std::mem::take(&mut server.trust).and(trust));
     }
 
-    /// Adds a server; one of the same name replaces the earlier one, with a note.
+    /// Adds a server. One of the same name replaces the earlier one in its place, with a note.
     pub fn push(&mut self, server: ServerConfig) {
         match self.servers.iter_mut().find(|s| s.name == server.name) {
             Some(earlier) => {
@@ -77,12 +77,12 @@ impl Config {
         }
     }
 
-    /// The servers, in order.
+    /// Returns the servers, in order.
     pub fn servers(&self) -> &[ServerConfig] {
         &self.servers
     }
 
-    /// Things that a user may want to know: servers that were replaced, doubtful values.
+    /// Returns notes for the user: replaced servers, doubtful values, misspelt keys.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -17,11 +17,12 @@ impl ServerTrust {
         self.ca.is_some()
     }
 
-    /// Returns a builder of HTTP clients for this URL that trust these certificates, and ask no proxy on the way to
-    /// this machine. The file is read each time, so that a new one counts from the next connection on.
+    /// Returns a builder of HTTP clients for this URL that trust these certificates, and use no
+    /// proxy for requests to this machine. The file is read each time, so that a changed file is
+    /// used from the next connection on.
     ///
     /// # Errors
-    /// The file cannot be read, or has no certificate; the text names it.
+    /// The file cannot be read or has no certificate; the text names the file.
     pub(crate) fn client_builder(&self, url: &str) -> Result<reqwest::ClientBuilder, String> {
         let trust = match &self.ca {
             Some(file) => self.program.clone().with_pem_file(file).map_err(|error| format!("its \"ca\": {error}"))?,

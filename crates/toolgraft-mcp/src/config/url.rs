@@ -1,4 +1,4 @@
-//! URLs and headers of an entry, checked before anything is started.
+//! Checks of the URLs and headers of an entry, before anything is started.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::EntryError;
 
-/// Accepts `http` and `https` URLs with a host, as an entry has one under `url`.
+/// Accepts `http` and `https` URLs with a host.
 pub(super) fn check_url(url: &str) -> Result<(), EntryError> {
     let parsed = Url::parse(url)
         .map_err(|e| EntryError::caused(format!("\"url\": not a URL ({e}): write https://HOST/PATH"), e))?;
@@ -17,7 +17,7 @@ pub(super) fn check_url(url: &str) -> Result<(), EntryError> {
     }
 }
 
-/// Headers as HTTP wants them, marked sensitive. Errors name the header, never its value.
+/// Converts headers, and marks them as sensitive. Errors name the header, never its value.
 pub(crate) fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, EntryError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {

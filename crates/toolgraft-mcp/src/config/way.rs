@@ -1,11 +1,11 @@
-//! How far away a URL leads.
+//! Network distance of a URL's host.
 
 use std::net::IpAddr;
 
 use reqwest::Url;
 
-/// Who can reach a host, as far as its name or number alone says. What a name leads to is
-/// looked at where it is connected to, by rmcp.
+/// The group of hosts that can reach a host, judged by its name or address alone. Names are not
+/// resolved here: rmcp checks the resolved address when it connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WayIn {
     Anybody,
@@ -16,7 +16,7 @@ pub(crate) enum WayIn {
 impl WayIn {
     pub(crate) fn to(url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default();
-        // `::ffff:10.0.0.1` leads where 10.0.0.1 does.
+        // `::ffff:10.0.0.1` is the same host as 10.0.0.1.
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         match address.map(|address| address.to_canonical()) {
             Ok(address) if address.is_loopback() || address.is_unspecified() => WayIn::ThisMachine,
@@ -31,7 +31,7 @@ impl WayIn {
     }
 }
 
-/// Returns `true` if a URL leads to this machine, as far as its host alone says.
+/// Returns `true` if a URL's host is this machine, judged by its name or address alone.
 pub(crate) fn is_this_machine(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| WayIn::to(&url) == WayIn::ThisMachine)
 }

@@ -1,4 +1,4 @@
-//! The task that starts a server, watches it and starts it anew.
+//! The task that starts a server, watches it and restarts it.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::auth::Access;
 use crate::config::ServerConfig;
 use crate::transport::log::Log;
 
-/// Wait for further changes before lists are read anew.
+/// Time to wait for further changes before the lists are read again.
 const DEBOUNCE: Duration = Duration::from_millis(250);
 
-/// The same where a call waits for the lists.
+/// The same time if a call waits for the lists.
 const BURST: Duration = Duration::from_millis(100);
 
-/// Shortest time between two readings for which no call waits.
+/// Shortest time between two listings for which no call waits.
 const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
 
-/// Owns a server's connection.
+/// The task of one server, which owns the server's connection.
 pub(super) struct Actor {
     pub(super) config: ServerConfig,
     pub(super) environment: Arc<[(OsString, OsString)]>,
@@ -37,32 +37,33 @@ pub(super) struct Actor {
     pub(super) view: watch::Sender<Snapshot>,
     pub(super) demand: Arc<Count>,
     pub(super) reset: Arc<Notify>,
-    /// Whether it is to be there at all.
+    /// `true` while the server is switched on.
     pub(super) on: watch::Receiver<bool>,
     pub(super) log: Arc<Log>,
-    /// What somebody follows on it.
+    /// Resources whose changes are subscribed to.
     pub(super) followed: Followed,
-    /// Told when what the server offers has changed.
+    /// Called when the tools, resources or prompts of the server have changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) states: Arc<States>,
-    /// How the server was reached last.
+    /// The kind of handshake that worked last.
     pub(super) era: Option<Era>,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub(super) failures: u32,
 }
 
-/// Why the watch over a connection is over.
+/// The reason that a connection is no longer watched.
 enum Gone {
-    /// The server has gone.
+    /// The server has exited, or its connection is closed.
     Died(Arc<Connection>),
-    /// Somebody wants it started anew.
+    /// A restart was requested.
     Restart(Arc<Connection>),
 }
 
 impl Actor {
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let mut on = self.on.clone();
-        // One that begins switched off may be switched on before this runs for the first time.
+        // A server that is disabled at first may have been switched on before this task runs for
+        // the first time.
         let mut start = if self.config.disabled { Start::Eager } else { self.settings.start };
         loop {
             if *on.borrow_and_update() {
@@ -79,7 +80,7 @@ impl Actor {
                 () = stop.cancelled() => break,
                 _ = on.wait_for(|on| *on) => {}
             }
-            // Whoever switches it on wants it now, whatever it failed at before.
+            // Switching a server on starts it at once, and forgets its earlier failures.
             (start, self.failures) = (Start::Eager, 0);
         }
         let connection = self.view.borrow().connection.clone();
@@ -95,20 +96,21 @@ impl Actor {
         });
     }
 
-    /// Changes what is known of the server, and tells its state if that is another one.
+    /// Changes the snapshot of the server, and reports its state if that has changed.
     fn update(&self, change: impl FnOnce(&mut Snapshot)) {
         self.view.send_modify(|view| {
             change(view);
-            // In here, so that nobody who sees it has not been told.
+            // Reported while the snapshot is locked, so that nobody sees the new state before its
+            // event.
             self.states.state(&self.config.name, view.status.state, view.status.error.clone());
         });
     }
 
-    /// Has a server that was started anew say of the same resources when they change.
+    /// Renews the subscriptions to resources after a restart.
     fn follow(&self, connection: &Arc<Connection>) {
         for uri in self.followed.all() {
             let connection = connection.clone();
-            // What cannot be followed any more is told by whoever reads it.
+            // A failed subscription is ignored here: the next read of the resource shows the fault.
             tokio::spawn(async move { drop(connection.follow(&uri).await) });
         }
     }
@@ -117,7 +119,7 @@ impl Actor {
         self.states.tell(&self.config.name, event);
     }
 
-    /// Takes what it offers out of the catalog, and ends its connection.
+    /// Removes the server's tools from the catalog, and ends its connection.
     async fn switch_off(&self) {
         let connection = self.view.borrow().connection.clone();
         self.update(|view| {
@@ -129,11 +131,12 @@ impl Actor {
         if let Some(connection) = connection {
             connection.close().await;
         }
-        // Whoever waits for its end is told by this.
+        // Wakes those who wait for the end of the switch.
         self.view.send_modify(|view| view.attempts += 1);
     }
 
-    /// Never ends by itself.
+    /// Runs the server until the task is dropped: starts it, watches it, and starts it again. Never
+    /// returns.
     async fn live(&mut self, start: Start) {
         if start == Start::Lazy {
             self.wanted(None).await;
@@ -163,7 +166,8 @@ impl Actor {
         }
     }
 
-    /// Waits until a call wants the server, and then until it may be started again.
+    /// Waits until a call needs the server, and then until `not_before`. A request for a restart
+    /// ends the wait at once.
     async fn wanted(&mut self, not_before: Option<Instant>) {
         tokio::select! {
             () = self.reset.notified() => self.failures = 0,
@@ -176,14 +180,14 @@ impl Actor {
         }
     }
 
-    /// When the next attempt may be made, after a failure; tells so.
+    /// Returns the time of the next attempt after a failure, and reports it.
     fn rest(&self) -> Instant {
         let now = Instant::now();
         let (shut_until, state) = {
             let view = self.view.borrow();
             (view.shut_until, view.status.state)
         };
-        // Who waits for a login is not helped by waiting longer.
+        // A server that needs a login does not get one by waiting longer.
         let wait =
             || if state == ServerState::NeedsAuth { Duration::ZERO } else { self.settings.retry.wait(self.failures) };
         let rest = shut_until.unwrap_or_else(|| now + wait());
@@ -191,7 +195,8 @@ impl Actor {
         rest
     }
 
-    /// Starts the server and reads its lists.
+    /// Starts the server and reads its lists. Returns `None` after a failure, which is in the
+    /// snapshot then.
     async fn attempt(&mut self) -> Option<Arc<Connection>> {
         self.update(|view| {
             view.status.state = ServerState::Connecting;
@@ -207,7 +212,7 @@ impl Actor {
                 self.follow(&connection);
                 let is_respawn = self.view.borrow().offer.is_some();
                 self.view.send_modify(|view| view.offer = Some(Arc::new(offer)));
-                // Before anybody sees the connection: who gets it finds the tools listed.
+                // Before the connection is visible: a call that gets it must find the tools listed.
                 (self.changed)();
                 self.tell(ServerEventKind::Listed);
                 if is_respawn {
@@ -235,8 +240,8 @@ impl Actor {
     fn failed(&mut self, error: ConnectError, took: Duration) {
         self.failures += 1;
         let shut = match error.needs_auth {
-            // The configuration's headers do not change: to ask again soon is of no use. A
-            // person may log in at any time.
+            // The configuration's headers do not change, so a soon retry is useless. A user may log
+            // in at any time.
             true => !Access::of(&self.config, self.settings.logins.as_ref()).takes_logins(),
             false => self.failures >= self.settings.retry.failures,
         };
@@ -257,7 +262,7 @@ impl Actor {
 
     async fn died(&mut self, connection: &Connection) {
         let error = connection.how_it_ended("the connection is closed").await;
-        // What the server started and left behind ends here.
+        // Ends the processes that the server started and left running.
         connection.close().await;
         self.failures += 1;
         let shut = self.failures >= self.settings.retry.failures;
@@ -289,7 +294,8 @@ impl Actor {
         Ok((Offer { server, prompts }, notes))
     }
 
-    /// Watches over a connection: reads its lists anew when they have changed.
+    /// Watches a connection, and reads its lists again when they have changed. Returns when it is
+    /// over.
     async fn watch(&self, connection: Arc<Connection>) -> Gone {
         loop {
             tokio::select! {
@@ -298,10 +304,10 @@ impl Actor {
                 () = self.reset.notified() => return Gone::Restart(connection),
                 () = connection.client.noticed.changed() => {}
             }
-            // Servers tell of each change, and make many at once.
+            // Servers report each change separately, and often make many at once.
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
-                // What a server tells after the call's answer comes right behind it.
+                // A notice that a call caused may follow the call's answer.
                 () = async { connection.client.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
             }

@@ -1,5 +1,4 @@
-//! Calls of tools, readings of resources, prompts filled in: a request, and what the server
-//! wants to know in between.
+//! Requests of tools, resources and prompts, and the server's questions while they run.
 
 use std::time::Duration;
 
@@ -19,31 +18,32 @@ use super::{content, prompts};
 use crate::transport::answer::Answer;
 use toolgraft::spans::{self, Span};
 
-/// Times that one call may ask back.
+/// Number of times that one call may ask for input.
 const MAX_ROUNDS: usize = 10;
 
-/// Longest wait until a server says that a person is done with its page, before it is called again
-/// for the first time; each further wait is longer by as much. A server need not say so, and a
-/// person says yes where the page was opened.
+/// Time to wait for a server to report that the user is done with its page, before the call is sent
+/// again for the first time; each further wait is longer by the same time. A server need not report
+/// it, and the user accepts as soon as the page is opened.
 const PAGE: Duration = Duration::from_secs(2);
 
-/// What a server of the era 2026-07-28 is asked to log while a call runs; unasked it must not
+/// The log level that a server of the 2026-07-28 revision is asked for during a call; without the
+/// request it must not log
 /// (modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
 const LOG_LEVEL: (&str, &str) = ("io.modelcontextprotocol/logLevel", "info");
 
 impl Connection {
-    /// Runs a tool.
+    /// Runs a tool. Returns the result, and the answer that it was read from.
     pub(crate) async fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<(Value, Answer<'_>), RequestError> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        // By whatever transport: an HTTP request may be of several messages.
+        // In the message and not in HTTP headers, since this works for every transport.
         for (name, value) in spans::headers(&Span::current()) {
             params.meta_or_default().insert(name, value.into());
         }
-        // Earlier servers log unasked.
+        // Servers of earlier revisions log without a request.
         if !self.is_of_initialize() {
             params.meta_or_default().insert(LOG_LEVEL.0.to_owned(), LOG_LEVEL.1.into());
         }
@@ -55,13 +55,13 @@ impl Connection {
         }
     }
 
-    /// Reads a resource.
+    /// Reads a resource. Returns the result, and the answer that it was read from.
     pub(crate) async fn read(&self, uri: &str) -> Result<(Value, Answer<'_>), RequestError> {
         let _permit = self.permits.acquire().await;
         self.ask(&ReadResourceRequestParams::new(uri)).await
     }
 
-    /// A prompt with its arguments filled in.
+    /// Returns a prompt with its arguments filled in.
     pub(crate) async fn prompt(
         &self,
         name: &str,
@@ -77,14 +77,14 @@ impl Connection {
             .ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
     }
 
-    /// Sends a request and answers what the server wants to know in between, where that
-    /// is wanted, until there is a result.
+    /// Sends a request, answers the server's questions if they are supported, and sends it again,
+    /// until there is a result.
     async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
         let _under_way = self.client.deadlines.calls.add();
         let mut left = self.limits.most.max(self.limits.call);
         let mut request = params.with(None, None);
         for round in 1..=MAX_ROUNDS {
-            // The time while somebody answers is not the server's.
+            // The time while the user answers does not count for the server.
             let sent = Instant::now();
             let answer = self.request(request, self.limits.call.min(left)).await;
             left = left.saturating_sub(sent.elapsed());
@@ -117,8 +117,8 @@ impl Connection {
         Err(RequestError::Broken(format!("it asked for input {MAX_ROUNDS} times")))
     }
 
-    /// Has a person open these pages, after which the request is sent again. Where nobody is
-    /// there, or the person says no, it stays `refused`.
+    /// Has the user open these pages, after which the request can be sent again. Returns `refused`
+    /// if there is no user or the user declines.
     async fn open(&self, pages: &[Value], refused: RequestError, round: usize) -> Result<(), RequestError> {
         if !self.client.answers.asks_somebody() {
             return Err(refused);
@@ -138,14 +138,14 @@ impl Connection {
     }
 }
 
-/// A request that may be answered by a question.
+/// A request that may be answered with a question.
 trait Askable {
-    /// The request with the answers to what was asked, and with what the server wants to
-    /// be told again.
+    /// Returns the request with the answers to the questions, and with the state that the server
+    /// wants back.
     fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;
 }
 
-/// A call of a tool that runs as a task alone, and how long it may last.
+/// A call of a tool that only runs as a task, and the longest time that the task may take.
 struct TaskCall {
     params: CallToolRequestParams,
     lasts: Duration,

@@ -1,4 +1,4 @@
-//! Values that a server proposes for an argument that somebody types (`completion/complete`).
+//! Values that a server proposes for an argument that the user types (`completion/complete`).
 
 use std::collections::HashMap;
 
@@ -9,8 +9,9 @@ use super::connection::Connection;
 use super::request::RequestError;
 
 impl Connection {
-    /// What may stand for an argument of a prompt or of a template that has begun, in the server's
-    /// order; nothing where the server proposes nothing at all. `given` has the other arguments.
+    /// Returns proposed values for an argument of a prompt or of a template, in the server's order.
+    /// `begun` is the text typed so far, `given` has the other arguments. The list is empty if the
+    /// server does not propose values.
     pub(crate) async fn complete(
         &self,
         of: Reference,

@@ -1,4 +1,4 @@
-//! From a configured transport to a server that has finished the handshake.
+//! Connects to a configured server and does the handshake.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,13 +27,13 @@ use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransp
 use crate::transport::wire::{Tap, Tapped, Wire};
 use toolgraft::secrets::Secrets;
 
-/// Why a server could not be reached.
+/// The reason that a server could not be reached.
 #[derive(Debug)]
 pub(super) struct ConnectError {
     pub(super) message: String,
-    /// It wants an authorization, and waiting will not bring one.
+    /// `true` if the server wants an authorization that waiting does not bring.
     pub(super) needs_auth: bool,
-    /// It was there and refused the handshake.
+    /// `true` if the server was reached and refused the handshake.
     refused: bool,
 }
 
@@ -43,30 +43,29 @@ impl From<String> for ConnectError {
     }
 }
 
-/// How a server was reached; the next connection begins with it.
+/// The kind of handshake that worked with a server; the next connection begins with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
     /// `server/discover`, since 2026-07-28.
     Discover,
-    /// `initialize`, before.
+    /// `initialize`, before 2026-07-28.
     Initialize,
     /// `initialize` over HTTP+SSE, of 2024-11-05.
     Sse,
 }
 
-/// Makes a connection, whatever the transport.
+/// The parts of a connection attempt that do not depend on the transport.
 struct Connector {
     limits: Limits,
     client: Client,
     wire: Option<Wire>,
     by: Instant,
-    /// Until when a child that writes to standard error is waited for at most.
+    /// Latest time for a child that goes on writing to standard error.
     last: Instant,
 }
 
-/// Connects and does the handshake, within the limit for that. Begins with the `era` of
-/// the last time and notes the one that worked. The server's secrets are not in
-/// the error.
+/// Connects and does the handshake within the time limit. Begins with the `era` of the last
+/// connection and updates it. The server's secrets are not in the error.
 pub(super) async fn connect(
     config: &ServerConfig,
     environment: &[(OsString, OsString)],
@@ -92,7 +91,7 @@ pub(super) async fn connect(
             let access = Arc::new(Access::of(config, settings.logins.as_ref()));
             let trust = config.server_trust();
             let place = HttpPlace { url, headers, trust: &trust, access: &access };
-            // A token that cannot be refreshed in time may be taken as it is.
+            // A token that cannot be refreshed in time may still be accepted.
             let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
             let connected = match token {
                 Ok(token) => {
@@ -109,7 +108,7 @@ pub(super) async fn connect(
         }
     };
     connected.map_err(|error| {
-        // It may have been replaced by one of another era.
+        // The server may have been replaced by one of another revision.
         if error.refused || *era == Some(Era::Sse) {
             *era = None;
         }
@@ -117,7 +116,7 @@ pub(super) async fn connect(
     })
 }
 
-/// Where an HTTP server is.
+/// The address of an HTTP server, with all that its requests need.
 #[derive(Clone, Copy)]
 struct HttpPlace<'a> {
     url: &'a str,
@@ -127,9 +126,9 @@ struct HttpPlace<'a> {
 }
 
 impl Connector {
-    /// One process, asked in both ways; another one, asked in the earlier way alone,
-    /// where the first one broke or kept silent over the question. One that has not
-    /// read the question (`npx` may have to download first) has not kept silent over it.
+    /// Starts one process and tries both handshakes. If that one breaks or does not answer the
+    /// question, a second process gets the earlier handshake alone. A process that has not read the
+    /// question yet (`npx` may have to download first) is waited for.
     async fn stdio(
         self,
         program: Program<'_>,
@@ -157,7 +156,8 @@ impl Connector {
                     return Err(self.unanswered(&error, (&mut transport, &child)).await);
                 }
                 Err(_) => {
-                    // Its end is waited for, since the second one may want what it holds.
+                    // Waits for the exit of the first process, since the second may need a resource
+                    // that it holds.
                     let _ = transport.close().await;
                 }
             }
@@ -173,19 +173,20 @@ impl Connector {
         }
     }
 
-    /// With the child's last words.
+    /// Returns the error of a handshake, with the end of the child's standard error.
     async fn unanswered(
         &self,
         error: &HandshakeError,
         (transport, child): (&mut Tapped<StdioTransport>, &ChildState),
     ) -> ConnectError {
         transport.give_up();
-        // At the end of its output it is noted how it ended.
+        // Reading to the end of the output records how the child exited.
         let _ = timeout(LAST_WORDS, async { while transport.receive().await.is_some() {} }).await;
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
     }
 
-    /// Streamable HTTP in both ways, then HTTP+SSE; each over a transport of its own.
+    /// Tries streamable HTTP with both handshakes, then HTTP+SSE; each attempt has its own
+    /// transport.
     async fn http(
         self,
         place: HttpPlace<'_>,
@@ -211,7 +212,8 @@ impl Connector {
             let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
-                    // Nothing tells that such a server has gone but its next answer.
+                    // Only its next answer shows that such a server has gone, so nothing else
+                    // cancels this token.
                     return Ok(self.over_http(place, transport, info, CancellationToken::new()));
                 }
                 Err(error) => error,
@@ -221,12 +223,16 @@ impl Connector {
                 Some(version) if !error.is_final() => version,
                 _ => break error,
             };
-            // After a refused `initialize` rmcp waits for what follows it, and closes only when dropped.
+            // After a refused `initialize` rmcp waits for further messages, and closes only when it
+            // is dropped.
             if methods == Methods::Discover {
                 drop(timeout_at(self.by, transport.close()).await);
             }
         };
         let explained = self.explain(&error);
+        // HTTP+SSE is only tried if it is allowed and could help: a server that is unreachable,
+        // wants a login or does not answer would not answer it either, and one that names its
+        // versions speaks streamable HTTP.
         if allowed == HttpTransport::Streamable
             || error.is_final()
             || matches!(error, HandshakeError::Silence(_) | HandshakeError::Version { .. })
@@ -284,7 +290,7 @@ impl Connector {
         Connection::new(service, self.limits, Some(toolgraft::secrets::shown_url(place.url)), None, gone)
     }
 
-    /// The transport, with a look at it where somebody wants one.
+    /// Wraps the transport, so that its messages can be reported if the program wants them.
     fn tapped<T>(&self, transport: T) -> Tapped<T> {
         let (server, secrets) = (&self.client.server, &self.client.hidden.in_errors);
         let tap = |wire: &Wire| Tap { wire: wire.clone(), server: server.clone(), secrets: secrets.clone() };
@@ -299,13 +305,13 @@ impl Connector {
         self.me().with_protocol_version(version)
     }
 
-    /// What we are, and the secrets that the server's words are shown without.
+    /// Returns our client information, and the secrets to remove from the server's texts.
     fn us(&self, me: ClientConfig) -> (ClientConfig, &Secrets) {
         (me, &self.client.hidden.in_errors)
     }
 
-    /// Does the handshake over one transport, in the versions that the server names where it
-    /// refuses ours.
+    /// Does the handshake over one transport. If the server refuses our version, tries those that
+    /// it names.
     async fn negotiate<T>(
         &self,
         transport: &mut T,
@@ -326,16 +332,16 @@ impl Connector {
         agreed
     }
 
-    /// What is left of the time for a child: the last third of it, at least.
+    /// Returns the rest of the time for a child, at least a third of the whole.
     fn rest<'a>(&self, child: &'a ChildState) -> Deadline<'a> {
         let left = self.by.saturating_duration_since(Instant::now());
         let third = self.limits.connect / 3;
-        // The end of a first child may have taken what was left.
+        // The exit of a first child may have used up the rest.
         let last = self.last.max(Instant::now() + third);
         Deadline::after(left.max(third), last, child)
     }
 
-    /// So much of the time that is left.
+    /// Returns the end of a fraction of the remaining time.
     fn part(&self, numerator: u32, denominator: u32) -> Instant {
         Instant::now() + self.by.saturating_duration_since(Instant::now()) * numerator / denominator
     }
@@ -344,7 +350,7 @@ impl Connector {
         match error {
             HandshakeError::Silence(stray) => {
                 let waited = Instant::now().saturating_duration_since(self.by) + self.limits.connect;
-                // A little more is the end of a first child.
+                // A slightly longer wait is the exit of a first child, no extension.
                 let extended = self.limits.extends && waited > self.limits.connect * 2;
                 let limit = seconds(if extended { Duration::from_secs(waited.as_secs()) } else { self.limits.connect });
                 let stray = stray.as_ref().map(|id| one_line(&id.to_string()));
@@ -370,8 +376,8 @@ impl Connector {
     }
 }
 
-/// Opens a stream with the token of now, and once more with another where that is refused. It
-/// stays as it is until the stream ends.
+/// Opens a stream with the current token, and once more with another if that is refused. A stream
+/// keeps its token until it ends.
 async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
     let token = place.access.token().await?;
     match SseTransport::open(place.url, (place.headers, place.trust), token.as_deref()).await {
@@ -397,7 +403,7 @@ impl From<Denied> for ConnectError {
 }
 
 impl HandshakeError {
-    /// Whether another way would end in the same.
+    /// Returns `true` if another handshake or transport would fail in the same way.
     fn is_final(&self) -> bool {
         match self {
             HandshakeError::Unsent(error) => http::wants_auth(error) || http::is_unreachable(error),

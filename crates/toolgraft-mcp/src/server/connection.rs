@@ -1,4 +1,4 @@
-//! A connected server: our side of the protocol, its state, its end.
+//! A connected server: our side of the protocol, its state, and its end.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,38 +27,39 @@ use crate::config::Hidden;
 use crate::transport::log::Log;
 use crate::transport::stdio::ChildState;
 
-/// Wait for a connection to close: more than all steps of ending a child take.
+/// Time limit for closing a connection: longer than all steps of ending a child together.
 const CLOSE: Duration = Duration::from_secs(15);
 
-/// Longest wait of a call for lists that have changed meanwhile.
+/// Longest wait of a call for lists that have changed in the meantime.
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// A running client of rmcp.
 pub(super) type Service = RunningService<RoleClient, Client>;
 
-/// Our side of the protocol, shared by its clones: no sampling, no roots, and elicitation where somebody answers it.
+/// Our side of the protocol, shared by its clones: no sampling, no roots, and elicitation only if
+/// it is answered.
 #[derive(Default, Clone)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
-    /// Requests that were sent to it and are not answered.
+    /// Requests that were sent to the server and are not answered.
     pub(super) sent: Arc<Sent>,
-    /// What the server says of its lists.
+    /// The server's notices that its lists have changed.
     pub(super) noticed: Arc<Noticed>,
-    /// The server's name, and who answers it.
+    /// The server's name, for questions and events.
     pub(super) server: String,
     pub(super) answers: Answers,
-    /// Who is told how far its calls are.
+    /// Receives the progress of calls.
     pub(super) states: Arc<States>,
-    /// What it says beside its answers.
+    /// The server's log messages and standard error.
     pub(super) log: Arc<Log>,
     pub(super) hidden: Hidden,
 }
 
 impl Client {
-    /// Answers a question of the server's. The time of its calls stands still meanwhile.
+    /// Answers a question of the server. The deadlines of its calls are paused meanwhile.
     async fn elicit(&self, params: &Value, withdrawn: &CancellationToken) -> Result<Value, ErrorData> {
         let cancelled = json!({ "action": "cancel" });
-        // Out of a call nobody knows what it is about.
+        // Outside of a call, the user would not know what the question is about.
         if self.answers.asks_somebody() && self.deadlines.calls.is_none() {
             return Ok(cancelled);
         }
@@ -84,7 +85,7 @@ impl ClientHandler for Client {
             can.elicitation = Some(if self.answers.asks_somebody() { pages(forms) } else { forms });
         }
         can.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
-        // rmcp's default is a draft that servers of today refuse.
+        // rmcp's default is a draft revision that current servers refuse.
         ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
@@ -98,7 +99,8 @@ impl ClientHandler for Client {
         serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// What rmcp takes for no request of MCP: forms with more than it knows.
+    /// Handles requests that rmcp does not know as MCP: forms with members that it does not
+    /// support.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -118,22 +120,22 @@ impl ClientHandler for Client {
     }
 }
 
-/// A server that has finished its handshake.
+/// A connection to a server that has finished its handshake.
 pub(crate) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     running: Mutex<Option<Service>>,
-    /// Our side, as the service has it.
+    /// Our side of the protocol, shared with the service.
     pub(super) client: Client,
-    /// The watch over its deadlines, which ends with the connection.
+    /// The task that watches the deadlines; it ends with the connection.
     _watch: JoinSet<()>,
-    /// A URL that may be shown, for messages.
+    /// A URL without secrets, for messages.
     pub(super) url: Option<String>,
     pub(super) child: Option<ChildState>,
     pub(super) gone: CancellationToken,
     pub(super) permits: Semaphore,
-    /// It has answered a call.
+    /// `true` once the server has answered a call.
     answered: AtomicBool,
-    /// Its tools that run as tasks alone.
+    /// Tools that only run as tasks.
     pub(super) task_tools: Mutex<HashSet<String>>,
     pub(super) limits: Limits,
 }
@@ -165,23 +167,24 @@ impl Connection {
         }
     }
 
-    /// Notes that it has answered a call: what it fails at later is not the same failure again.
+    /// Records that the server has answered a call: a later failure is then the first of a new
+    /// series.
     pub(super) fn has_served(&self) {
         self.answered.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has answered a call.
+    /// Returns `true` if the server has answered a call.
     pub(super) fn served(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Waits, not for long, until the lists are read anew that the server says have changed: a
-    /// tool that a call brought can be called next.
+    /// Waits, at most [`SETTLE`], until changed lists are read again, so that a tool that a call
+    /// has added can be called next.
     pub(crate) async fn lists_settled(&self) {
         let _ = self.gone.run_until_cancelled(tokio::time::timeout(SETTLE, self.client.noticed.settled())).await;
     }
 
-    /// Name, version and protocol version, as the server gave them.
+    /// Returns the name, version and protocol version that the server reported.
     pub(super) fn identity(&self) -> (Option<String>, Option<String>, Option<String>) {
         let Some(info) = self.peer.peer_info() else { return (None, None, None) };
         let server = info.server_info.as_ref();
@@ -190,7 +193,7 @@ impl Connection {
         (name, version, Some(info.protocol_version.to_string()))
     }
 
-    /// What it wrote to standard output that is no MCP, in words.
+    /// Returns a message about lines of standard output that are not MCP; `None` if there are none.
     pub(super) fn noise(&self) -> Option<String> {
         let noise = self.child.as_ref()?.noise.after(0)?;
         Some(self.client.hidden.in_errors.hide(&noise).into_owned())
@@ -201,14 +204,15 @@ impl Connection {
         self.gone.cancelled().await;
     }
 
-    /// Notes that the connection is of no more use, where that was only found by trying.
+    /// Marks the connection as closed if a failed request has shown that it is.
     pub(super) fn mark_gone(&self) {
         if self.peer.is_transport_closed() {
             self.gone.cancel();
         }
     }
 
-    /// How it ended, after `what` that was noticed of it; without the server's secrets.
+    /// Returns a message about the end of the connection: `what`, and how the child exited. Without
+    /// the server's secrets.
     pub(super) async fn how_it_ended(&self, what: &str) -> String {
         if let Some(child) = &self.child {
             child.last_words().await;
@@ -216,7 +220,8 @@ impl Connection {
         self.how_it_ended_so_far(what)
     }
 
-    /// As [`how_it_ended`](Self::how_it_ended), as far as it is known now.
+    /// Does the same as [`how_it_ended`](Self::how_it_ended), but with the facts known now, without
+    /// waiting.
     pub(super) fn how_it_ended_so_far(&self, what: &str) -> String {
         let more = match (&self.child, &self.url) {
             (Some(child), _) => child.words_so_far(),
@@ -226,7 +231,7 @@ impl Connection {
         self.client.hidden.in_errors.hide(&format!("{what}{more}")).into_owned()
     }
 
-    /// Whether no further request can be answered.
+    /// Returns `true` if no further request can be answered.
     pub(super) fn is_gone(&self) -> bool {
         self.gone.is_cancelled() || self.peer.is_transport_closed()
     }
@@ -235,7 +240,7 @@ impl Connection {
     pub(super) async fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut running) = running {
-            // What outlasts this limit is killed when the runtime drops the transport.
+            // A child that outlasts this limit is killed when the runtime drops the transport.
             let _ = running.close_with_timeout(CLOSE).await;
         }
     }

@@ -1,7 +1,7 @@
-//! Results of `tools/call` and `resources/read` as outcomes.
+//! Converts results of `tools/call` and `resources/read` into outcomes.
 //!
-//! They are read from plain JSON, so that a kind of content that nobody knew
-//! when this was written becomes a note and not a failure.
+//! They are read from plain JSON, so that an unknown kind of content becomes a note and not a
+//! failure.
 
 use serde_json::Value;
 
@@ -11,26 +11,25 @@ use crate::transport::scan::{self, Huge};
 use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, Status};
 
-/// Kind of the interface event that carries a result's `_meta`: data of the
-/// server for the client, which is not for the model
-/// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
+/// Kind of the interface event with a result's `_meta`: data from the server for the client, not
+/// for the model (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
 pub const META_EVENT: &str = "mcp_meta";
 
-/// Kind of the interface event that carries what of a result is for the person alone: an object
-/// with its `text`; see [`HubBuilder::by_audience`](crate::HubBuilder::by_audience).
+/// Kind of the interface event with the part of a result that is for the user alone: an object with
+/// its `text`; see [`HubBuilder::by_audience`](crate::HubBuilder::by_audience).
 pub const USER_EVENT: &str = "mcp_for_user";
 
-/// What stands for a result of which nothing is for the model.
+/// The text for the model of a result that is for the user alone.
 const FOR_USER: &str = "[the result is for the user, who is shown it]";
 
-/// What is said of a call that asks back, where nobody is there to ask.
+/// The error of a call that asks for input when there is no user.
 pub(super) const ASKS: &str = "it asks for input from a person (elicitation), and nobody is there to give it";
 
-/// Characters that are shown of an answer that is none.
+/// Number of characters that are shown of an answer without a result.
 const SHOWN: usize = 2000;
 
-/// The answer of `tools/call`. One that says nothing in the words of MCP is never an
-/// empty success: what it says is shown, or it is an error.
+/// Converts the answer of `tools/call`. An answer without MCP content never becomes an empty
+/// success: its text is shown, or it is an error.
 pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     if is_question(result) {
         return Outcome::error(ASKS);
@@ -76,11 +75,11 @@ fn is_true(flag: &Value) -> bool {
     }
 }
 
-/// Members in which SDKs wrap a result that is no object.
+/// Members in which SDKs wrap a result that is not an object.
 const WRAPPERS: [&str; 4] = ["result", "content", "output", "text"];
 
-/// Returns `true` if a structure says nothing that the text blocks do not say: one of them is
-/// or contains the same JSON, or the structure only wraps what they are.
+/// Returns `true` if the structure adds nothing to the text blocks: one of them is or contains the
+/// same JSON, or the structure only wraps their texts.
 fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool {
     if parts.iter().all(|part| part.trim().is_empty()) {
         return false;
@@ -92,6 +91,8 @@ fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool
     let one_each = |values: &Vec<Value>| {
         values.len() == parts.len() && values.iter().zip(parts).all(|(value, part)| is_value(part, value))
     };
+    // SDKs wrap a string, the texts of all blocks, the content itself, or a list with one value per
+    // block.
     is_in(structure)
         || parts.iter().any(|part| is_value(part, wrapped))
         || is_value(&parts.join("\n"), wrapped)
@@ -99,13 +100,14 @@ fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool
         || wrapped.as_array().is_some_and(one_each)
 }
 
-/// Returns `true` if a text is this value: the same text, or JSON of it.
+/// Returns `true` if a text is this value: the same string, or its JSON.
 fn is_value(text: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|string| string.trim() == text.trim())
         || scan::value(text, Huge::Quoted).is_ok_and(|parsed| is_same(&parsed, value))
 }
 
-/// Returns `true` if a text is JSON of this value, or has it after some words or in a fence.
+/// Returns `true` if a text is the JSON of this value, or contains it after some words or in a
+/// fence.
 fn contains(text: &str, value: &Value) -> bool {
     let bracket = match value {
         Value::Object(_) => '{',
@@ -116,9 +118,11 @@ fn contains(text: &str, value: &Value) -> bool {
     json.is_some_and(|json| is_value(json.text, value))
 }
 
-/// Compares JSON values; numbers by what they are, since `21.0` becomes `21` in JavaScript.
+/// Compares JSON values. Numbers are compared by value, since `21.0` becomes `21` in JavaScript.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
+        // Two integers are only compared exactly, since as floating-point numbers different ones
+        // can be equal.
         (Value::Number(a), Value::Number(b)) => a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64(),
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
         (Value::Object(a), Value::Object(b)) => {
@@ -128,9 +132,9 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Takes the blocks out of a result that are for the person alone, by their `audience`
-/// (modelcontextprotocol.io/specification/2025-11-25/server/tools, "annotations"), and returns them
-/// as an event.
+/// Removes the blocks from a result whose `audience` is the user alone
+/// (modelcontextprotocol.io/specification/2025-11-25/server/tools, "annotations"), and returns
+/// their text as an event.
 pub(crate) fn for_user(result: &mut Value) -> Option<Value> {
     let has_structured = result.get("structuredContent").is_some_and(|structured| !structured.is_null());
     let blocks = result.get_mut("content")?.as_array_mut()?;
@@ -149,7 +153,7 @@ pub(crate) fn for_user(result: &mut Value) -> Option<Value> {
     Some(serde_json::json!({ "text": joined(theirs.iter().map(block)) }))
 }
 
-/// The answer of `resources/read`.
+/// Converts the answer of `resources/read`.
 pub(crate) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     if is_question(result) {
         return Outcome::error(ASKS);
@@ -165,7 +169,7 @@ pub(crate) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     }
 }
 
-/// The outcome with what stands as a note in its text: images, audio and blobs.
+/// Adds the images, audio and blobs of a result, for which the text has notes, as events.
 pub(crate) fn with_media(outcome: Outcome, result: &Value) -> Outcome {
     let entries = |key: &str| match result.get(key) {
         Some(Value::Array(entries)) => entries.iter().collect(),
@@ -192,12 +196,13 @@ fn medium(kind: &str, from: &Value, data: &str) -> Option<Value> {
     Some(medium.into())
 }
 
-/// Text where MCP wants more.
+/// Returns a non-blank text that a server sent where MCP requires a structure.
 fn bare(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// The text of each content block, or of what stands for one; `None` for what says nothing.
+/// Returns the text of each content block. A single block or text instead of the array is accepted;
+/// `None` if there is no content.
 fn blocks(content: &Value) -> Option<Vec<String>> {
     match content {
         Value::Array(blocks) => Some(blocks.iter().map(block).collect()),
@@ -206,7 +211,7 @@ fn blocks(content: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// An answer that is none; it is shown.
+/// Returns the outcome for an answer without a result, with the beginning of the answer.
 fn no_result(method: &str, member: &str, answer: &Answer<'_>) -> Outcome {
     let shown = answer.shown();
     let end = shown.char_indices().nth(SHOWN).map_or(shown.len(), |(at, _)| at);
@@ -218,7 +223,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// One content block.
+/// Returns the text of one content block, or a note about it.
 pub(super) fn block(block: &Value) -> String {
     if let Value::String(text) = block {
         return text.clone();
@@ -248,7 +253,7 @@ pub(super) fn resource_uri(block: &Value) -> Option<&str> {
     block.get("resource").filter(|_| block["type"] == "resource")?.get("uri")?.as_str()
 }
 
-/// One entry of `contents`, or an embedded resource.
+/// Returns the text of one entry of `contents` or of an embedded resource, or a note about it.
 fn contents_text(contents: &Value) -> String {
     if let Value::String(text) = contents {
         return text.clone();
@@ -261,7 +266,7 @@ fn contents_text(contents: &Value) -> String {
     }
 }
 
-/// `[image image/png, 12,345 bytes]`, `[resource text/plain, file:///a]`.
+/// Returns a note such as `[image image/png, 12,345 bytes]` or `[resource text/plain, file:///a]`.
 fn note(kind: &str, media: Option<&str>, bytes: Option<u64>, uri: Option<&str>) -> String {
     let head = [Some(kind), media].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let size = bytes.map(|b| format!("{} bytes", grouped(b)));
@@ -269,7 +274,7 @@ fn note(kind: &str, media: Option<&str>, bytes: Option<u64>, uri: Option<&str>) 
     format!("[{}]", parts.join(", "))
 }
 
-/// Bytes that a base64 text stands for.
+/// Returns the number of bytes that a base64 text decodes to.
 fn decoded_length(base64: &str) -> u64 {
     let digits = base64.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count() as u64;
     digits * 3 / 4
@@ -279,7 +284,7 @@ fn length(value: &Value) -> u64 {
     value.to_string().len() as u64
 }
 
-/// `12,345`.
+/// Formats a number with separators, as in `12,345`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -385,7 +390,7 @@ mod tests {
         });
     }
 
-    /// The text of a result of these text blocks and this structure.
+    /// Returns the text of a result with these text blocks and this structure.
     fn text_of(blocks: &[&str], structure: &Value) -> String {
         let content: Vec<Value> = blocks.iter().map(|text| json!({ "type": "text", "text": text })).collect();
         let outcome = tool_outcome(&json!({ "content": content, "structuredContent": structure }));

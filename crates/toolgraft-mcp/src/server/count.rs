@@ -1,33 +1,33 @@
-//! How much of something goes on, and who waits for it to begin or to end.
+//! A counter whose zero and non-zero states can be awaited.
 
 use tokio::sync::watch;
 
-/// How many there are now.
+/// The current count.
 #[derive(Default)]
 pub(super) struct Count(watch::Sender<usize>);
 
-/// One of them, until it is dropped.
+/// Holds one of the count until it is dropped.
 pub(super) struct Counted<'c>(&'c Count);
 
 impl Count {
-    /// Adds one, until what is returned is dropped.
+    /// Increments the count until the returned guard is dropped.
     pub(super) fn add(&self) -> Counted<'_> {
         self.0.send_modify(|count| *count += 1);
         Counted(self)
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the count is zero.
     pub(super) fn is_none(&self) -> bool {
         *self.0.borrow() == 0
     }
 
-    /// Waits until there is none.
+    /// Waits until the count is zero.
     pub(super) async fn none(&self) {
-        // The sender is here.
+        // Cannot fail: `self` owns the sender.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 
-    /// Waits until there is one.
+    /// Waits until the count is not zero.
     pub(super) async fn any(&self) {
         let _ = self.0.subscribe().wait_for(|count| *count > 0).await;
     }

@@ -1,4 +1,4 @@
-//! When a start is given up.
+//! Deadlines of a server's start.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::transport::stdio::ChildState;
 
-/// The end of a wait for a server. One that writes to standard error meanwhile (`npx` and `uvx` may
-/// have to download first) is waited for anew from then on, but not beyond `last`.
+/// The end of a wait for a server. If the server writes to standard error meanwhile (`npx` and
+/// `uvx` may have to download first), the wait begins anew, but never extends beyond `last`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline<'a> {
     at: Instant,
@@ -17,28 +17,29 @@ pub(super) struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// This moment, whatever comes.
+    /// Creates a fixed deadline.
     pub(super) fn at(at: Instant) -> Self {
         Deadline { at, silence: Duration::ZERO, last: at, child: None }
     }
 
-    /// So much time from now on and after each output of the child, but not beyond `last`.
+    /// Creates a deadline `silence` from now, and again from each output of the child, but not
+    /// beyond `last`.
     pub(super) fn after(silence: Duration, last: Instant, child: &'a ChildState) -> Self {
         Deadline { at: (Instant::now() + silence).min(last), silence, last, child: Some(child) }
     }
 
-    /// The moment, by what has been heard so far.
+    /// Returns the deadline, given the output so far.
     fn now(&self) -> Instant {
         let heard = self.child.and_then(ChildState::last_heard);
         heard.map_or(self.at, |heard| (heard + self.silence).clamp(self.at, self.last))
     }
 
-    /// The time that is left.
+    /// Returns the remaining time.
     pub(super) fn left(&self) -> Duration {
         self.now().saturating_duration_since(Instant::now())
     }
 
-    /// Waits for it.
+    /// Waits until the deadline has passed.
     pub(super) async fn passed(&self) {
         while !self.left().is_zero() {
             sleep_until(self.now()).await;

@@ -1,7 +1,7 @@
-//! When requests are given up.
+//! Deadlines of requests.
 //!
-//! One task watches over all requests of a connection. A timer for each would cost more
-//! than the rest of our part in a call: to set one wakes the thread that waits for input.
+//! One task watches all requests of a connection. A timer for each would cost more than the rest of
+//! our part in a call, since setting one wakes the thread that waits for input.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,9 +18,9 @@ use super::count::Count;
 #[derive(Default)]
 pub(super) struct Deadlines {
     requests: Mutex<Requests>,
-    /// Told when one ends before the next look, and when the time goes on.
+    /// Notified when a deadline is earlier than the next check, and when the clock resumes.
     sooner: Notify,
-    /// Calls that are under way; a server may ask back meanwhile.
+    /// Calls in progress; a server may ask for input meanwhile.
     pub(super) calls: Count,
 }
 
@@ -28,15 +28,15 @@ pub(super) struct Deadlines {
 struct Requests {
     waiting: HashMap<ProgressToken, Waiting>,
     clock: Clock,
-    /// When the next look is taken, by the clock; `None` where nothing waits.
+    /// Time of the next check, by the clock; `None` if no request waits.
     look: Option<Instant>,
-    /// No answer will come any more.
+    /// `true` once no answer can arrive any more.
     gone: bool,
 }
 
-/// By this clock.
+/// A request that waits for its answer. All times are by the [`Clock`].
 struct Waiting {
-    /// Progress gives it so much time anew, but not beyond `last`.
+    /// Each progress report extends the deadline by this time, but not beyond `last`.
     limit: Duration,
     started: Instant,
     last: Instant,
@@ -44,22 +44,22 @@ struct Waiting {
     over: Arc<Notify>,
 }
 
-/// A clock that stands still while a person is asked.
+/// A clock that is paused while the user is asked.
 #[derive(Default)]
 struct Clock {
-    /// How many are asked.
+    /// Number of questions that the user is being asked.
     stopped: usize,
-    /// Since when it stands still.
+    /// Start of the current pause.
     since: Option<Instant>,
-    /// How long it stood still before.
-    behind: Duration,
+    /// Total length of the earlier pauses.
+    paused: Duration,
 }
 
 impl Clock {
-    /// The time of this clock when it is `time` by the machine's.
+    /// Converts the machine's `time` to the time of this clock.
     fn at(&self, time: Instant) -> Instant {
         let time = self.since.map_or(time, |since| since.min(time));
-        time.checked_sub(self.behind).unwrap_or(time)
+        time.checked_sub(self.paused).unwrap_or(time)
     }
 
     fn now(&self) -> Instant {
@@ -67,12 +67,12 @@ impl Clock {
     }
 }
 
-/// A clock that stands still.
+/// A guard that pauses the clock until it is dropped.
 pub(super) struct StandsStill<'d>(&'d Deadlines);
 
 impl Deadlines {
-    /// Adds a request that began at `started` and ends after `limit`, or after `most` in
-    /// all if progress is reported. What is returned is told when its time is over or the
+    /// Adds a request that began at `started` and ends after `limit`, or after `most` in all if
+    /// progress is reported. The returned handle is notified when its time is over or the
     /// connection is gone.
     pub(super) fn add(
         &self,
@@ -95,7 +95,7 @@ impl Deadlines {
         over
     }
 
-    /// The server has reported progress.
+    /// Extends the deadline of a request, because the server has reported progress.
     pub(super) fn progressed(&self, token: &ProgressToken) {
         let mut requests = self.requests();
         let now = requests.clock.now();
@@ -104,12 +104,12 @@ impl Deadlines {
         }
     }
 
-    /// Forgets a request; the time that it had, as it was at the end.
+    /// Removes a request. Returns the time that it was allowed in the end.
     pub(super) fn remove(&self, token: &ProgressToken) -> Option<Duration> {
         self.requests().waiting.remove(token).map(|waiting| waiting.deadline - waiting.started)
     }
 
-    /// Nobody's time goes on until this is dropped.
+    /// Pauses the clock until the returned guard is dropped.
     pub(super) fn stand_still(&self) -> StandsStill<'_> {
         let clock = &mut self.requests().clock;
         clock.stopped += 1;
@@ -117,7 +117,7 @@ impl Deadlines {
         StandsStill(self)
     }
 
-    /// Watches until the connection is gone.
+    /// Watches the deadlines until the connection is gone.
     pub(super) async fn watch(&self, gone: &CancellationToken) {
         loop {
             let next = self.look();
@@ -132,8 +132,8 @@ impl Deadlines {
         requests.waiting.values().for_each(|waiting| waiting.over.notify_one());
     }
 
-    /// Tells those whose time is over; when the next one's will be. Nobody's will while the
-    /// clock stands still.
+    /// Notifies the requests whose time is over. Returns the next deadline; `None` if there is none
+    /// or the clock is paused.
     fn look(&self) -> Option<Instant> {
         let mut requests = self.requests();
         let now = requests.clock.now();
@@ -141,7 +141,7 @@ impl Deadlines {
         over.iter().for_each(|one| one.over.notify_one());
         let next = waiting.iter().map(|one| one.deadline).min();
         requests.look = next;
-        next.map(|next| next + requests.clock.behind).filter(|_| requests.clock.since.is_none())
+        next.map(|next| next + requests.clock.paused).filter(|_| requests.clock.since.is_none())
     }
 
     fn requests(&self) -> MutexGuard<'_, Requests> {
@@ -154,7 +154,7 @@ impl Drop for StandsStill<'_> {
         let clock = &mut self.0.requests().clock;
         clock.stopped -= 1;
         if clock.stopped == 0 {
-            clock.behind += clock.since.take().map(|since| since.elapsed()).unwrap_or_default();
+            clock.paused += clock.since.take().map(|since| since.elapsed()).unwrap_or_default();
             self.0.sooner.notify_one();
         }
     }
@@ -172,7 +172,7 @@ mod tests {
         ProgressToken(NumberOrString::Number(number))
     }
 
-    /// Deadlines with their watch.
+    /// Returns deadlines with a task that watches them.
     fn watched() -> (Arc<Deadlines>, CancellationToken) {
         let (deadlines, gone) = (Arc::<Deadlines>::default(), CancellationToken::new());
         let (watching, until) = (deadlines.clone(), gone.clone());
@@ -185,7 +185,7 @@ mod tests {
         let (deadlines, _gone) = watched();
         let start = Instant::now();
         let late = deadlines.add(token(1), start, (3 * SECOND, SECOND));
-        // Not before the watch sleeps for the late one.
+        // The watch must already sleep for the late deadline.
         tokio::time::sleep(SECOND).await;
         let soon = deadlines.add(token(2), Instant::now(), (SECOND, SECOND));
         soon.notified().await;

@@ -1,12 +1,12 @@
-//! Why a server cannot do what the program wants of it.
+//! Errors of a hub and its servers.
 
 use super::request::RequestError;
 use super::status::{ServerState, ServerStatus};
 use toolgraft::Catalog;
 use toolgraft::tools::Server;
 
-/// Why an MCP server, or a hub of them, cannot do what the program wants. A failing call
-/// is none: it is an [`Outcome`](toolgraft::Outcome) that the model reads.
+/// The reason that an MCP server, or the hub, cannot do what the program requested. A failing call
+/// is not such an error: it is an [`Outcome`](toolgraft::Outcome) that the model reads.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
@@ -14,9 +14,9 @@ pub enum McpError {
     #[error("no server {server:?}{}", there_are(known))]
     #[non_exhaustive]
     UnknownServer {
-        /// The name.
+        /// The requested name.
         server: String,
-        /// The names that it has.
+        /// The configured names.
         known: Vec<String>,
     },
     /// The server has no tool of this name.
@@ -25,39 +25,39 @@ pub enum McpError {
     UnknownTool {
         /// The server.
         server: String,
-        /// The name, or the glob that fits none.
+        /// The name, or the glob that matches no tool.
         tool: String,
-        /// Names of its tools that are like this one.
+        /// The names of similar tools of this server.
         near: Vec<String>,
     },
-    /// The server takes no calls.
+    /// The server accepts no calls now.
     #[error("the server {server:?} {why}")]
     #[non_exhaustive]
     Unavailable {
         /// The server.
         server: String,
-        /// How it is.
+        /// The server's state.
         state: ServerState,
-        /// Why, as far as that is known, and when it is tried again.
+        /// The reason, if it is known, and the time until the next attempt.
         why: String,
     },
-    /// The server is there and gave no result.
+    /// The server was reached but gave no result.
     #[error("server {server:?}: {what}: {source}")]
     #[non_exhaustive]
     Request {
         /// The server.
         server: String,
-        /// What was wanted of it.
+        /// The request, as a phrase for the message.
         what: String,
-        /// Why there is no result.
+        /// The reason that there is no result.
         source: RequestError,
     },
-    /// [`require_all`](crate::HubBuilder::require_all) was asked for, and
-    /// these are not there. All servers have been ended again.
+    /// [`require_all`](crate::HubBuilder::require_all) was set and these servers are not ready. All
+    /// servers have been ended.
     #[error("{}", failed(servers))]
     #[non_exhaustive]
     NotReady {
-        /// Those that failed.
+        /// The servers that failed.
         servers: Vec<ServerStatus>,
     },
 }

@@ -1,15 +1,15 @@
-//! The `data` of a JSON-RPC error as text: cleaned, and no longer than it may be.
+//! The `data` of a JSON-RPC error as text: cleaned, and of limited length.
 
 use serde_json::Value;
 
 use crate::transport::scan;
 use toolgraft::secrets::Secrets;
 
-/// Characters of an error's data that are shown.
+/// Number of characters of an error's data that are shown.
 pub(super) const MAX_DATA: usize = 2000;
 
 /// Returns the text of an error's data, without these secrets and without control characters;
-/// `None` where it says nothing that the error's message does not say.
+/// `None` if it adds nothing to the error's message.
 pub(super) fn error_data(data: Option<&Value>, message: &str, secrets: &Secrets) -> Option<String> {
     let clean = |text: &str| {
         let hidden = secrets.hide(text);
@@ -25,7 +25,7 @@ pub(super) fn error_data(data: Option<&Value>, message: &str, secrets: &Secrets)
     if text.is_empty() || message.contains(&text) {
         return None;
     }
-    // Only after the secrets are hidden: the rest of one that was cut would not be found.
+    // Cut after the secrets are hidden: the remainder of a secret that was cut would not be found.
     let end = text.char_indices().nth(MAX_DATA).map_or(text.len(), |(at, _)| at);
     let more = if end < text.len() { "…" } else { "" };
     Some(format!("{}{more}", &text[..end]))

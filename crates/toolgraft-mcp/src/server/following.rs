@@ -1,7 +1,8 @@
-//! Resources that somebody follows: the server says when one of them has changed
+//! Subscriptions to resources: the server reports when one of them has changed
 //! (`notifications/resources/updated`).
 //!
-//! In 2025-11-25 it is told by `resources/subscribe`, since 2026-07-28 by a subscription of its own.
+//! In 2025-11-25 the client subscribes with `resources/subscribe`, since 2026-07-28 with a
+//! subscription stream.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +14,24 @@ use super::connection::Connection;
 use super::listen::listen;
 use super::request::RequestError;
 
-/// The URIs that somebody follows on one server, over all its starts.
+/// The subscribed URIs of one server; they outlast its restarts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Followed(Arc<Mutex<BTreeSet<String>>>);
 
 impl Followed {
-    /// Adds one; whether it is new.
+    /// Adds a URI, and returns `true` if it is new.
     pub(super) fn add(&self, uri: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(uri.to_owned())
     }
 
-    /// All of them, for a server that was started anew.
+    /// Returns all URIs, to renew the subscriptions after a restart.
     pub(super) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 
 impl Connection {
-    /// Has the server say when this resource changes; `false` where it does not do that.
+    /// Subscribes to changes of this resource. Returns `false` if the server does not support it.
     pub(crate) async fn follow(&self, uri: &str) -> Result<bool, RequestError> {
         let resources = self.peer.peer_info().and_then(|info| info.capabilities.resources.clone());
         if resources.and_then(|can| can.subscribe) != Some(true) {

@@ -1,5 +1,5 @@
-//! A configured server as the hub holds it: its state is looked at, its connection asked for, it
-//! and its tools are switched on and off.
+//! A configured server from the hub's side: its status, its connection, and the switches for it and
+//! its tools.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -25,34 +25,34 @@ use crate::config::ServerConfig;
 use crate::transport::log::{Log, LogLine};
 use toolgraft::Tool;
 
-/// A configured server, as the hub holds it.
+/// A configured server, owned by the hub.
 pub(crate) struct ServerHandle {
     name: String,
     retry: Retry,
     view: watch::Receiver<Snapshot>,
     demand: Arc<Count>,
-    /// Starts it anew, whatever happened before.
+    /// Requests a restart, whatever failed before.
     reset: Arc<Notify>,
-    /// Whether it is to be there at all.
+    /// `true` while the server is switched on.
     on: watch::Sender<bool>,
-    /// What keeps it from ever being there.
+    /// The fault of the entry, which keeps the server from ever starting.
     problem: Option<String>,
     switches: Mutex<Switches>,
     log: Arc<Log>,
     followed: Followed,
-    /// Told when what the server offers has changed.
+    /// Called when the tools, resources or prompts of the server have changed.
     changed: Changed,
     states: Arc<States>,
     stop: CancellationToken,
     actor: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Tells that what a server offers has changed.
+/// Callback for a change of a server's tools, resources or prompts.
 type Changed = Arc<dyn Fn() + Send + Sync>;
 
 impl ServerHandle {
-    /// Sets a server up and, if it can be and is to be, starts it. `changed` is
-    /// told whenever what it offers has changed.
+    /// Creates a server and, if it has no fault and is switched on, starts it. `changed` is called
+    /// whenever its tools, resources or prompts change.
     pub(crate) fn start(
         config: &ServerConfig,
         environment: Arc<[(OsString, OsString)]>,
@@ -128,7 +128,7 @@ impl ServerHandle {
     pub(crate) fn status(&self) -> ServerStatus {
         let view = self.view.borrow();
         let mut status = view.status.clone();
-        // The actor may not have looked yet.
+        // The actor may not have noticed yet that the connection is closed.
         if status.state == ServerState::Ready && view.usable().is_none() {
             status.state = ServerState::Backoff;
             let ended = |connection: &Arc<Connection>| connection.how_it_ended_so_far("the connection is closed");
@@ -140,7 +140,7 @@ impl ServerHandle {
         status
     }
 
-    /// What it offers, without the tools that are off.
+    /// Returns the server's offer without the tools that are off; `None` before it was first ready.
     pub(crate) fn offer(&self) -> Option<Offer> {
         let whole = self.whole_offer()?;
         let mut offer = Offer { server: whole.server.clone(), prompts: whole.prompts.clone() };
@@ -148,7 +148,7 @@ impl ServerHandle {
         Some(offer)
     }
 
-    /// Whether it is known what it offers.
+    /// Returns `true` once the server was ready for the first time.
     pub(crate) fn has_offer(&self) -> bool {
         self.view.borrow().offer.is_some()
     }
@@ -161,7 +161,7 @@ impl ServerHandle {
         self.switches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All tools that it has, in its order.
+    /// Returns all tools of the server, in its order, and whether each is on.
     pub(crate) fn tools(&self) -> Vec<ToolState> {
         let (Some(whole), Some(offer)) = (self.whole_offer(), self.offer()) else { return Vec::new() };
         let on: HashSet<&str> = offer.server.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -169,7 +169,7 @@ impl ServerHandle {
         whole.server.tools.iter().map(state).collect()
     }
 
-    /// Switches tools, all of these or none.
+    /// Switches tools off or on: all of these, or none if one is unknown.
     pub(crate) fn switch_tools(&self, words: &[String], on: bool) -> Result<Vec<String>, McpError> {
         let Some(offer) = self.whole_offer() else { return Err(self.absent(&self.view.borrow())) };
         let mut switches = self.switches();
@@ -186,10 +186,11 @@ impl ServerHandle {
         Ok(patterns)
     }
 
-    /// Has it say when this resource changes, over all its starts; `false` where it does not do that.
+    /// Subscribes to changes of this resource, and renews that after restarts. Returns `false` if
+    /// the server does not support it.
     ///
     /// # Errors
-    /// It is not there, or refuses.
+    /// The server cannot be reached, or it refuses.
     pub(crate) async fn follow(&self, uri: &str) -> Result<bool, McpError> {
         self.connection().await?;
         if !self.followed.add(uri) {
@@ -199,11 +200,12 @@ impl ServerHandle {
         self.request(&format!("resource {uri:?}"), follow).await
     }
 
-    /// Makes a request over its connection. Where that is over, or the server has forgotten the session, before the
-    /// request was carried out, it is made once more over a new one. `what` names the request in an error.
+    /// Makes a request over the server's connection. If the connection was closed, or the server
+    /// forgot the session, before the request was carried out, it is made once more over a new
+    /// connection. `what` names the request in an error.
     ///
     /// # Errors
-    /// It is not there, or there is no result.
+    /// The server cannot be reached, or there is no result.
     pub(crate) async fn request<T, F>(&self, what: &str, request: impl Fn(Arc<Connection>) -> F) -> Result<T, McpError>
     where
         F: Future<Output = Result<T, RequestError>>,
@@ -211,19 +213,19 @@ impl ServerHandle {
         let connection = self.connection().await?;
         let mut answer = request(connection.clone()).await;
         if answer.as_ref().is_err_and(RequestError::is_undone) {
-            // Until then it is not replaced.
+            // The actor replaces a connection only after its end.
             connection.gone().await;
             answer = request(self.connection().await?).await;
         }
         answer.map_err(|error| McpError::request(&self.name, what.to_owned(), error))
     }
 
-    /// What it said beside its answers.
+    /// Returns the latest lines of the server's log.
     pub(crate) fn log(&self) -> Vec<LogLine> {
         self.log.lines()
     }
 
-    /// Waits until the first attempt is over; at once where none will be made.
+    /// Waits until the first attempt is over. Returns at once if none will be made.
     pub(crate) async fn settled(&self) {
         let mut view = self.view.clone();
         let _ = view
@@ -233,20 +235,21 @@ impl ServerHandle {
             .await;
     }
 
-    /// Its connection; a server that is not there is started first.
+    /// Returns the server's connection; a server that is not running is started first.
     ///
     /// # Errors
-    /// Why it cannot be had.
+    /// The server cannot be reached.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
         let (seen, restarts) = {
             let view = self.view.borrow();
             if let Some(connection) = view.usable() {
                 return Ok(connection);
             }
-            // Over HTTP only a request finds out.
+            // Over HTTP only a failed request shows that the server has gone.
             if let Some(connection) = &view.connection {
                 connection.mark_gone();
             }
+            // In these states no attempt would follow, and the wait would not end.
             if view.status.misconfigured || view.status.state == ServerState::Disabled || view.is_shut() {
                 return Err(self.absent(&view));
             }
@@ -255,6 +258,8 @@ impl ServerHandle {
         let _waiting = self.demand.add();
         let mut view = self.view.clone();
         let is_off = |view: &Snapshot| view.status.state == ServerState::Disabled;
+        // A failed attempt ends the wait too, and so does a switch to off, after which none is
+        // made.
         let found = view.wait_for(|view| view.usable().is_some() || view.attempts > seen || is_off(view)).await;
         match found {
             Ok(view) => {
@@ -267,7 +272,7 @@ impl ServerHandle {
         }
     }
 
-    /// Ends the connection, if there is one, and starts the server anew; waits for the outcome.
+    /// Ends the connection, if there is one, starts the server again, and waits for the outcome.
     pub(crate) async fn restart(&self) -> Result<(), McpError> {
         let seen = {
             let view = self.view.borrow();
@@ -285,8 +290,8 @@ impl ServerHandle {
         }
     }
 
-    /// Ends the server and takes what it offers out of the catalog, or brings it back; waits
-    /// for the outcome.
+    /// Ends the server and removes its tools from the catalog, or starts it again, and waits for
+    /// the outcome.
     pub(crate) async fn switch(&self, on: bool) -> Result<(), McpError> {
         if let Some(problem) = &self.problem {
             return Err(self.unavailable(ServerState::Failed, format!("cannot be started: {problem}")));
@@ -295,7 +300,7 @@ impl ServerHandle {
         let seen = view.borrow().attempts;
         if !self.on.send_if_modified(|now| std::mem::replace(now, on) != on) {
             let is_there = view.borrow().usable().is_some();
-            // Whoever switches on what has failed wants it anew.
+            // Switching on a server that is on but has failed restarts it.
             return if on && !is_there { self.restart().await } else { Ok(()) };
         }
         let is_over = |view: &Snapshot| {
@@ -304,7 +309,7 @@ impl ServerHandle {
                 ServerState::Connecting => false,
                 _ => on,
             };
-            // Somebody else may switch it back meanwhile.
+            // Another caller may switch it back meanwhile.
             (view.attempts > seen && is_done) || *self.on.borrow() != on
         };
         match view.wait_for(is_over).await {
@@ -314,7 +319,7 @@ impl ServerHandle {
         }
     }
 
-    /// Why the server takes no calls.
+    /// Returns the error that says why the server accepts no calls.
     fn absent(&self, view: &Snapshot) -> McpError {
         let state = view.status.state;
         if state == ServerState::Disabled {
@@ -337,7 +342,7 @@ impl ServerHandle {
         McpError::Unavailable { server: self.name.clone(), state, why }
     }
 
-    /// Ends the connection and its child, and waits for that.
+    /// Ends the connection and its child, and waits until they have ended.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
         let actor = self.actor.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -354,7 +359,7 @@ impl Drop for ServerHandle {
     }
 }
 
-/// A server was started anew for the call that goes on.
+/// Logs that a server was restarted for the current call.
 fn tell_respawn(server: &str, restarts: u32) {
     tracing::warn!(target: "toolgraft", { toolgraft.server = server, toolgraft.restarts = i64::from(restarts) }, "respawn");
 }

@@ -1,9 +1,9 @@
-//! The first exchange with a server, in either era of the protocol.
+//! The first exchange with a server, in either revision of the protocol.
 //!
-//! Since 2026-07-28 a client asks `server/discover` and sends what it is with each
-//! request; before, it began with `initialize`
-//! (modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). A server of
-//! the earlier era refuses `server/discover`, or keeps silent, or breaks.
+//! Since 2026-07-28 a client asks `server/discover` and sends its information with each request;
+//! before, it began with `initialize`
+//! (modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). A server of the earlier
+//! revisions refuses `server/discover`, does not answer it, or exits.
 
 use std::time::Duration;
 
@@ -25,44 +25,44 @@ use crate::transport::scan::one_line;
 use crate::transport::server_info::{discovered, initialize_result, peer_info, supported_versions};
 use toolgraft::secrets::Secrets;
 
-/// Ids of the two requests: numbers, since servers exist that know no other ids,
-/// and none that rmcp counts to, since an answer may come late.
+/// Ids of the two requests. They are numbers, since some servers accept no other ids, and far above
+/// those that rmcp counts through, since an answer may arrive late.
 const DISCOVER: i64 = 2_000_000_001;
 const INITIALIZE: i64 = 2_000_000_002;
 
-/// After this long without an answer to `server/discover`, `initialize` is sent too:
-/// the server may be slow, or may not answer what it does not know.
+/// If `server/discover` is not answered within this time, `initialize` is sent too: the server may
+/// be slow, or may not answer unknown methods.
 const HURRY: Duration = Duration::from_secs(3);
 
-/// Which requests are sent.
+/// The requests that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Methods {
     /// `server/discover` alone.
     Discover,
     /// `initialize` alone.
     Initialize,
-    /// `server/discover`, and `initialize` where it is refused or not answered soon.
+    /// `server/discover`, and `initialize` if it is refused or not answered soon.
     Both,
-    /// None: they have been sent already.
+    /// None: they were sent by an earlier attempt.
     AlreadySent,
 }
 
-/// Why there was no handshake.
+/// The reason that a handshake failed.
 #[derive(Debug)]
 pub(super) enum HandshakeError {
-    /// No answer in time; the id of one to another request, if one came.
+    /// No answer in time; with the id of an answer to another request, if one arrived.
     Silence(Option<RequestId>),
     /// The connection was closed.
     Closed,
-    /// The server said no; the text says how.
+    /// The server refused; the text has the reason.
     Refused(String),
-    /// The server does not speak the version that was asked for, but these.
+    /// The server does not support the version that was asked for, but these.
     Version { asked: ProtocolVersion, supported: Vec<ProtocolVersion> },
     /// A request could not be sent.
     Unsent(DynamicTransportError),
 }
 
-/// Does the handshake until the deadline; tells what the server is.
+/// Does the handshake until the deadline. Returns the server's information.
 pub(super) async fn handshake<T>(
     transport: &mut T,
     (me, secrets): (ClientConfig, &Secrets),
@@ -83,26 +83,26 @@ where
 
 struct Handshake<'t, T> {
     transport: &'t mut T,
-    /// What we are.
+    /// Our client information.
     me: ClientConfig,
     secrets: &'t Secrets,
-    /// Whether `initialize` was sent.
+    /// `true` once `initialize` was sent.
     asked: bool,
     /// The id of an answer to a request that was never sent.
     stray: Option<RequestId>,
 }
 
-/// What an answer is for the handshake.
+/// The effect of a message on the handshake.
 enum HandshakeAnswer {
     Done(Box<ServerPeerInfo>),
-    /// `server/discover` was refused; the versions that the server named.
+    /// `server/discover` was refused, with the reason; and the versions that the server named.
     Earlier(String, Vec<ProtocolVersion>),
     Nothing,
 }
 
 impl HandshakeError {
-    /// The version to try next: the newest that the server named, that we know and that
-    /// was not tried. One that it refuses and names all the same is tried once more.
+    /// Returns the version to try next: the newest one that the server named, that we support and
+    /// that was not tried. The refused version is tried once more if the server names it.
     pub(super) fn next_version(&self, tried: &[ProtocolVersion]) -> Option<ProtocolVersion> {
         let HandshakeError::Version { asked, supported } = self else { return None };
         let times = |version: &ProtocolVersion| tried.iter().filter(|tried| *tried == version).count();
@@ -236,7 +236,7 @@ fn discover(me: &ClientConfig) -> ClientJsonRpcMessage {
     ClientJsonRpcMessage::request(ClientRequest::DiscoverRequest(request), RequestId::Number(DISCOVER))
 }
 
-/// The text of a result.
+/// Returns the JSON text of a result.
 fn plain(result: ServerResult) -> Result<String, String> {
     match result {
         ServerResult::CustomResult(CustomResult(Value::String(text))) => Ok(text),
@@ -244,7 +244,7 @@ fn plain(result: ServerResult) -> Result<String, String> {
     }
 }
 
-/// Whether an answer's id is that of our request; some servers make text of it.
+/// Returns `true` if an answer's id is that of our request; some servers turn numbers into strings.
 fn is(id: &RequestId, number: i64) -> bool {
     match id {
         RequestId::Number(id) => *id == number,

@@ -1,5 +1,5 @@
-//! Notices of changed lists from servers of the era 2026-07-28, which tell only who
-//! asks (`subscriptions/listen`). Earlier servers tell unasked.
+//! Notices of changed lists from servers of the 2026-07-28 revision, which must be asked for
+//! (`subscriptions/listen`). Earlier servers send them without a request.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use rmcp::{Peer, RoleClient};
 use super::connection::Connection;
 use super::noticed::Noticed;
 
-/// Wait before a subscription that has ended is asked for again.
+/// Time to wait before a subscription that has ended is renewed.
 const AGAIN: Duration = Duration::from_secs(5);
 
 impl Connection {
-    /// Asks for notices, for as long as the connection lasts. One that does not need
-    /// asking, or has none, is left alone.
+    /// Asks for notices for as long as the connection lasts, if the server has any that must be
+    /// asked for.
     pub(super) fn listen(&self) {
         let Some(filter) = self.notices() else { return };
         let (peer, noticed, gone) = (self.peer.clone(), self.client.noticed.clone(), self.gone.clone());
         tokio::spawn(async move { gone.run_until_cancelled(listen(&peer, filter, &noticed)).await });
     }
 
-    /// The notices that the server has and that must be asked for.
+    /// Returns the notices that the server supports and that must be asked for.
     fn notices(&self) -> Option<SubscriptionFilter> {
         let info = self.peer.peer_info().filter(|info| !info.protocol_version.has_initialize())?;
         let can = &info.capabilities;
@@ -34,13 +34,13 @@ impl Connection {
     }
 }
 
-/// Ends when the server will not have it, or has gone.
+/// Receives notices until the server refuses or has gone.
 pub(super) async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Noticed) {
     while let Ok(mut subscription) = peer.listen(filter.clone()).await {
-        // What comes in was counted on its way here.
+        // The transport has counted each notice before it arrives here.
         while let Ok(Some(_)) = subscription.next().await {}
         tokio::time::sleep(AGAIN).await;
-        // Something may have changed while nobody listened.
+        // A list may have changed while there was no subscription.
         noticed.tell();
     }
 }

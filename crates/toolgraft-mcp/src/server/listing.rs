@@ -1,5 +1,4 @@
-//! What a server offers: its lists, page by page; an entry that cannot be read is left out
-//! by name.
+//! The lists of a server, read page by page. Unreadable entries are skipped, with a note.
 
 use std::collections::HashSet;
 use std::sync::PoisonError;
@@ -19,12 +18,12 @@ use crate::transport::answer::{Entry, Unread};
 use toolgraft::Tool;
 use toolgraft::tools::{self, ToolExample};
 
-/// Pages of one list that are asked for.
+/// Largest number of pages of one list.
 const MAX_PAGES: usize = 100;
 
 impl Connection {
-    /// Everything the server offers, and notes about what was left out. Without its tools
-    /// it is of no use; any other list that fails costs that list alone.
+    /// Reads all lists of the server, with notes about skipped entries. A failed list of tools is
+    /// an error; another list that fails is only noted.
     pub(super) async fn list(&self, name: &str) -> Result<(tools::Server, Vec<McpPrompt>, Vec<String>), String> {
         let info = self.peer.peer_info();
         let has_resources = info.as_ref().is_some_and(|i| i.capabilities.resources.is_some());
@@ -66,8 +65,9 @@ impl Connection {
         Ok((server, self.prompts(name, prompts, &mut notes), notes))
     }
 
-    /// A list that the server can do without, if it says that it has it; an `Err` is a
-    /// note. One that hangs must not cost the tools, so its limit is lower than theirs.
+    /// Reads a list that the server can do without, if it declares that it has one; an `Err` is a
+    /// note. The time limit is lower than for the tools, so that a list that hangs does not cost
+    /// them.
     async fn optional(
         &self,
         method: &str,
@@ -83,8 +83,8 @@ impl Connection {
         listed.map_err(|error| format!("{method}: {error}, so this list is left out"))
     }
 
-    /// All entries of a paged list, by its key and that which names an entry. "Method not
-    /// found" means that there are none.
+    /// Returns all entries of a paged list. `key` is the member with the list, `name` the member
+    /// that names an entry. The answer "method not found" counts as an empty list.
     async fn pages(
         &self,
         (key, name): (&str, &str),
@@ -113,7 +113,7 @@ impl Connection {
         Err(RequestError::Broken(format!("its list has more than {MAX_PAGES} pages")))
     }
 
-    /// The prompts in a list.
+    /// Returns the prompts in a list.
     fn prompts(&self, server: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<McpPrompt> {
         let mut prompts: Vec<McpPrompt> = items("prompt", "name", entries, notes);
         prompts.retain(|prompt| !prompt.name.is_empty());
@@ -122,13 +122,13 @@ impl Connection {
     }
 }
 
-/// Tools; of two with one name the first is kept.
+/// Reads tools. Of two with the same name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
     let read = |entry: Value| for_models(without_broken_annotations(entry)).map(with_examples);
     let entries = entries.into_iter().map(|entry| entry.and_then(read)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
-    // What runs nothing is the program's to say.
+    // Only the program may declare that a tool runs nothing.
     tools.iter_mut().for_each(|tool| tool.display_only = false);
     tools.retain(|tool| {
         let reason = match tool.name.trim() {
@@ -147,7 +147,7 @@ fn schema_is_usable(tool: &Tool) -> bool {
     tool.input_schema.as_ref().is_none_or(|schema| schema.is_object() || schema.is_boolean())
 }
 
-/// Hints are only hints: a tool is not lost over one of the wrong type.
+/// Removes hints of the wrong type: they are optional, and must not make the tool unreadable.
 fn without_broken_annotations(mut entry: Value) -> Value {
     if let Some(hints) = entry.get_mut("annotations") {
         match hints.as_object_mut() {
@@ -158,14 +158,15 @@ fn without_broken_annotations(mut entry: Value) -> Value {
     entry
 }
 
-/// The name of a tool that runs as a task alone: a plain call of it is refused
-/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level Negotiation").
+/// Returns the name of a tool that only runs as a task: a plain call of it is refused
+/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level
+/// Negotiation").
 fn task_tool(entry: &Value) -> Option<&str> {
     let support = entry.pointer("/execution/taskSupport").and_then(Value::as_str);
     entry.get("name").and_then(Value::as_str).filter(|_| support == Some("required"))
 }
 
-/// A tool that is for the page of an MCP app alone, and for no model, is left out
+/// Skips a tool that is only for the page of an MCP app, not for a model
 /// (modelcontextprotocol.io/extensions/apps, `visibility`).
 fn for_models(entry: Value) -> Entry {
     let seen_by = entry.pointer("/_meta/ui/visibility").and_then(Value::as_array);
@@ -178,11 +179,10 @@ fn for_models(entry: Value) -> Entry {
     }
 }
 
-/// Member of a tool's `_meta` that holds examples of its use, each as a
-/// [`ToolExample`] is stored.
+/// Member of a tool's `_meta` with examples of its use, each in the form of a [`ToolExample`].
 const EXAMPLES: &str = "toolgraft/examples";
 
-/// A tool with the examples of its `_meta`, those that can be read.
+/// Sets the examples of a tool to the readable ones of its `_meta`.
 fn with_examples(mut entry: Value) -> Value {
     let Some(tool) = entry.as_object_mut() else { return entry };
     tool.shift_remove("examples");
@@ -193,7 +193,8 @@ fn with_examples(mut entry: Value) -> Value {
     entry
 }
 
-/// Entries of one kind; `key` is the field that names one.
+/// Reads entries of one kind, and notes the unreadable ones; `key` is the member that names an
+/// entry.
 fn items<T: DeserializeOwned>(kind: &str, key: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<T> {
     let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
         let read = entry.and_then(|entry| {

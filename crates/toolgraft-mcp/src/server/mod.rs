@@ -1,10 +1,9 @@
-//! One configured server over its whole life: started, asked what it offers, called, watched,
-//! started anew.
+//! One configured server over its whole life: started, listed, called, watched, restarted.
 //!
-//! In: a [`ServerConfig`](super::ServerConfig) and what the hub sets for all. Out: what the
-//! server [offers](shared::Offer), [connections](connection::Connection) that take calls, a
-//! [`ServerStatus`], and [`ServerEvent`]s. Not here: bytes (`transport`), and which server a
-//! call is for (`hub`).
+//! In: a [`ServerConfig`](super::ServerConfig) and the hub's settings. Out: the server's
+//! [offer](shared::Offer), [connections](connection::Connection) that take calls, a
+//! [`ServerStatus`], and [`ServerEvent`]s. Not here: bytes (`transport`), and the choice of the
+//! server for a call (`hub`).
 //!
 //! ```text
 //!            ┌────────── a call, after the wait ──────────┐
@@ -16,10 +15,9 @@
 //! ```
 //! A program may switch a server off in any state (Disabled), and on again (Connecting).
 //!
-//! An [actor] per server owns the connection and is the only one that changes its state.
-//! Calls look at the state through a [handle], ask the actor to start the server where it is
-//! not there, and then talk to the connection themselves. A call that may have reached the
-//! server is never sent again.
+//! One [actor] per server owns the connection, and is the only one that changes the state. Calls
+//! read the state through a [handle], ask the actor to start the server if it is not running, and
+//! then use the connection themselves. A call that may have reached the server is never sent again.
 //!
 //! | | |
 //! |---|---|

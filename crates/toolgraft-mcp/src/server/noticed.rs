@@ -1,24 +1,24 @@
-//! What a server says of its lists, and of pages that a person is done with: how much of it came,
-//! and who waits for it.
+//! Notices of a server about changed lists and finished pages: counts them and wakes those who
+//! wait.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
-/// Pages that are remembered as done: the last ones.
+/// Number of finished pages that are remembered; the oldest is dropped.
 const PAGES: usize = 64;
 
-/// Notices of changed lists, and of pages that a person is done with.
+/// The notices of a server about changed lists, and about pages that the user is done with.
 pub(super) struct Noticed {
     changed: Notify,
-    /// How many came.
+    /// Number of notices received.
     told: watch::Sender<u64>,
-    /// How many of them the lists hold that were read last.
+    /// Number of notices that were received before the lists were last read.
     listed: watch::Sender<u64>,
-    /// Told when a call waits for the lists.
+    /// Notified when a call waits for the lists.
     awaited: Notify,
-    /// The ids of pages that somebody is done with.
+    /// The ids of finished pages.
     pages: watch::Sender<VecDeque<String>>,
 }
 
@@ -31,13 +31,13 @@ impl Default for Noticed {
 }
 
 impl Noticed {
-    /// Takes a notice.
+    /// Records a notice of a changed list.
     pub(super) fn tell(&self) {
         self.told.send_modify(|told| *told += 1);
         self.changed.notify_one();
     }
 
-    /// Somebody is done with a page.
+    /// Records that the user is done with a page.
     pub(super) fn page_done(&self, id: &str) {
         self.pages.send_modify(|pages| {
             pages.push_back(id.to_owned());
@@ -46,24 +46,26 @@ impl Noticed {
         });
     }
 
-    /// Waits until somebody is done with these pages, or for so long: a server need not say so.
+    /// Waits until the user is done with these pages, at most for `limit`: a server need not report
+    /// it.
     pub(super) async fn pages_done(&self, ids: &[&str], limit: Duration) {
         let mut pages = self.pages.subscribe();
         let all = |done: &VecDeque<String>| !ids.is_empty() && ids.iter().all(|id| done.iter().any(|page| page == id));
         let _ = tokio::time::timeout(limit, pages.wait_for(all)).await;
     }
 
-    /// How many came so far. Lists that are read after this hold what they were about.
+    /// Returns the number of notices received. Lists that are read from now on contain the changes
+    /// that they reported.
     pub(super) fn so_far(&self) -> u64 {
         *self.told.borrow()
     }
 
-    /// The lists hold what so many notices were about.
+    /// Records that the lists contain the changes of this number of notices.
     pub(super) fn has_listed(&self, notices: u64) {
         self.listed.send_replace(notices);
     }
 
-    /// Waits until the lists hold all notices up to now.
+    /// Waits until the lists contain the changes of all notices received up to now.
     pub(super) async fn settled(&self) {
         let told = self.so_far();
         let mut listed = self.listed.subscribe();
@@ -71,22 +73,22 @@ impl Noticed {
             return;
         }
         self.awaited.notify_one();
-        // The sender lives as long as `self`.
+        // Cannot fail: `self` owns the sender.
         let _ = listed.wait_for(|listed| *listed >= told).await;
     }
 
-    /// Waits until a list has changed.
+    /// Waits for a notice of a changed list.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Waits until a call waits for the lists, which are then read soon: models do not call often.
-    /// A call that began to wait while they were being read counts for the next time, too.
+    /// Waits until a call waits for the lists. They are then read soon, since models do not call
+    /// often. A call that began to wait during a listing counts for the next one too.
     pub(super) async fn awaited(&self) {
         self.awaited.notified().await;
     }
 
-    /// Forgets what was told so far: all lists are read after this.
+    /// Discards the pending wake-up, before all lists are read.
     pub(super) fn forget(&self) {
         let mut said = std::pin::pin!(self.changed.notified());
         said.as_mut().enable();

@@ -1,9 +1,9 @@
-//! Requests that were sent; and notices of changed lists and of finished pages, and log messages, taken in the order
-//! in which a server sends them.
+//! A transport that records sent requests, and takes in notices of changed lists, finished pages
+//! and log messages in the order in which the server sent them.
 //!
-//! rmcp runs each handler of a notification as a task of its own: the answer to a call may reach
-//! its caller before the notice that stood in front of it. So they are counted where messages
-//! come in.
+//! rmcp runs each notification handler in a task of its own, so that the answer to a call may reach
+//! its caller before a notice that was sent earlier. Notices are therefore counted as messages
+//! arrive.
 
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, ServerNotification};
@@ -14,13 +14,13 @@ use serde_json::Value;
 use super::connection::Client;
 use super::states::ServerEventKind;
 
-/// Notices that a person is done with a page.
+/// Method of the notification that the user is done with a page.
 const PAGE_DONE: &str = "notifications/elicitation/complete";
 
-/// A transport whose requests and notices of changed lists are noted, and whose log messages are kept.
+/// A transport that records requests and notices of changed lists, and keeps log messages.
 pub(super) struct Noticing<T> {
     pub(super) transport: T,
-    /// Who is told of what changes, and keeps the log.
+    /// Receives the changes, and keeps the log.
     pub(super) client: Client,
 }
 
@@ -59,7 +59,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
     }
 }
 
-/// The parameters of a log message, whether rmcp knows its level or not.
+/// Returns the parameters of a log message, even if rmcp does not know its level.
 fn log_message(message: &RxJsonRpcMessage<RoleClient>) -> Option<Value> {
     let JsonRpcMessage::Notification(message) = message else { return None };
     match &message.notification {
@@ -71,7 +71,7 @@ fn log_message(message: &RxJsonRpcMessage<RoleClient>) -> Option<Value> {
     }
 }
 
-/// The resource that has changed.
+/// Returns the URI of the resource that has changed.
 fn updated(message: &RxJsonRpcMessage<RoleClient>) -> Option<String> {
     let JsonRpcMessage::Notification(message) = message else { return None };
     match &message.notification {
@@ -80,7 +80,7 @@ fn updated(message: &RxJsonRpcMessage<RoleClient>) -> Option<String> {
     }
 }
 
-/// The id of the page that somebody is done with.
+/// Returns the id of the page that the user is done with.
 fn page_done(message: &RxJsonRpcMessage<RoleClient>) -> Option<&str> {
     let JsonRpcMessage::Notification(message) = message else { return None };
     let ServerNotification::CustomNotification(other) = &message.notification else { return None };

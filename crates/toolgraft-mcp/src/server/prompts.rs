@@ -1,4 +1,4 @@
-//! Prompts of servers: texts that a person chooses and sends to the model.
+//! Prompts of servers: texts that the user chooses and sends to the model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,46 +6,47 @@ use serde_json::Value;
 use super::content;
 use toolgraft::message::Role;
 
-/// A prompt that a server offers to people.
+/// A prompt that a server offers to users.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct McpPrompt {
-    /// Server, as the configuration names it.
+    /// The server's name in the configuration.
     pub server: String,
     /// Name, unique on its server.
     pub name: String,
-    /// What it is for. Untrusted.
+    /// Description. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What can be filled in, in the server's order.
+    /// Its arguments, in the server's order.
     #[serde(deserialize_with = "list_or_null")]
     pub arguments: Vec<PromptArgument>,
 }
 
-/// Something to fill in to a [`McpPrompt`].
+/// An argument of a [`McpPrompt`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Name.
     pub name: String,
-    /// What it is. Untrusted.
+    /// Description. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether the prompt needs it.
+    /// `true` if the prompt needs it.
     pub required: bool,
 }
 
-/// A message of a prompt that was filled in.
+/// A message of a prompt with its arguments filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who is to say it.
+    /// The role of the message.
     pub role: Role,
-    /// What; content that is no text is a note.
+    /// The text. Content of another kind is replaced by a note.
     pub text: String,
-    /// The URI of the resource whose text it is: data rather than words.
+    /// The URI of the resource that the text is read from, so that the text is data and not the
+    /// user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
 }
@@ -54,7 +55,7 @@ fn list_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The messages of an answer to `prompts/get`.
+/// Returns the messages in an answer to `prompts/get`.
 pub(super) fn messages(result: &Value) -> Option<Vec<PromptMessage>> {
     let messages = result.get("messages")?.as_array()?;
     let message = |message: &Value| PromptMessage {

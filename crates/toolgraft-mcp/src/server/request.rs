@@ -19,16 +19,17 @@ use crate::transport::http;
 use crate::transport::message::{BREAKS_OFF, SESSION_LOST, UNREADABLE};
 use crate::transport::scan::one_line;
 
-/// Wait for a cancellation to be written.
+/// Time limit for writing a cancellation.
 const CANCEL: Duration = Duration::from_millis(500);
 
-/// Wait for the end of a server whose answer breaks off: it may only have begun the next line.
+/// Time to wait for the exit of a server whose answer is truncated: it may still be running, and
+/// only have begun the next line.
 const DEATH: Duration = Duration::from_secs(1);
 
-/// Why a request has no result.
+/// The reason that a request has no result.
 ///
-/// What the server or its transport said is here as text, since the server's secrets are
-/// taken out of it.
+/// Texts of the server or its transport are stored as strings from which the server's secrets are
+/// removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -36,33 +37,34 @@ pub enum RequestError {
     #[error("{message} (JSON-RPC error {code}){}", data.as_ref().map(|data| format!(": {data}")).unwrap_or_default())]
     #[non_exhaustive]
     Refused {
-        /// Its code.
+        /// The error code.
         code: i32,
-        /// Its message.
+        /// The error message.
         message: String,
-        /// Its data as text, cleaned and cut to 2,000 characters, where that says more.
+        /// The error's data as text, cleaned and cut to 2,000 characters, if it adds to the
+        /// message.
         data: Option<String>,
-        /// Pages that a person has to open before the request is carried out (error -32042), as the
-        /// server names them.
+        /// Pages that the user has to open before the request is carried out (error -32042), as the
+        /// server sent them.
         pages: Vec<Value>,
     },
-    /// It did not answer in time, and the request was cancelled.
+    /// The server did not answer in time, and the request was cancelled.
     #[error("no answer within {}{}", seconds(*limit), noise.as_ref().map(|noise| format!("; {noise}")).unwrap_or_default())]
     #[non_exhaustive]
     TimedOut {
-        /// The limit.
+        /// The time limit.
         limit: Duration,
-        /// What it wrote meanwhile that is no answer.
+        /// A message about output in the meantime that is not MCP.
         noise: Option<String>,
     },
-    /// The server has forgotten the session, and did not carry out the request; the text is what
-    /// it said.
+    /// The server has forgotten the session and did not carry out the request. The text is its
+    /// message.
     #[error("the server has forgotten the session: {0}")]
     SessionLost(String),
-    /// The connection over HTTP had ended before the request was sent; the text says how it ended.
+    /// The connection over HTTP ended before the request was sent. The text says how it ended.
     #[error("{0}")]
     Unsent(String),
-    /// The connection has broken, or the answer cannot be read; the text says how.
+    /// The connection is broken, or the answer is unreadable. The text says how.
     #[error("{0}")]
     Broken(String),
 }
@@ -80,7 +82,8 @@ impl RequestError {
         }
     }
 
-    /// The error as that of a call which the server has begun to carry out, so that it is not made again.
+    /// Converts an error of a call that the server has begun to carry out, so that the call is not
+    /// made again.
     pub(super) fn of_begun(self) -> Self {
         match self {
             lost if lost.is_undone() => RequestError::Broken(lost.to_string()),
@@ -88,27 +91,27 @@ impl RequestError {
         }
     }
 
-    /// Returns `true` if the server did not carry out the request because there is no connection or session any more: it can
-    /// be sent again over another one.
+    /// Returns `true` if the server did not carry out the request, because the connection or
+    /// session had ended: it can be sent again over another one.
     pub(super) fn is_undone(&self) -> bool {
         matches!(self, RequestError::SessionLost(_) | RequestError::Unsent(_))
     }
 
-    /// Whether the server does not know the method at all.
+    /// Returns `true` if the server does not know the method.
     pub fn is_unknown_method(&self) -> bool {
         matches!(self, RequestError::Refused { code, .. } if *code == ErrorCode::METHOD_NOT_FOUND.0)
     }
 }
 
-/// `30 s`, `1.5 s`.
+/// Formats a duration, as in `30 s` or `1.5 s`.
 pub(crate) fn seconds(time: Duration) -> String {
     format!("{} s", time.as_millis() as f64 / 1000.0)
 }
 
 impl Connection {
-    /// Sends a request and waits for its result, its time-out or the connection's
-    /// end. A request that is given up, by time or by dropping this future, is
-    /// cancelled at the server.
+    /// Sends a request and waits for its result, its time-out or the end of the connection. A
+    /// request that is abandoned, by time-out or by dropping this future, is cancelled at the
+    /// server.
     ///
     /// The server's secrets are in neither the result nor the error.
     pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Answer<'_>, RequestError> {
@@ -118,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// What this brings, unless the connection breaks before.
+    /// Waits for `coming`, unless the connection breaks first.
     pub(super) async fn or_gone<T>(&self, coming: impl Future<Output = T>) -> Result<T, RequestError> {
         match self.gone.run_until_cancelled(coming).await {
             Some(came) => Ok(came),
@@ -134,7 +137,7 @@ impl Connection {
         let noise = self.child.as_ref().map(|child| child.noise.count()).unwrap_or_default();
         let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
             Ok(handle) => handle,
-            // The connection ended before it took the request.
+            // The connection ended before it accepted the request.
             Err(ServiceError::TransportClosed) => return Err(self.unsent().await),
             Err(error) => return Err(self.service_error(error).await),
         };
@@ -160,7 +163,7 @@ impl Connection {
         pending.answered = true;
         match answer {
             Ok(result) => Ok(result),
-            // The connection ended while the request waited for its turn.
+            // The connection ended while the request was in rmcp's queue.
             Err(ServiceError::TransportClosed) if !self.client.sent.contains(&pending.handle.id) => {
                 Err(self.unsent().await)
             }
@@ -168,8 +171,9 @@ impl Connection {
         }
     }
 
-    /// Ends a request that the connection, which is over, did not take. A process that died took the state with it that
-    /// earlier calls had made, so that this call is not made in another one unasked; a server over HTTP lives on.
+    /// Returns the error of a request that the closed connection did not accept. A process that has
+    /// exited took the state of earlier calls with it, so the call must not be repeated in another
+    /// process without being asked for; a server over HTTP still runs.
     async fn unsent(&self) -> RequestError {
         self.gone.cancel();
         let how = self.how_it_ended("the connection is closed").await;
@@ -180,7 +184,8 @@ impl Connection {
         RequestError::Broken(self.how_it_ended(what).await)
     }
 
-    /// Where the answer breaks off because the server has died, how it died belongs to it.
+    /// Returns the error for an unreadable answer. If it is truncated because the server has
+    /// exited, the exit is part of the message.
     async fn unreadable(&self, what: String) -> RequestError {
         let breaks_off = self.child.is_some() && what.contains(BREAKS_OFF);
         match breaks_off && tokio::time::timeout(DEATH, self.gone.cancelled()).await.is_ok() {
@@ -214,7 +219,7 @@ impl Connection {
     }
 }
 
-/// The pages that a server wants opened before it carries out a request
+/// Returns the pages that the user must open before the server carries out a request
 /// (modelcontextprotocol.io/specification/2025-11-25/client/elicitation, "URL Mode"); `None` for
 /// another error.
 fn pages(error: &ErrorData) -> Option<Vec<Value>> {
@@ -226,7 +231,7 @@ fn pages(error: &ErrorData) -> Option<Vec<Value>> {
     Some(wanted.cloned().unwrap_or_default())
 }
 
-/// What is said of it where nobody is there to open them.
+/// Returns the message for the case that there is no user to open the pages.
 fn open_first(wanted: &[Value], error: &ErrorData) -> String {
     let page = |wanted: &Value| {
         let field = |name: &str| wanted.get(name).and_then(Value::as_str).map(one_line);
@@ -242,18 +247,18 @@ fn open_first(wanted: &[Value], error: &ErrorData) -> String {
     )
 }
 
-/// A request on its way. Dropped before its answer, it is cancelled at the server.
+/// A request that waits for its answer. If it is dropped before, it is cancelled at the server.
 struct Pending<'c> {
     handle: RequestHandle<RoleClient>,
     client: &'c Client,
-    /// Told when no answer is waited for any more.
+    /// Notified when the answer is no longer awaited.
     over: Arc<Notify>,
     answered: bool,
 }
 
 impl Pending<'_> {
-    /// Cancels the request and waits, not for long, until that is on its way; the time
-    /// that it had.
+    /// Cancels the request, and waits at most [`CANCEL`] until the cancellation is sent. Returns
+    /// the time that the request was allowed.
     async fn cancel(&mut self) -> Option<Duration> {
         self.answered = true;
         let had = self.client.deadlines.remove(&self.handle.progress_token);
@@ -266,7 +271,7 @@ impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.client.deadlines.remove(&self.handle.progress_token);
         self.client.sent.remove(&self.handle.id);
-        // Outside a runtime there is nobody left to tell.
+        // Without a runtime the connection no longer exists either.
         if let (false, Ok(runtime)) = (self.answered, tokio::runtime::Handle::try_current()) {
             runtime.spawn(cancel(self.handle.peer.clone(), self.handle.id.clone()));
         }
@@ -275,7 +280,7 @@ impl Drop for Pending<'_> {
 
 async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
     let params = CancelledNotificationParam::new(Some(id), Some("the caller gave up".to_owned()));
-    // A server that cannot be told any more needs no telling.
+    // If the notification cannot be sent, the server no longer works on the request.
     let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
 }
 
@@ -290,10 +295,10 @@ mod tests {
     use crate::server::noticing::Noticing;
     use crate::server::settings::Limits;
 
-    /// A transport that answers nothing and ends when it is told to.
+    /// A transport that answers nothing and ends when `end` is cancelled.
     struct Silent {
         end: CancellationToken,
-        /// Cancelled when a message was given to it.
+        /// Cancelled when it has accepted a message.
         took: CancellationToken,
     }
 
@@ -318,7 +323,8 @@ mod tests {
         }
     }
 
-    /// Only what the transport never got may be sent again: the rest may have been carried out.
+    /// Only a request that the transport never accepted may be sent again: another one may have
+    /// been carried out.
     #[tokio::test]
     async fn a_request_that_the_transport_never_got_is_unsent() {
         let minute = Duration::from_secs(60);
@@ -332,7 +338,8 @@ mod tests {
             let service = serve_directly(client.clone(), Noticing { transport, client }, Some(info));
             let connection = Connection::new(service, limits, None, None, CancellationToken::new());
             let request = ClientRequest::PingRequest(rmcp::model::PingRequest::default());
-            // The request and the end of the transport come at once, and either may be seen first.
+            // The request and the end of the transport are concurrent, and either may be seen
+            // first.
             let (answer, ()) = tokio::join!(connection.request(request, minute), async { end.cancel() });
             let error = answer.err().unwrap();
             assert_eq!(error.is_undone(), !took.is_cancelled(), "{error:?}");

@@ -1,7 +1,7 @@
-//! Images that are too large for a model, made smaller for it.
+//! Scales images down that are too large for a model.
 //!
-//! A program and a person keep what the server gave. What endpoints take as it is goes out
-//! as it is: a model that clicks on a screenshot counts its pixels.
+//! The program and the user keep the original. An image that endpoints accept is not changed: a
+//! model that clicks on a screenshot counts its pixels.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,18 +10,19 @@ use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
 use toolgraft_raster::{Raster, dimensions};
 
-/// Pixels of an edge that endpoints take: more than 8,000 is refused by Anthropic's interface
+/// Longest edge, in pixels, that endpoints accept: Anthropic's API refuses more than 8,000
 /// (docs.anthropic.com/en/docs/build-with-claude/vision).
 const MAX_EDGE: u32 = 8_000;
 
-/// Pixels of the longer edge of an image that was made smaller: above it Anthropic's interface
-/// scales images itself (same page).
+/// Longer edge, in pixels, of an image that was scaled down: Anthropic's API itself scales images
+/// above it (same page).
 const EDGE: u32 = 1_568;
 
 const QUALITY: u8 = 85;
 
-/// Adds to each image that is too large a smaller one for the model, and says so in the text; one of more pixels than
-/// `max_pixels` is not decoded. Blocking: decoding takes processor time.
+/// Adds a smaller version for the model to each image that is too large, and a line about it to the
+/// text. An image with more pixels than `max_pixels` is not decoded. Blocking: decoding takes
+/// processor time.
 pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
     for event in outcome.events.iter_mut().filter(|event| event.kind == MEDIA_EVENT) {
         let Some(bytes) = event.data.get("data").and_then(Value::as_str).and_then(decoded) else { continue };
@@ -42,9 +43,10 @@ pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
     outcome
 }
 
-/// Whether any image may be too large: what `scaled` would look at.
+/// Returns `true` if an image may be too large, so that `scaled` is worth its time.
 pub(crate) fn has_large(outcome: &Outcome) -> bool {
-    // A plain one has many pixels in few bytes.
+    // An image of one colour has many pixels in few bytes, so small data is decoded as far as its
+    // header.
     let is_large = |data: &str| data.len() > 64 << 10 || decoded(data).is_some_and(|bytes| edge(&bytes) > MAX_EDGE);
     outcome
         .events
@@ -64,11 +66,11 @@ enum Fit {
         from: (u32, u32),
         to: (u32, u32),
     },
-    /// With its width and height, where they are known.
+    /// The width and height, if they are known.
     TooLarge(Option<(u32, u32)>),
 }
 
-/// Pixels of the longer edge, as the image's head says; none where it cannot be read.
+/// Returns the longer edge in pixels according to the image's header; 0 if that is unreadable.
 fn edge(bytes: &[u8]) -> u32 {
     dimensions(bytes).map_or(0, |(width, height)| width.max(height))
 }
@@ -99,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// A picture that cannot be packed, as a PNG of about four bytes a pixel.
+    /// Returns an incompressible picture, as a PNG of about four bytes per pixel.
     fn noise(width: u32, height: u32) -> Vec<u8> {
         let mut state = 1_u32;
         let random = |_| {
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!(outcome.text, "see\n[an image of 8001 by 3 pixels is shown at 1568 by 1]");
     }
 
-    /// A few kilobytes may be as many pixels as anybody likes.
+    /// A few kilobytes may contain any number of pixels.
     #[test]
     fn one_of_more_pixels_than_are_decoded_is_not_shown() {
         let png = Raster::new(8_001, 20, vec![255; 8_001 * 20 * 4]).unwrap().to_png().unwrap();

@@ -1,12 +1,13 @@
-//! Requests that were sent.
+//! The record of sent requests.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::RequestId;
 
-/// The requests that wait for their answer and that the transport was given. rmcp keeps requests in a queue before:
-/// those that are still there when the connection ends are dropped, and the server never sees them.
+/// The requests that were given to the transport and wait for their answer. rmcp queues requests
+/// before: those that are still queued when the connection ends are dropped, and the server never
+/// gets them.
 #[derive(Default)]
 pub(super) struct Sent(Mutex<HashSet<RequestId>>);
 
@@ -19,7 +20,7 @@ impl Sent {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
     }
 
-    /// Forgets a request that nobody waits for any more.
+    /// Removes a request that is no longer awaited.
     pub(super) fn remove(&self, id: &RequestId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }

@@ -1,4 +1,4 @@
-//! What a hub sets for its servers: limits, when they are started, and started anew.
+//! Settings of a hub for its servers: time limits, and the times of starts and restarts.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use crate::config::{ServerConfig, seconds};
 use crate::transport::wire::Wire;
 use toolgraft::budget::{Budget, MAX_PIXELS_AT_ONCE};
 
-/// Calls that run at once on one server where nothing else is set; more wait their
-/// turn. As many as a message may hold ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)),
-/// so that one message's calls never wait for each other.
+/// Default number of concurrent calls on one server; further calls wait. It is the number of calls
+/// that a message may hold ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)), so that the calls
+/// of one message never wait for each other.
 pub const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(64).expect("above zero");
 
-/// A call ends after this where the program sets nothing else, however much
-/// progress its server reports.
+/// Default time limit of a call that holds however much progress its server reports.
 pub const MAX_CALL: Duration = Duration::from_secs(600);
 
-/// Limit of a server's start, and again of its listing, where the configuration sets none. What it
-/// writes to standard error meanwhile extends its start ([`MAX_START`]).
+/// Default time limit of a server's start, and again of its listing. Output on standard error
+/// extends the start ([`MAX_START`]).
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A start whose server sets no limit, and that writes to standard error, is given up after this.
+/// Time limit of a start that is extended by output on standard error. It is only extended if the
+/// server sets no limit of its own.
 pub const MAX_START: Duration = Duration::from_secs(600);
 
-/// Limit of one call where the configuration sets none.
+/// Default time limit of one call.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a hub sets for all its servers.
+/// The settings of a hub for all its servers.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) connect_timeout: Duration,
@@ -42,17 +42,17 @@ pub(crate) struct Settings {
     pub(crate) start: Start,
     pub(crate) retry: Retry,
     pub(crate) answers: Answers,
-    /// What happens to the servers.
+    /// Reports the events of the servers.
     pub(crate) states: Arc<States>,
-    /// Whether results keep their images, audio and blobs.
+    /// `true` if results keep their images, audio and blobs.
     pub(crate) media: bool,
-    /// Pixels of pictures that are decoded at once.
+    /// Budget of pixels that are decoded at once.
     pub(crate) pixels: Budget,
-    /// Whether what is for the person alone is kept from the model.
+    /// `true` if content for the user alone is removed from the model's text.
     pub(crate) by_audience: bool,
-    /// Where logins are kept, if anywhere.
+    /// The store of logins, if there is one.
     pub(crate) logins: Option<Logins>,
-    /// Who looks at what goes over the wire, if anybody.
+    /// The receiver of all messages in both directions, if there is one.
     pub(crate) wire: Option<Wire>,
 }
 
@@ -77,7 +77,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The limits of one server: its own come first.
+    /// Returns the limits of one server. Its own settings take precedence.
     pub(super) fn limits(&self, server: &ServerConfig) -> Limits {
         Limits {
             connect: server.connect_timeout.unwrap_or(self.connect_timeout),
@@ -89,55 +89,55 @@ impl Settings {
     }
 }
 
-/// Limits of one server.
+/// The limits of one server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Start and handshake; and again for the listing.
+    /// Time limit of start and handshake, and again of the listing.
     pub(super) connect: Duration,
-    /// Whether output on standard error extends the start.
+    /// `true` if output on standard error extends the start.
     pub(super) extends: bool,
-    /// One call; progress starts it anew.
+    /// Time limit of one call; it begins anew with each progress report.
     pub(super) call: Duration,
-    /// One call, progress or not.
+    /// Time limit of one call regardless of progress.
     pub(super) most: Duration,
-    /// Calls at once.
+    /// Number of concurrent calls.
     pub(super) calls: NonZeroUsize,
 }
 
-/// When a server is started.
+/// The time at which a server is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Start {
-    /// At once, and the hub waits until each server is ready or has failed.
+    /// At once; the hub waits until each server is ready or has failed.
     #[default]
     Eager,
-    /// With the first call that names it. What it offers is not known before,
-    /// so its tools are in no prompt until then.
+    /// With the first call that names it. Its tools are not known before, so they are in no prompt
+    /// until then.
     Lazy,
 }
 
-/// When a server that has gone, or could not be reached, is started anew.
+/// Rules for restarting a server that has exited or could not be reached.
 ///
-/// An attempt is only made when a call needs the server. With serde its times are
-/// seconds, and what is left out is as by default.
+/// An attempt is only made when a call needs the server. In serde's form times are in seconds, and
+/// missing members have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Retry {
-    /// Wait after the first failure; it doubles with each further one in a row.
+    /// Wait after the first failure; it doubles with each consecutive one.
     #[serde(with = "seconds")]
     pub first: Duration,
     /// Longest wait.
     #[serde(with = "seconds")]
     pub longest: Duration,
-    /// Failures in a row after which the server is left alone; at least one.
+    /// Number of consecutive failures after which attempts stop for the time `rest`; at least one.
     pub failures: u32,
-    /// How long it is left alone then, and where it wants an authorization:
-    /// until calls may try it once more.
+    /// Time without attempts after that number of failures, and after a refusal for lack of
+    /// authorization.
     #[serde(with = "seconds")]
     pub rest: Duration,
-    /// A server that was there this long starts its count of failures anew.
+    /// A server that ran for this time begins a new count of failures.
     #[serde(with = "seconds")]
     pub stable: Duration,
 }
@@ -156,7 +156,7 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// The wait before the attempt that follows so many failures in a row.
+    /// Returns the wait before the next attempt after this number of consecutive failures.
     pub(super) fn wait(&self, failures: u32) -> Duration {
         let doubled = self.first.saturating_mul(1 << failures.saturating_sub(1).min(16));
         doubled.min(self.longest)

@@ -1,4 +1,4 @@
-//! What a server's actor and its callers share: what is known of it.
+//! The state that a server's actor and its callers share.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use super::prompts::McpPrompt;
 use super::status::ServerStatus;
 use toolgraft::tools;
 
-/// What a server offers to models and to people.
+/// The tools, resources and prompts of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Offer {
     pub(crate) server: tools::Server,
     pub(crate) prompts: Vec<McpPrompt>,
 }
 
-/// What is known of a server now.
+/// The current state of a server.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) status: ServerStatus,
     pub(super) connection: Option<Arc<Connection>>,
-    /// What it offered last, with the tools that are off; kept while it is away, since a call
-    /// brings it back.
+    /// The last offer, including tools that are off. It is kept while the server is not running,
+    /// since a call restarts it.
     pub(super) offer: Option<Arc<Offer>>,
-    /// Attempts to start it that are over.
+    /// Number of finished attempts to start the server, and of switches.
     pub(super) attempts: u64,
-    /// No attempt will be made before this, and calls are told so.
+    /// No attempt is made before this time; calls get an error that says so.
     pub(super) shut_until: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! What happens to the servers, told to whoever listens, in the order in which it happened.
+//! The events of all servers, reported to all readers in the order in which they happened.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,81 +10,81 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::status::{ServerState, millis};
 
-/// Events that wait for a reader; a slower one misses the oldest.
+/// Number of events that are queued for a reader; a slower one misses the oldest.
 const WAITING: usize = 1024;
 
-/// Something that happened to a server.
+/// An event of a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerEvent {
-    /// Name in the configuration.
+    /// The server's name in the configuration.
     pub server: String,
-    /// What happened.
+    /// The kind of event.
     #[serde(flatten)]
     pub kind: ServerEventKind,
 }
 
-/// What happened to a server.
+/// The kind of an event of a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerEventKind {
-    /// It is in this state now.
+    /// The server has entered this state.
     #[non_exhaustive]
     State {
         /// The state.
         state: ServerState,
-        /// Why it is not there, and the remedy where one is known.
+        /// The reason that it is not ready, and the remedy if one is known.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// An attempt has failed, or the server has gone: the next call that needs it
-    /// starts it anew, but not before this wait is over.
+    /// An attempt has failed, or the server has exited. The next call that needs it restarts it,
+    /// but not before this wait is over.
     #[non_exhaustive]
     Retry {
-        /// Failures in a row, this one among them.
+        /// Number of consecutive failures, including this one.
         failures: u32,
         /// The wait, from now on.
         #[serde(rename = "wait_ms", serialize_with = "millis")]
         wait: Duration,
     },
-    /// It had gone, or was restarted, and is about to be ready again.
+    /// The server had exited, or was restarted, and is about to be ready again.
     #[non_exhaustive]
     Respawn {
-        /// Times that this has happened, this one among them.
+        /// Number of restarts, including this one.
         restarts: u32,
     },
-    /// A line of its standard error while it is being started, such as what `npx` or `uvx` downloads.
+    /// A line of standard error during the start, such as the download progress of `npx` or `uvx`.
     #[non_exhaustive]
     StartOutput {
-        /// The line, without the secrets of its entry; else the server's word.
+        /// The line, without the secrets of the entry. Otherwise unchanged and untrusted.
         line: String,
     },
-    /// Its tools, resources or prompts were read, and stand in the hub's catalog.
+    /// The tools, resources and prompts were read, and are in the hub's catalog.
     Listed,
-    /// One of its resources that somebody follows has changed ([`Hub::follow`](crate::Hub::follow)).
+    /// A subscribed resource has changed ([`Hub::follow`](crate::Hub::follow)).
     #[non_exhaustive]
     ResourceUpdated {
-        /// The resource.
+        /// The URI of the resource.
         uri: String,
     },
-    /// It reports how far a call is. All of it is the server's word.
+    /// The progress of a call, as the server reports it. Untrusted.
     #[non_exhaustive]
     Progress {
-        /// How much is done, in a unit of the server's.
+        /// The amount that is done, in a unit of the server's.
         progress: f64,
-        /// How much there is to do, in the same unit.
+        /// The total amount, in the same unit.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<f64>,
-        /// What it does now.
+        /// The current activity.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
 }
 
-/// The states of all servers of a hub, and those who listen.
+/// The states of all servers of a hub, and the channel to the readers.
 pub(crate) struct States {
-    /// By server: its state, and the last line of its start.
+    /// By server: its state event, and the last line of its start.
     known: Mutex<BTreeMap<String, Vec<ServerEventKind>>>,
     sender: broadcast::Sender<ServerEvent>,
 }
@@ -102,7 +102,7 @@ impl std::fmt::Debug for States {
 }
 
 impl States {
-    /// Tells a server's state, if it is another one than before.
+    /// Reports a server's state if it has changed.
     pub(super) fn state(&self, server: &str, state: ServerState, error: Option<String>) {
         let kind = ServerEventKind::State { state, error };
         let mut known = self.known();
@@ -112,14 +112,14 @@ impl States {
         }
     }
 
-    /// Tells anything else.
+    /// Reports any other event.
     pub(super) fn tell(&self, server: &str, kind: ServerEventKind) {
-        // The lock keeps the order, for those who begin to listen now.
+        // The lock keeps the order for readers that begin at the same time.
         let _known = self.known();
         self.send(server, kind);
     }
 
-    /// Tells a line of a server's standard error, if it is being started.
+    /// Reports a line of a server's standard error if it is being started.
     pub(super) fn start_output(&self, server: &str, line: &str) {
         let mut known = self.known();
         let Some(known) = known.get_mut(server) else { return };
@@ -131,8 +131,8 @@ impl States {
         }
     }
 
-    /// The state of each server, with the last line of one that is being started, then every event
-    /// from now on.
+    /// Returns the state of each server, with the last line of one that is being started, then
+    /// every later event.
     pub(crate) fn stream(&self) -> BoxStream<'static, ServerEvent> {
         let known = self.known();
         let event =
@@ -156,7 +156,7 @@ impl States {
     }
 
     fn send(&self, server: &str, kind: ServerEventKind) {
-        // An `Err` says that nobody listens.
+        // An `Err` means that there is no reader.
         let _ = self.sender.send(ServerEvent { server: server.to_owned(), kind });
     }
 

@@ -1,66 +1,65 @@
-//! How a server is, for people and programs.
+//! The status of a server, for users and programs.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How a server is.
+/// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerState {
-    /// The configuration leaves it out.
+    /// The server is switched off, by the configuration or since.
     Disabled,
-    /// It is not started: the first call that needs it starts it.
+    /// The server is not started yet: the first call that needs it starts it.
     #[default]
     Idle,
-    /// It is being started, or asked what it offers.
+    /// The server is being started, or its lists are being read.
     Connecting,
-    /// It has answered and takes calls.
+    /// The server is ready for calls.
     Ready,
-    /// It wants an authorization that the configuration does not have; calls are
-    /// told so at once.
+    /// The server wants an authorization that is missing; calls fail at once with that message.
     NeedsAuth,
-    /// It was there and has gone; the next call starts it anew, after a wait.
+    /// The server was ready and has exited; the next call restarts it, after a wait.
     Backoff,
-    /// It could not be reached, and the next call tries again; or it failed too
-    /// often, and calls are told so at once.
+    /// The server could not be reached, and the next call tries again; or it failed too often, and
+    /// calls fail at once with that message.
     Failed,
 }
 
-/// A server and how it is.
+/// A server and its status.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// Name in the configuration.
     pub name: String,
-    /// How it is.
+    /// The current state.
     pub state: ServerState,
-    /// Why it is not there, and the remedy where one is known.
+    /// The reason that it is not ready, and the remedy if one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why it was last not there, though it may be there again.
+    /// The last reason that it was not ready, even if it is ready again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Whether it failed because its configuration is wrong, before anything was started.
+    /// `true` if it failed because its configuration is faulty, before anything was started.
     pub misconfigured: bool,
-    /// Name that the server gives itself.
+    /// The name that the server reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
-    /// Version that the server gives itself.
+    /// The version that the server reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_version: Option<String>,
-    /// MCP version that both sides speak.
+    /// The MCP version of the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// Time until it was ready, listing included, or had failed, at the last
-    /// attempt; in milliseconds.
+    /// Duration of the last attempt, successful or not, including the listing; in milliseconds when
+    /// serialized.
     #[serde(rename = "connect_ms", serialize_with = "millis", deserialize_with = "of_millis")]
     pub connect_time: Duration,
-    /// Times that it was started anew after it had gone.
+    /// Number of restarts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u32,
-    /// What was left out, and other things worth knowing.
+    /// Notes, for example about tools that were left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -70,14 +69,14 @@ impl ServerStatus {
         ServerStatus { name: name.to_owned(), ..ServerStatus::default() }
     }
 
-    /// Whether calls cannot run, and not because the user left the server out or
-    /// nobody has needed it yet.
+    /// Returns `true` if calls cannot run because of a failure. A disabled or not yet started
+    /// server has not failed.
     pub fn has_failed(&self) -> bool {
         matches!(self.state, ServerState::Failed | ServerState::NeedsAuth | ServerState::Backoff)
     }
 }
 
-/// A time as whole milliseconds.
+/// Serializes a time as whole milliseconds.
 pub(super) fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }

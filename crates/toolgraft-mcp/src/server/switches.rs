@@ -1,5 +1,5 @@
-//! Which tools of a server are listed and can be called: by its entry, and as somebody has
-//! switched them since.
+//! The tools of a server that are listed and can be called: according to its entry, and to later
+//! switches.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,31 +7,32 @@ use crate::config::ServerConfig;
 use toolgraft::Tool;
 use toolgraft::tools::{ACCESS_RESOURCE, Server, exact_pattern, matches};
 
-/// A tool that a server has.
+/// A tool of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolState {
     /// Its name.
     pub name: String,
-    /// Whether it is listed and can be called.
+    /// `true` if it is listed and can be called.
     pub on: bool,
 }
 
-/// What decides on the tools of one server.
+/// The rules for the tools of one server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Switches {
     enabled: Vec<String>,
     disabled: Vec<String>,
     listed: Vec<String>,
-    /// Patterns that were switched since. The last that fits a tool counts, before all lists.
+    /// Patterns that were switched later. The last one that matches a tool takes precedence over
+    /// all lists.
     switched: Vec<(String, bool)>,
 }
 
-/// Signs that are more than themselves in a pattern.
+/// Characters with a meaning in patterns.
 const SIGNS: [char; 5] = ['*', '?', '.', '/', '\\'];
 
 impl Switches {
-    /// As the entry has them.
+    /// Creates the rules of an entry.
     pub(super) fn of(config: &ServerConfig) -> Self {
         Switches {
             enabled: config.enabled_tools.clone(),
@@ -41,13 +42,13 @@ impl Switches {
         }
     }
 
-    /// Whether all tools are on.
+    /// Returns `true` if all tools are on.
     pub(super) fn is_empty(&self) -> bool {
         let Switches { enabled, disabled, listed, switched } = self;
         enabled.is_empty() && disabled.is_empty() && listed.is_empty() && switched.is_empty()
     }
 
-    /// Switches tools by a name or a glob; the pattern for them, `None` where it fits none.
+    /// Switches tools by a name or a glob. Returns the pattern for them; `None` if no tool matches.
     pub(super) fn switch(&mut self, server: &Server, word: &str, on: bool) -> Option<String> {
         let name = server.name.as_deref();
         let is_name = server.tools.iter().any(|tool| tool.name == word);
@@ -60,7 +61,7 @@ impl Switches {
         Some(pattern)
     }
 
-    /// Takes the tools out that are not on. Says how many the user's lists leave out.
+    /// Removes the tools that are off. Returns notes about the number that the user's lists remove.
     pub(super) fn keep(&self, server: &mut Server) -> Vec<String> {
         let mut notes = Vec::new();
         let name = server.name.clone();
@@ -69,7 +70,7 @@ impl Switches {
             let fits = |(pattern, _): &&(String, bool)| matches(pattern, name.as_deref(), &tool.name);
             self.switched.iter().rev().find(fits).map(|(_, on)| *on)
         };
-        // Of what was switched the entry's lists say nothing any more.
+        // Tools that were switched later are not counted in the notes about the entry's lists.
         let by_entry = |tools: &[Tool]| tools.iter().filter(|tool| switched(tool).is_none()).count();
         let before = by_entry(&server.tools);
         if !self.enabled.is_empty() {
@@ -95,7 +96,7 @@ impl Switches {
         }
         if !self.listed.is_empty() {
             server.tools.retain(|tool| switched(tool).is_some() || any(&self.listed, tool));
-            // Of a server that none of the globs is about nothing is listed.
+            // If none of the globs is about this server, its resources are not listed either.
             let named = |glob: &String| matches(glob, name.as_deref(), ACCESS_RESOURCE);
             if server.tools.is_empty() && !self.listed.iter().any(named) {
                 server.resources.clear();

@@ -1,11 +1,11 @@
-//! Calls that run as tasks: the server hands out a ticket at once, and is asked for the result until
-//! it has one.
+//! Calls that run as tasks: the server returns a task at once, and is polled until there is a
+//! result.
 //!
-//! In 2025-11-25 a call says that it wants a ticket, which it must for a tool that runs as a task
-//! alone; its result is fetched by `tasks/result`
+//! In 2025-11-25 a call asks for a task, which it must for a tool that only runs as one; the result
+//! is fetched with `tasks/result`
 //! (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks). Since 2026-07-28 tasks
-//! are an extension: the server decides, and `tasks/get` brings the result, or what the server wants
-//! to know in between (modelcontextprotocol.io/extensions/tasks).
+//! are an extension: the server decides, and `tasks/get` returns the result or a question
+//! (modelcontextprotocol.io/extensions/tasks).
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -26,16 +26,17 @@ use super::states::ServerEventKind;
 use crate::transport::answer::Answer;
 use toolgraft::secrets::Secrets;
 
-/// Wait between two looks at a task whose server names none, and what it may name.
+/// Default interval between two polls of a task, and the shortest and longest that a server may
+/// set.
 const POLL: Duration = Duration::from_secs(1);
 const SOONEST: Duration = Duration::from_millis(20);
 const LATEST: Duration = Duration::from_secs(30);
 
-/// A task as its server last told of it.
+/// The last state of a task that its server reported.
 struct Task<'v>(&'v Value);
 
 impl<'v> Task<'v> {
-    /// The ticket that an answer to a call is; `None` where it is the result itself.
+    /// Returns the task in an answer to a call; `None` if the answer is the result itself.
     fn ticket(result: &'v Value) -> Option<Self> {
         let is_extension = result.get("resultType").and_then(Value::as_str) == Some("task");
         let inside = result.get("task").filter(|_| result.get("content").is_none());
@@ -57,12 +58,12 @@ impl<'v> Task<'v> {
     }
 }
 
-/// Whether a result is a ticket.
+/// Returns `true` if a result is a task.
 pub(super) fn is_ticket(result: &Value) -> bool {
     Task::ticket(result).is_some()
 }
 
-/// A call that wants a ticket for so long.
+/// Returns a call that asks for a task which is kept for the time `lasts`.
 pub(super) fn with_ticket(params: &CallToolRequestParams, lasts: Duration) -> ClientRequest {
     let mut params = serde_json::to_value(params).unwrap_or_default();
     if let Some(params) = params.as_object_mut() {
@@ -72,7 +73,7 @@ pub(super) fn with_ticket(params: &CallToolRequestParams, lasts: Duration) -> Cl
     CustomRequest::new("tools/call", Some(params)).into()
 }
 
-/// A task that nobody waits for any more is cancelled at the server.
+/// A task that waits for its end. If it is dropped before, it is cancelled at the server.
 struct Waiting {
     peer: Peer<RoleClient>,
     id: String,
@@ -81,11 +82,11 @@ struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // Outside a runtime there is nobody left to tell.
+        // Without a runtime the connection no longer exists either.
         if let (false, Ok(runtime)) = (self.is_over, tokio::runtime::Handle::try_current()) {
             let (peer, request) = (self.peer.clone(), CancelTaskRequest::new(CancelTaskParams::new(&self.id)));
             runtime.spawn(async move {
-                // A server that cannot be told any more needs no telling.
+                // If the request cannot be sent, the server no longer runs the task.
                 let _ = peer.send_request(request.into()).await;
             });
         }
@@ -93,8 +94,8 @@ impl Drop for Waiting {
 }
 
 impl Connection {
-    /// Waits for the result of the task that this ticket is for, at most so long. A task that is
-    /// given up, by time or by dropping this future, is cancelled.
+    /// Waits at most for the time `most` for the result of this task. A task that is abandoned, by
+    /// time-out or by dropping this future, is cancelled.
     pub(super) async fn finished(&self, ticket: &Value, most: Duration) -> Result<(Value, Answer<'_>), RequestError> {
         let task = Task::ticket(ticket).ok_or_else(|| RequestError::Broken("it named no task".to_owned()))?;
         let (id, started) = (task.id().unwrap_or_default(), Instant::now());
@@ -124,7 +125,8 @@ impl Connection {
                     waiting.is_over = true;
                     return Err(failed(&now, &self.client.hidden.in_errors));
                 }
-                // Its answer tells what became of it, and waits while the server asks a person.
+                // The answer to `tasks/result` has the outcome; the server holds it back while it
+                // asks the user.
                 Some("completed" | "failed" | "input_required" | "cancelled") if self.is_of_initialize() => {
                     let fetch = CustomRequest::new("tasks/result", Some(json!({ "taskId": id })));
                     let answer = self.request(fetch.into(), left.max(self.limits.call)).await?;
@@ -140,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// Answers what a task wants to know, each question once.
+    /// Answers the questions of a task, each once.
     async fn update(&self, id: &str, mut task: Value, told: &mut HashSet<String>) -> Result<(), RequestError> {
         if !self.client.answers.answers() {
             return Err(RequestError::Broken(ASKS.to_owned()));
@@ -165,13 +167,13 @@ impl Connection {
         }
     }
 
-    /// Whether the server is of an era before 2026-07-28.
+    /// Returns `true` if the server's revision is earlier than 2026-07-28.
     pub(super) fn is_of_initialize(&self) -> bool {
         self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize())
     }
 }
 
-/// Why a task has failed, in the words of its server.
+/// Converts the error of a failed task, with the server's message.
 fn failed(task: &Value, secrets: &Secrets) -> RequestError {
     let error = &task["error"];
     let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());

@@ -1,7 +1,7 @@
-//! The result of a request: the JSON text that came, and what can be made of it.
+//! The result of a request, as JSON text that is parsed on demand.
 //!
-//! The text is kept because numbers lose their digits in a value: `1.10` is `1.1` there,
-//! and `1e400` is nothing at all.
+//! The text is kept because numbers lose digits in a [`Value`]: `1.10` becomes `1.1`, and `1e400`
+//! cannot be held at all.
 
 use std::collections::HashSet;
 
@@ -11,29 +11,28 @@ use serde_json::Value;
 use super::scan::{self, Huge, value};
 use toolgraft::secrets::Secrets;
 
-/// Key of the `_meta` under which a list that rmcp is to look at carries its text.
+/// Key of the `_meta` with the text of a list that rmcp has to parse itself.
 pub(crate) const TEXT: &str = "toolgraft/text";
 
-/// Annotation of a schema that wants an argument in a header too, over HTTP.
+/// Annotation of a schema for an argument that is also sent in an HTTP header.
 pub(crate) const IN_HEADER: &str = "x-mcp-header";
 
-/// A result, of which the server's secrets are no part.
+/// The result of a request. Its methods return it without the server's secrets.
 #[derive(Debug)]
 pub(crate) struct Answer<'s> {
     text: String,
     secrets: &'s Secrets,
-    /// Names of the tools that rmcp let through, where it has looked at their
-    /// annotations for headers.
+    /// Names of the tools that rmcp accepted, if it has checked their header annotations.
     accepted: Option<HashSet<String>>,
 }
 
-/// An entry of a list, or why it cannot be read.
+/// An entry of a list, or the reason that it cannot be read.
 pub(crate) type Entry = Result<Value, Unread>;
 
 /// An entry that cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unread {
-    /// Its name, as far as that can be read.
+    /// The entry's name, if it is readable.
     pub(crate) name: Option<String>,
     pub(crate) why: String,
 }
@@ -55,8 +54,8 @@ impl<'s> Answer<'s> {
         Answer { text, secrets, accepted }
     }
 
-    /// The result as a value; an `Err` says what in it cannot be read, and where. Numbers
-    /// that no 64 bits hold are strings of their digits in it.
+    /// Returns the result as a value. An `Err` names the unreadable part and its place. Numbers
+    /// that do not fit 64 bits become strings of their digits.
     pub(crate) fn value(&self) -> Result<Value, String> {
         let value = value(&self.text, Huge::Quoted);
         let mut value = value.map_err(|why| format!("its answer cannot be read: {why}"))?;
@@ -64,17 +63,17 @@ impl<'s> Answer<'s> {
         Ok(value)
     }
 
-    /// The whole, with the digits of its numbers.
+    /// Returns the whole text, with the digits of its numbers.
     pub(crate) fn shown(&self) -> String {
         self.show(&self.text)
     }
 
-    /// A member, with the digits of its numbers.
+    /// Returns the text of a member, with the digits of its numbers.
     pub(crate) fn shown_member(&self, name: &str) -> Option<String> {
         Some(self.show(scan::parts(&self.text)?.get(name)?))
     }
 
-    /// The answer that a member of this one is.
+    /// Returns a member as an answer of its own.
     pub(crate) fn into_member(self, name: &str) -> Option<Self> {
         let text = scan::parts(&self.text)?.get(name)?.to_owned();
         Some(Answer { text, ..self })
@@ -88,8 +87,8 @@ impl<'s> Answer<'s> {
         })
     }
 
-    /// The entries of a list and the cursor of its next page. One that cannot be read is
-    /// only itself lost. `name` is the member that names an entry.
+    /// Returns the entries of a list and the cursor of its next page. An unreadable entry does not
+    /// affect the others. `name` is the member that names an entry.
     pub(crate) fn entries(&self, list: &str, name: &str) -> Result<(Vec<Entry>, Option<String>), String> {
         let no_list = || format!("the answer has no array {list:?}");
         let cursor = |value: Option<&Value>| value?.as_str().filter(|c| !c.is_empty()).map(str::to_owned);

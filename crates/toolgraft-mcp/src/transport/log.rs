@@ -1,7 +1,7 @@
-//! What a server says beside its answers: its log messages, and its standard error.
+//! The log of a server: its log messages, and its standard error.
 //!
-//! The last of it is kept, for a person who asks. Nothing of it reaches a model. It is kept
-//! over starts: what a server said before it died is what somebody looks for.
+//! The latest lines are kept for the user. None of them reaches a model. They are kept over
+//! restarts, because the lines before a crash matter most.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,30 +12,30 @@ use serde_json::Value;
 
 use toolgraft::secrets::Secrets;
 
-/// Lines of a server's log that are kept: the last ones.
+/// Number of lines of a server's log that are kept; the oldest are dropped.
 pub const LOG_LINES: usize = 500;
 
-/// Bytes of a server's log that are kept: the last ones.
+/// Number of bytes of a server's log that are kept; the oldest lines are dropped.
 pub const LOG_BYTES: usize = 64 * 1024;
 
-/// Bytes of one line that are kept: the first ones.
+/// Number of bytes of one line that are kept; the rest is cut off.
 const LINE_BYTES: usize = 4 * 1024;
 
-/// Something that a server said beside its answers, without the secrets of its entry. The
-/// words are the server's and may hold anything, escape sequences too.
+/// A line of a server's log, without the secrets of the entry. The text is untrusted and may
+/// contain anything, including escape sequences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LogLine {
-    /// When it came; in milliseconds since 1970.
+    /// Time of arrival; serialized in milliseconds since 1970.
     #[serde(rename = "at_ms", serialize_with = "unix_millis", deserialize_with = "of_unix_millis")]
     pub at: SystemTime,
-    /// The level of a log message, in the server's word; `None` for a line of standard error.
+    /// The level of a log message, as the server wrote it; `None` for a line of standard error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
-    /// Who of the server says so.
+    /// The logger's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What it says. A log message may have line breaks.
+    /// The text. A log message may contain line breaks.
     pub text: String,
 }
 
@@ -45,16 +45,16 @@ impl LogLine {
     }
 }
 
-/// The last that a server said beside its answers.
+/// The latest lines of a server's log.
 #[derive(Default)]
 pub(crate) struct Log {
     secrets: Secrets,
     kept: Mutex<Kept>,
-    /// Who is shown each line as it comes, if anybody.
+    /// Called with each line as it arrives.
     look: Option<Look>,
 }
 
-/// Somebody who is shown lines.
+/// A callback for lines.
 type Look = Box<dyn Fn(&LogLine) + Send + Sync>;
 
 #[derive(Default)]
@@ -64,35 +64,35 @@ struct Kept {
 }
 
 impl Log {
-    /// A log in which these secrets do not stand.
+    /// Creates a log that hides these secrets.
     pub(crate) fn new(secrets: Secrets) -> Self {
         Log { secrets, ..Log::default() }
     }
 
-    /// The same log, each line of which is shown as it comes.
+    /// Sets a callback for each line as it arrives.
     pub(crate) fn shown(self, look: impl Fn(&LogLine) + Send + Sync + 'static) -> Self {
         Log { look: Some(Box::new(look)), ..self }
     }
 
-    /// What is kept, the oldest first.
+    /// Returns the kept lines, the oldest first.
     pub(crate) fn lines(&self) -> Vec<LogLine> {
         self.kept().lines.iter().cloned().collect()
     }
 
-    /// Takes the parameters of a `notifications/message`, without these further secrets.
+    /// Adds the parameters of a `notifications/message`, and hides these further secrets.
     pub(crate) fn message(&self, params: &Value, secrets: &Secrets) {
         let text = |key: &str| params.get(key).and_then(Value::as_str).map(|text| short(text).to_owned());
         let said = match params.get("data").unwrap_or(&Value::Null) {
             Value::String(text) => text.clone(),
             data => data.to_string(),
         };
-        // A message without a level is one all the same.
+        // A message without a level must differ from a line of standard error.
         let level = Some(text("level").unwrap_or_default());
         self.add(level, text("logger"), &secrets.hide(&said));
     }
 
     fn add(&self, level: Option<String>, logger: Option<String>, text: &str) {
-        // What a cut would leave of a secret could not be found any more.
+        // Hidden before the line is cut: the remainder of a secret would not be found.
         let text = self.secrets.hide(text);
         let line = LogLine { at: SystemTime::now(), level, logger, text: short(&text).to_owned() };
         if let Some(look) = &self.look {
@@ -112,15 +112,15 @@ impl Log {
     }
 }
 
-/// Standard error on its way into a log: the pieces in which it comes to lines.
+/// Splits standard error into the lines of a log.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorLines {
-    /// What has begun, as far as it is kept.
+    /// The current line, up to the limit.
     begun: Vec<u8>,
 }
 
 impl ErrorLines {
-    /// Takes a piece.
+    /// Adds a piece of output.
     pub(crate) fn push(&mut self, mut piece: &[u8], log: &Log) {
         while let Some(end) = memchr::memchr(b'\n', piece) {
             self.keep(&piece[..end]);
@@ -130,7 +130,7 @@ impl ErrorLines {
         self.keep(piece);
     }
 
-    /// Takes what has begun for a line, if anything has.
+    /// Ends the current line, if there is one.
     pub(crate) fn end(&mut self, log: &Log) {
         let line = String::from_utf8_lossy(&self.begun).into_owned();
         self.begun.clear();
@@ -141,13 +141,13 @@ impl ErrorLines {
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        // Twice as much: a secret at the place of the cut is still found as a whole.
+        // Twice the length that is kept, so that a secret at the limit is still found as a whole.
         let room = (2 * LINE_BYTES).saturating_sub(self.begun.len());
         self.begun.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 }
 
-/// The beginning of a text that is longer than a line may be.
+/// Returns at most [`LINE_BYTES`] bytes of the beginning of a text.
 fn short(text: &str) -> &str {
     &text[..text.floor_char_boundary(LINE_BYTES)]
 }

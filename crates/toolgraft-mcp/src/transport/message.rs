@@ -1,8 +1,7 @@
-//! A text of a server to messages, or to what is wrong with them.
+//! Parses a server's text into messages, or into descriptions of what is wrong with it.
 //!
-//! A result is not read here: it goes on as the JSON text that came. So a number that
-//! nobody can hold, or a lone surrogate, is the matter of whoever waits for that result,
-//! and no message is lost over it.
+//! Results are not parsed here, but passed on as JSON text. A number that is too large, or a lone
+//! surrogate, therefore only affects whoever reads that result, and no message is lost.
 
 use std::collections::VecDeque;
 
@@ -15,33 +14,32 @@ use serde_json::value::RawValue;
 
 use super::scan::{self, Huge, JsonParts, one_line};
 
-/// Code of the errors that stand for answers that cannot be read. No server can send
-/// it by the rules of JSON-RPC, which reserves nothing above zero.
+/// Code of the errors that replace unreadable answers. A server that follows JSON-RPC cannot send
+/// it: nothing above zero is reserved.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 
-/// Code of the errors that stand for requests that a server refused because it has forgotten the
-/// session; as out of reach for a server as [`UNREADABLE`].
+/// Code of the errors for requests that a server refused because it has forgotten the session. Like
+/// [`UNREADABLE`], a server cannot send it.
 pub(crate) const SESSION_LOST: ErrorCode = ErrorCode(i32::MAX - 1);
 
-/// How the message of an [`UNREADABLE`] answer begins that has no end.
+/// Beginning of the message about an [`UNREADABLE`] answer that is truncated.
 pub(crate) const BREAKS_OFF: &str = "an answer that breaks off";
 
-/// What a server wrote.
+/// A part of a server's output.
 #[derive(Debug)]
 pub(crate) enum Heard {
     /// A message.
     Message(Box<RxJsonRpcMessage<RoleClient>>),
-    /// An error for no request: a message, and what it says.
+    /// An error without a request: the message, and its text.
     Complaint(Box<RxJsonRpcMessage<RoleClient>>, String),
-    /// A request that makes no sense, to be refused.
+    /// A request that is invalid and has to be refused.
     Senseless(RequestId),
-    /// Something that nobody can use; the text says what.
+    /// Output that is not usable; the text describes it.
     Noise(String),
 }
 
-/// An answer with a result. It is kept as the text that came: rmcp would try it as each
-/// kind of result that there is, which costs more than all else in a call, and would
-/// lose what it does not know.
+/// An answer with a result, which is kept as text: rmcp would try each kind of result, which costs
+/// more than the rest of a call, and would lose unknown members.
 #[derive(serde::Deserialize)]
 struct RawAnswer<'t> {
     #[serde(rename = "jsonrpc")]
@@ -55,16 +53,16 @@ struct RawAnswer<'t> {
     _error: (),
 }
 
-/// Ends the reading at once where a field stands that an answer has not.
+/// Ends the parsing as soon as a field is found that such an answer cannot have.
 fn not_here<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
     Err(D::Error::custom("not an answer with a result"))
 }
 
-/// JSON that is begun and not finished: more may follow.
+/// JSON that is incomplete: more may follow.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unfinished;
 
-/// Reads all messages of a text: one, a batch of them, or several behind each other.
+/// Reads all messages of a text: one, a batch, or several in a row.
 pub(crate) fn read(text: &str, heard: &mut VecDeque<Heard>) -> Result<(), Unfinished> {
     let before = heard.len();
     let mut rest = text.trim_ascii();
@@ -88,9 +86,9 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<Heard>) -> Result<(), Unfini
                 }
             }
             Some(parts) => {
-                // What stands behind it may be all that was wrong with it.
-                let behind = (!parts.rest.is_empty()).then(|| strictly(parts.text)).flatten();
-                heard.push_back(behind.unwrap_or_else(|| leniently(parts.text, &parts)));
+                // Perhaps only the text after it was wrong.
+                let alone = (!parts.rest.is_empty()).then(|| strictly(parts.text)).flatten();
+                heard.push_back(alone.unwrap_or_else(|| leniently(parts.text, &parts)));
                 if parts.rest.starts_with('{') {
                     rest = parts.rest;
                     continue;
@@ -101,15 +99,15 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<Heard>) -> Result<(), Unfini
     }
 }
 
-/// Reads a text behind which nothing follows: what is not finished is broken.
+/// Reads a text after which nothing follows, so that incomplete JSON is truncated.
 pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<Heard>) {
     if read(text, heard) == Err(Unfinished) && !broken_off(text, heard) {
         heard.push_back(noise(text));
     }
 }
 
-/// Reads what can be read of a text that breaks off: an answer is an error of its
-/// request, a batch holds what is whole in it. `false` where there is nothing.
+/// Reads a truncated text: an answer becomes an error of its request, and of a batch the complete
+/// messages are read. Returns `false` if nothing could be read.
 pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
     let before = heard.len();
     match scan::parts(text) {
@@ -119,14 +117,14 @@ pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
     heard.len() > before
 }
 
-/// The beginning of an answer, as an error of its request; `None` where it says no `id`.
+/// Returns the error for the beginning of an answer; `None` if it has no `id`.
 pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<Heard> {
     let parts = scan::parts(text).filter(|parts| !parts.is_array && parts.get("method").is_none())?;
     Some(unreadable(parts.get("id").and_then(id_of)?, what()))
 }
 
-/// The `id` of an answer of which only the edges are there: where servers write
-/// it, right after `jsonrpc` or at the very end.
+/// Returns the `id` of an answer of which only the first and last bytes are known. It is found
+/// right after `jsonrpc` or at the very end, where servers write it.
 pub(crate) fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     let compact = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<String>();
     let (head, tail) = (compact(head), compact(tail));
@@ -138,13 +136,13 @@ pub(crate) fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     digits.trim_matches('"').parse().ok().map(RequestId::Number)
 }
 
-/// A message as it should be.
+/// Reads a message that conforms to the specification.
 fn strictly(text: &str) -> Option<Heard> {
     if let Ok(RawAnswer { id, result, .. }) = serde_json::from_str(text) {
         return Some(answer(id, result.get()));
     }
     match serde_json::from_str::<RxJsonRpcMessage<RoleClient>>(text) {
-        // A result in a message that is no answer: which of the two it is nobody knows.
+        // A result in a message that is not an answer is ambiguous.
         Ok(JsonRpcMessage::Response(_)) | Err(_) => None,
         Ok(JsonRpcMessage::Error(error)) if error.id.is_none() => {
             let what = format!("an error for no request: {}", one_line(&error.error.message));
@@ -154,17 +152,17 @@ fn strictly(text: &str) -> Option<Heard> {
     }
 }
 
-/// The messages of a batch, each on its own.
+/// Reads the messages of a batch independently.
 fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<Heard>) {
     for (_, part) in &parts.all {
-        // A batch in a batch is none, nor is an element that breaks off.
+        // A batch cannot contain a batch or a truncated element.
         if let Some(parts) = scan::parts(part).filter(|parts| !parts.is_array && parts.closed) {
             heard.push_back(strictly(part).unwrap_or_else(|| leniently(part, &parts)));
         }
     }
 }
 
-/// What can be made of an object that is no message as it should be.
+/// Reads an object that does not conform to the specification, as far as possible.
 fn leniently(text: &str, parts: &JsonParts<'_>) -> Heard {
     let mended = scan::mended(text, Huge::Quoted);
     if let Some(heard) = (mended != text).then(|| strictly(&mended)).flatten() {
@@ -196,18 +194,18 @@ fn answer(id: RequestId, result: &str) -> Heard {
     Heard::Message(Box::new(JsonRpcMessage::response(result, id)))
 }
 
-/// An error as it should be but for what is beside its message.
+/// Reads an error that is only wrong in other members than its message.
 fn refusal(id: RequestId, error: &str) -> Option<Heard> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
     let message: String = serde_json::from_str(&scan::mended(parts.get("message")?, Huge::Stay)).ok()?;
     let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
-    // What no value holds, such as NaN and deep nesting, is still its text.
+    // Data that no [`Value`] can hold, such as NaN or deep nesting, is kept as text.
     let text_of = |data: &str| serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
     let data = parts.get("data").map(|data| text_of(&scan::mended(data, Huge::Quoted)));
     Some(Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
 }
 
-/// An id as servers write them; some make `1.0` of `1`.
+/// Reads an id. Some servers turn `1` into `1.0`.
 fn id_of(text: &str) -> Option<RequestId> {
     let text = scan::mended(text, Huge::Stay);
     let whole = || {
@@ -217,12 +215,12 @@ fn id_of(text: &str) -> Option<RequestId> {
     serde_json::from_str(&text).ok().or_else(whole)
 }
 
-/// An error in place of an answer.
+/// Returns the error that replaces an unreadable answer.
 pub(crate) fn unreadable(id: RequestId, what: String) -> Heard {
     in_place_of_answer(id, UNREADABLE, format!("it sent {what}"))
 }
 
-/// The error of a request that was refused with these words because the session is lost.
+/// Returns the error of a request that was refused with this message because the session is lost.
 pub(crate) fn session_lost(id: RequestId, why: String) -> Heard {
     in_place_of_answer(id, SESSION_LOST, why)
 }
@@ -239,7 +237,7 @@ pub(crate) fn noise(text: &str) -> Heard {
 mod tests {
     use super::*;
 
-    /// What is heard in a text: answers as `id: result`, errors as `id! message`.
+    /// Reads a text and returns answers as `id: result`, errors as `id! message`.
     fn heard(text: &str) -> Vec<String> {
         let mut heard = VecDeque::new();
         read_whole(text, &mut heard);
@@ -322,7 +320,7 @@ mod tests {
         let nan = r#"{"jsonrpc":"2.0","id":9,"result":NaN}"#;
         let told = heard(&format!("[{}, {nan},\n{}, 5, [{}]]", one(1), one(2), one(3)));
         assert_eq!(told, [r#"1: {"n":1}"#, "9: NaN", r#"2: {"n":2}"#]);
-        assert_eq!(heard(&format!("{}{nan} {}", one(1), one(2))).len(), 3, "behind each other on one line");
+        assert_eq!(heard(&format!("{}{nan} {}", one(1), one(2))).len(), 3, "several on one line");
         for text in ["[]", "[INFO] ready", "[1,2]", "[[[[", &format!("{}1{}", "[".repeat(5000), "]".repeat(5000))] {
             let told = heard(text);
             assert!(told.len() == 1 && told[0].starts_with("noise "), "{told:?}");

@@ -1,10 +1,10 @@
-//! A server's bytes to messages of MCP, and messages to bytes.
+//! Converts a server's bytes into MCP messages, and messages into bytes.
 //!
-//! In: a program to start or a URL, and messages to send. Out: a `Transport` of rmcp whose
-//! messages are read leniently, and results as the JSON text that came. Not here: what is
-//! asked and when (`server`).
+//! In: a program to start or a URL, and messages to send. Out: a `Transport` of rmcp whose messages
+//! are read leniently, and results as JSON text. Not here: the choice and time of requests
+//! (`server`).
 //!
-//! How a byte passes:
+//! The path of a byte:
 //!
 //! ```text
 //! stdio   stdout ─▶ pipe ─▶ lines ───────────┐
@@ -14,11 +14,11 @@
 //!
 //! - [`stdio`]: the child process, its pipes, its group, its end.
 //! - [`http`]: streamable HTTP and legacy HTTP+SSE.
-//! - [`message`]: a text to messages, or to what is wrong with them; [`scan`]: the parts of
-//!   JSON that need not be right. No message is lost over one wrong value in it.
-//! - [`log`]: what a server says beside its answers, the last of it.
-//! - [`wire`]: a look at each message, in either direction.
-//! - [`answer`]: a result, of which only what is wanted is read; [`server_info`]: the first one.
+//! - [`message`]: text to messages, or to descriptions of faults; [`scan`]: the parts of JSON that
+//!   may be invalid. A wrong value does not cost the message that contains it.
+//! - [`log`]: the latest log messages and lines of standard error.
+//! - [`wire`]: reports each message, in either direction.
+//! - [`answer`]: a result, parsed on demand; [`server_info`]: the first one.
 
 pub(super) mod answer;
 pub(super) mod http;

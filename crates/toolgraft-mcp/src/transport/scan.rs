@@ -1,18 +1,19 @@
-//! JSON that need not be right: its parts, and where it cannot be read.
+//! Splits JSON that may be invalid into its parts, and finds the invalid place.
 //!
-//! A reader that demands all of JSON loses a whole message over one wrong number in it.
-//! What is here knows strings and brackets and nothing else, so that one part's fault is
-//! that part's alone. Nothing recurses: depth costs nothing.
+//! A parser for all of JSON loses a whole message because of one wrong number. This module only
+//! knows strings and brackets, so that a fault only affects its own part. Nothing recurses, so that
+//! deep nesting costs no stack.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use toolgraft::wire::mend_surrogates;
 
-/// Segments of a place that are shown.
+/// Number of segments of a path that are shown.
 const SHOWN: usize = 8;
 
-/// Parts that are kept; no server lists so much, and one that does must not take all memory.
+/// Number of parts that are kept, to bound the memory for a hostile message; no real list is so
+/// long.
 const MAX_PARTS: usize = 100_000;
 
 /// A bracket, comma or colon; a string with its quotes; or a word, such as a number.
@@ -62,7 +63,7 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// To the closing quote, or to the end.
+/// Returns the length of a string up to its closing quote, or to the end of the text.
 fn string_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -78,32 +79,32 @@ fn string_length(text: &str) -> usize {
 /// The direct members of an object, or the elements of an array.
 #[derive(Debug)]
 pub(crate) struct JsonParts<'t> {
-    /// Names with their quotes (none in an array), and values, as they stand there.
+    /// Names with their quotes (empty in an array), and the text of the values.
     pub(crate) all: Vec<(&'t str, &'t str)>,
     pub(crate) is_array: bool,
-    /// Whether its end is there. Where it is not, the last part is missing, or an
-    /// array's may be.
+    /// `true` if the closing bracket was found. If not, the last part of an object is missing, and
+    /// that of an array may be incomplete.
     pub(crate) closed: bool,
-    /// The whole, without what stands behind it.
+    /// The text up to and including the closing bracket.
     pub(crate) text: &'t str,
-    /// What stands behind it.
+    /// The text after the closing bracket.
     pub(crate) rest: &'t str,
 }
 
 impl<'t> JsonParts<'t> {
-    /// The values of all members of this name.
+    /// Returns the values of all members of this name.
     pub(crate) fn all_named<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'t str> + use<'t, 'p> {
         let is = move |key: &str| key.strip_prefix('"').and_then(|key| key.strip_suffix('"')) == Some(name);
         self.all.iter().filter(move |(key, _)| is(key)).map(|(_, value)| *value)
     }
 
-    /// The value of a member.
+    /// Returns the value of a member; of several of this name, the last.
     pub(crate) fn get(&self, name: &str) -> Option<&'t str> {
         self.all_named(name).last()
     }
 }
 
-/// The parts of an object or an array; `None` for anything else.
+/// Returns the parts of an object or an array; `None` for anything else.
 pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
     let mut tokens = tokens(text);
     let is_array = match tokens.next()?.text {
@@ -113,7 +114,7 @@ pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
     };
     let mut parts = JsonParts { all: Vec::new(), is_array, closed: false, text, rest: "" };
     let (mut depth, mut key) = (1_usize, "");
-    // Where the value stands so far.
+    // The range of the current value.
     let mut value: Option<(usize, usize)> = None;
     for token in tokens {
         match token.text {
@@ -121,6 +122,7 @@ pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
             "{" | "[" => depth += 1,
             _ => {}
         }
+        // Commas of nested brackets belong to the current value.
         let ends = depth == 0 || (depth == 1 && token.text == ",");
         if ends {
             if let Some((from, to)) = value.take().filter(|_| parts.all.len() < MAX_PARTS) {
@@ -138,22 +140,24 @@ pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
             break;
         }
     }
+    // The last element of a truncated array is kept, since it may be a complete message; a nested
+    // value is truncated itself.
     if let Some((from, to)) = value.filter(|_| is_array && depth == 1 && parts.all.len() < MAX_PARTS) {
         parts.all.push(("", &text[from..to]));
     }
     Some(parts)
 }
 
-/// What becomes of numbers that no 64 bits hold, such as `1e400`.
+/// Treatment of numbers that overflow 64 bits, such as `1e400`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Huge {
-    /// They stay, and the text cannot be read.
+    /// They are left as they are, so that the text cannot be parsed.
     Stay,
     /// They become strings of their digits.
     Quoted,
 }
 
-/// The text without halves of surrogate pairs, and with huge numbers as they are wanted.
+/// Returns the text without lone surrogates, and with huge numbers treated as requested.
 pub(crate) fn mended(text: &str, huge: Huge) -> Cow<'_, str> {
     let text = mend_surrogates(text);
     if huge == Huge::Stay {
@@ -170,7 +174,7 @@ pub(crate) fn mended(text: &str, huge: Huge) -> Cow<'_, str> {
     }
 }
 
-/// Whether a word is a number as JSON writes them.
+/// Returns `true` if a word is a JSON number.
 fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c == '-' || c.is_ascii_digit())
         && serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok()
@@ -180,7 +184,7 @@ fn is_huge(word: &str) -> bool {
     is_number(word) && word.parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
-/// JSON as a value, or what in it cannot be read.
+/// Parses JSON. An `Err` names the unreadable part and its place.
 pub(crate) fn value(text: &str, huge: Huge) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
@@ -192,7 +196,8 @@ pub(crate) fn value(text: &str, huge: Huge) -> Result<Value, String> {
     })
 }
 
-/// The first word that keeps the text from being read, and where: `NaN at a.b[2]`.
+/// Returns the first word that makes the text unreadable, with its path: `NaN at a.b[2] is no
+/// JSON`.
 fn culprit(text: &str) -> Option<String> {
     let mut place = JsonPath::default();
     for token in tokens(text) {
@@ -209,11 +214,11 @@ fn culprit(text: &str) -> Option<String> {
     None
 }
 
-/// Where a token stands.
+/// The path of a token.
 #[derive(Default)]
 struct JsonPath<'t> {
-    /// For each open bracket of those that are shown: whether it is an array's, the number
-    /// of commas in it so far, and the name of the member.
+    /// For each open bracket up to the depth that is shown: `true` for an array, the number of
+    /// commas so far, and the name of the member.
     open: Vec<(bool, usize, &'t str)>,
     depth: usize,
     last: &'t str,
@@ -259,15 +264,15 @@ impl<'t> JsonPath<'t> {
     }
 }
 
-/// The beginning of a server's words, in one line.
+/// Returns the first 200 characters of a text in one line, without control characters.
 pub(crate) fn one_line(text: &str) -> String {
     const MAX: usize = 200;
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().filter(|c| !c.is_control()).take(MAX).collect()
 }
 
-/// The text without the white space between its tokens; strings that are no names of
-/// letters alone become what `change` makes of them. Numbers keep their digits.
+/// Returns the text without white space between tokens. Strings are replaced by the result of
+/// `change`, except for member names of letters and underscores only. Numbers keep their digits.
 pub(crate) fn compact(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
     let mut compact = String::with_capacity(text.len());
     let mut tokens = tokens(text).peekable();
@@ -305,7 +310,7 @@ mod tests {
         let cut = parts("[{\"a\":1},{\"b\":2}").unwrap();
         assert!(!cut.closed && cut.all.len() == 2, "an element that is there counts: {cut:?}");
         assert!(parts("").is_none() && parts("x{}").is_none() && parts("[").is_some_and(|parts| !parts.closed));
-        // Depth costs no stack.
+        // Deep nesting costs no stack.
         assert!(parts(&"[".repeat(1_000_000)).is_some_and(|parts| parts.all.is_empty()));
     }
 

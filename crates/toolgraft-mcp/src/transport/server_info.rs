@@ -1,6 +1,6 @@
-//! What a server says of itself: in its first answer, or in its refusal.
+//! The information in a server's first answer, or in its refusal.
 //!
-//! Nobody is refused over what stands beside the version of the protocol.
+//! Only the protocol version is required: a fault in another member does not fail the handshake.
 
 use rmcp::model::{
     ErrorCode, ErrorData, Implementation, InitializeResult, ProtocolVersion, ServerCapabilities, ServerPeerInfo,
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::scan::{Huge, one_line, value};
 
-/// What a server says of itself in its answer to `initialize`. Only a version of the
-/// protocol must be there: nobody is refused for what they call themselves.
+/// Reads the answer to `initialize`. Only the protocol version is required, so that a server is not
+/// refused for its name.
 pub(crate) fn initialize_result(text: &str) -> Result<InitializeResult, String> {
     let said = value(text, Huge::Quoted)?;
     let version = said.get("protocolVersion").and_then(version_of);
@@ -21,15 +21,15 @@ pub(crate) fn initialize_result(text: &str) -> Result<InitializeResult, String> 
     Ok(result)
 }
 
-/// What rmcp wants to know of it.
+/// Converts the answer into rmcp's form.
 pub(crate) fn peer_info(result: InitializeResult) -> ServerPeerInfo {
     let mut info: ServerPeerInfo = result.into();
     info.server_info = info.server_info.filter(|server| !server.name.is_empty() || !server.version.is_empty());
     info
 }
 
-/// What a server says of itself in its answer to `server/discover`; the versions that it
-/// speaks where ours is none of them.
+/// Reads the answer to `server/discover`. The inner `Err` has the supported versions if ours is not
+/// one of them.
 pub(crate) fn discovered(text: &str) -> Result<Result<ServerPeerInfo, Vec<ProtocolVersion>>, String> {
     const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
     let said = value(text, Huge::Quoted)?;
@@ -50,14 +50,14 @@ fn version_of(value: &Value) -> Option<ProtocolVersion> {
     serde_json::from_value(value.clone()).ok()
 }
 
-/// The versions that a server names in its refusal of ours (error -32022).
+/// Returns the versions that a server names when it refuses ours (error -32022).
 pub(crate) fn supported_versions(error: &ErrorData) -> Vec<ProtocolVersion> {
     let data = error.data.as_ref().filter(|_| error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
     let named = data.and_then(|data| data.get("supported").or(data.get("supportedVersions"))).and_then(Value::as_array);
     named.into_iter().flatten().filter_map(version_of).collect()
 }
 
-/// Its name and version, as far as it gives them.
+/// Reads the server's name and version, as far as they are present.
 fn implementation(said: &Value) -> Implementation {
     let field = |name: &str| match said.get(name) {
         Some(Value::String(text)) => text.clone(),
@@ -67,7 +67,7 @@ fn implementation(said: &Value) -> Implementation {
     Implementation::new(field("name"), field("version"))
 }
 
-/// What it can, without what is not written as it should be.
+/// Reads the capabilities, without the malformed ones.
 fn capabilities(said: &Value) -> ServerCapabilities {
     let Some(Value::Object(can)) = said.get("capabilities") else { return ServerCapabilities::default() };
     if let Ok(can) = serde_json::from_value(Value::Object(can.clone())) {

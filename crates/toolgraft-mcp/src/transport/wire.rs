@@ -1,7 +1,7 @@
-//! What goes over the wire, shown to whoever wants to look: each message in either direction.
+//! Reports each MCP message in either direction to a program that wants to see them.
 //!
-//! The one tap of all transports. It stands where messages are whole, behind what repairs them and
-//! in front of what understands them, so that stdio and HTTP look the same.
+//! This is the one tap of all transports. It is placed where messages are complete, after they are
+//! repaired and before they are interpreted, so that stdio and HTTP look the same.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,21 +19,20 @@ use super::answer::TEXT;
 use super::log::{of_unix_millis, unix_millis};
 use toolgraft::secrets::Secrets;
 
-/// A message of MCP on its way, without the secrets of the server's entry. With serde it is a
-/// line of a record.
+/// A message of MCP, without the secrets of the server's entry. Its serde form is a line of a log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireMessage {
-    /// When it passed; in milliseconds since 1970.
+    /// Time of the message; serialized in milliseconds since 1970.
     #[serde(rename = "at_ms", serialize_with = "unix_millis", deserialize_with = "of_unix_millis")]
     pub at: SystemTime,
     /// Name of the server in the configuration.
     pub server: String,
-    /// Who sent it.
+    /// The sender.
     pub from: WireSide,
-    /// The JSON-RPC message, on one line. A result is the text that came; one that is no JSON is a
-    /// string. An answer that nobody could read is an error with the code 2147483647; a request
-    /// over HTTP+SSE that was refused because the session is lost has one with 2147483646.
+    /// The JSON-RPC message, on one line. A result is the original text, or a string if that is not
+    /// JSON. An unreadable answer is an error with the code 2147483647; a request over HTTP+SSE
+    /// that was refused because the session is lost has an error with the code 2147483646.
     pub message: Box<RawValue>,
 }
 
@@ -48,12 +47,13 @@ pub enum WireSide {
     Server,
 }
 
-/// Who looks at what passes.
+/// A callback for messages.
 #[derive(Clone)]
 pub(crate) struct Wire(Arc<dyn Fn(WireMessage) + Send + Sync>);
 
 impl Wire {
-    /// Somebody who is told of each message, in the order of their passing. Messages wait meanwhile.
+    /// Creates it from a function, which is called for one message at a time, in order. The message
+    /// waits for it.
     pub(crate) fn new(look: impl Fn(WireMessage) + Send + Sync + 'static) -> Self {
         Wire(Arc::new(look))
     }
@@ -65,29 +65,30 @@ impl std::fmt::Debug for Wire {
     }
 }
 
-/// The look at one server's connection.
+/// The tap of one server's connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Tap {
     pub(crate) wire: Wire,
     pub(crate) server: String,
-    /// What nobody is shown.
+    /// Secrets that are hidden from the callback.
     pub(crate) secrets: Secrets,
 }
 
 impl Tap {
-    /// A message on one line, without secrets; `None` for what is no JSON.
+    /// Returns a message on one line, without secrets; `None` if it is not JSON.
     fn line(&self, text: &str) -> Option<Box<RawValue>> {
-        // The line breaks of a message stand between its tokens.
+        // The line breaks of a message are between its tokens.
         let line = |text: &str| RawValue::from_string(text.replace(['\n', '\r'], " ")).ok();
         line(&self.secrets.hide(text)).or_else(|| {
-            // A secret may be more than the text of a string: a whole object, or a number.
+            // Hiding may break the JSON if a secret is more than the text of a string, such as a
+            // number or a whole object.
             let mut value: Value = serde_json::from_str(text).ok()?;
             self.secrets.hide_in(&mut value);
             line(&value.to_string())
         })
     }
 
-    /// Shows a message; a text that is no JSON is none.
+    /// Reports a message. Text that is not JSON is skipped.
     pub(crate) fn tell(&self, from: WireSide, text: &str) {
         if let Some(message) = self.line(text) {
             (self.wire.0)(WireMessage { at: SystemTime::now(), server: self.server.clone(), from, message });
@@ -95,14 +96,14 @@ impl Tap {
     }
 }
 
-/// A transport whose messages somebody may look at.
+/// A transport whose messages may be reported.
 pub(crate) struct Tapped<T> {
     transport: T,
     tap: Option<Tap>,
 }
 
 impl<T> Tapped<T> {
-    /// The same transport, and who looks at it.
+    /// Wraps a transport; without a tap nothing is reported.
     pub(crate) fn new(transport: T, tap: Option<Tap>) -> Self {
         Tapped { transport, tap }
     }
@@ -146,12 +147,12 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
     }
 }
 
-/// A message of the server's as JSON. Most results are a text that nobody has read yet.
+/// Returns a server's message as JSON. Most results are still unparsed text.
 fn text_of(message: &RxJsonRpcMessage<RoleClient>) -> Option<String> {
     let JsonRpcMessage::Response(response) = message else { return serde_json::to_string(message).ok() };
     let result = match &response.result {
         ServerResult::CustomResult(CustomResult(Value::String(text))) => Some(text.as_str()),
-        // What rmcp has read for itself has the text beside it.
+        // A list that rmcp has parsed carries its text.
         ServerResult::ListToolsResult(list) => {
             list.meta.as_ref().and_then(|meta| meta.0.get(TEXT)).and_then(Value::as_str)
         }
@@ -174,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives these messages, and takes all.
+    /// A transport that receives these messages and accepts all others.
     struct Script(Vec<RxJsonRpcMessage<RoleClient>>);
 
     impl Transport<RoleClient> for Script {

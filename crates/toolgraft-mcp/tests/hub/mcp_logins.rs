@@ -1,4 +1,5 @@
-//! Logins at MCP servers over HTTP: a scripted server, its authorization server and a stranger.
+//! Logins at MCP servers over HTTP, with a scripted server, its authorization server and a foreign
+//! server.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -11,7 +12,7 @@ use toolgraft_testkit::oauth_mcp::{OAuthMcp, Ways, browse};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server and a folder for logins at it.
+/// A server, and a folder for logins.
 struct Scene {
     servers: OAuthMcp,
     folder: tempfile::TempDir,
@@ -30,7 +31,7 @@ impl Scene {
         ServerConfig::http("guarded", self.servers.url())
     }
 
-    /// A login, and the page that the browser ends at.
+    /// Logs in. Returns the result, and the final page in the browser.
     async fn log_in(&self, server: &ServerConfig) -> (Result<(), LoginError>, String) {
         let login = match Login::begin(server, &self.logins()).await {
             Ok(login) => login,
@@ -51,7 +52,7 @@ impl Scene {
         Hub::builder().server(self.server()).logins(self.logins()).connect().await.unwrap()
     }
 
-    /// All that is kept, as it stands in the files.
+    /// Returns the text of all stored files.
     fn kept(&self) -> String {
         let files = std::fs::read_dir(self.folder.path().join("logins")).into_iter().flatten();
         files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
@@ -76,10 +77,10 @@ async fn a_person_logs_in_and_the_token_is_used() {
     assert!(page.contains("You are logged in"), "{page}");
     assert!(scene.logins().contains(&scene.servers.url()));
 
-    // The hub that runs finds the login with the next call.
+    // The running hub finds the login with the next call.
     let named = Invocation::new("hello").with_server("guarded");
     assert_eq!(hub.call(named).await.text, "hello, you are in");
-    // The scope that the server's metadata names, for the resource that it is.
+    // The login asks for the scope in the server's metadata, and names the server as the resource.
     let asked = &scene.servers.seen("as", "GET", "/authorize")[0];
     assert!(asked.query.contains("scope=basic") && asked.query.contains("client_id=registered-client"), "{asked:?}");
     let registered: serde_json::Value =
@@ -102,8 +103,8 @@ async fn a_server_of_the_first_version_whose_answers_come_over_a_stream_takes_lo
         let messages = scene.servers.seen("mcp", "POST", "/messages");
         assert!(messages.iter().all(|seen| seen.authorization.is_some()), "{messages:?}");
 
-        // A stream that is opened anew gets a refreshed token: behind one that ended, and behind one
-        // that lives while its token is not taken any more.
+        // A new stream gets a refreshed token: after one that has ended, and after one that still
+        // lives when its token is rejected.
         for ends in [false, true] {
             scene.servers.forget_tokens();
             if ends {
@@ -143,7 +144,8 @@ async fn a_client_that_is_known_is_not_registered() {
     assert!(asked.contains("client_id=mine") && asked.contains("scope=one+two"), "{asked}");
     let exchange = scene.servers.seen("as", "POST", "/token").remove(0);
     assert!(exchange.authorization.unwrap().starts_with("Basic "));
-    // A refresh is made with the entry's secret too, unless it names another client since.
+    // The secret of the entry is used for a refresh too, unless the entry names another client by
+    // now.
     let connect = async |config: Config| {
         scene.servers.forget_tokens();
         let hub = Hub::builder().config(config).logins(scene.logins()).connect().await.unwrap();
@@ -154,7 +156,7 @@ async fn a_client_that_is_known_is_not_registered() {
     let other = Config::parse(&text.to_string().replace("\"mine\"", "\"other\""), "mcp.json", &|_| None).unwrap();
     assert!(connect(config).await.unwrap().starts_with("Basic "));
     assert_eq!(connect(other).await, None);
-    // The entry's own secret is not kept a second time.
+    // The secret of the entry is not stored a second time.
     assert!(!scene.kept().contains("client-secret"));
     assert!(scene.servers.seen("as", "POST", "/register").is_empty());
 }
@@ -171,7 +173,7 @@ async fn an_authorization_server_without_s256_is_refused() {
 
 #[tokio::test]
 async fn an_issuer_that_is_another_one_is_refused() {
-    // In the metadata, and in what the browser brings back.
+    // A foreign issuer is refused in the metadata, and in the redirect.
     let stranger = "https://evil.example".to_owned();
     let scene = Scene::new(Ways { issuer: Some(stranger.clone()), ..Ways::default() });
     let (done, _) = scene.log_in(&scene.server()).await;
@@ -286,7 +288,7 @@ async fn a_token_is_refreshed_after_a_401_and_before_its_end() {
     assert_eq!(scene.servers.seen("as", "POST", "/token").len(), 2);
     hub.shutdown().await;
 
-    // Tokens that are as good as over: each request has a new one, and none is refused.
+    // With tokens that are about to expire, each request gets a new one, and none is refused.
     scene.servers.change(|ways| ways.expires = 5);
     scene.servers.forget_tokens();
     let hub = scene.hub().await;
@@ -296,7 +298,7 @@ async fn a_token_is_refreshed_after_a_401_and_before_its_end() {
     assert_eq!(call(&hub, "hello").await, "hello, you are in");
     assert_eq!(scene.servers.seen("mcp", "POST", "/mcp").len(), refused_before + 1, "a request was sent twice");
     hub.shutdown().await;
-    // Refresh tokens are good for one use: the last one is kept.
+    // Refresh tokens are valid for one use, so the latest one must be stored.
     let last = scene.servers.secrets().into_iter().filter(|secret| secret.starts_with("refresh")).collect::<Vec<_>>();
     assert_eq!(last.len(), 1);
     assert!(scene.kept().contains(&last[0]));
@@ -327,7 +329,7 @@ async fn rights_that_are_missing_are_asked_for_by_the_next_login() {
     scene.log_in(&scene.server()).await.0.unwrap();
     let asked = scene.servers.seen("as", "GET", "/authorize").pop().unwrap().query;
     assert!(asked.contains("scope=basic+admin"), "{asked}");
-    // The hub that runs takes the new login with the next refusal.
+    // The running hub uses the new login after the next refusal.
     assert_eq!(call(&hub, "admin").await, "hello, you are in");
     hub.shutdown().await;
 }

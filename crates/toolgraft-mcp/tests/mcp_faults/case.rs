@@ -1,5 +1,5 @@
-//! What every test has: a folder, servers whose command lines name it, and a
-//! look at the processes that are left.
+//! The fixture of every test: a folder, servers whose command lines contain it, and a search for
+//! remaining processes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Config, Hub, HubBuilder, Retry, ServerConfig, ServerState};
 use toolgraft_testkit::faulty_mcp::deep;
 
-/// After this time what should have happened has not.
+/// Time after which an expected event counts as missing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One test's folder. Its path stands in the command line of every process that
-/// the test's servers start.
+/// The folder of one test. Its path is in the command line of every process that the test's servers
+/// start.
 pub(crate) struct Case {
     dir: PathBuf,
     _own: Option<tempfile::TempDir>,
 }
 
-/// A test that fails too if a process is left behind.
+/// Creates a test that also fails if a process remains.
 pub(crate) fn trial<Fut: Future<Output = ()>>(
     name: &str,
     test: impl FnOnce(Arc<Case>) -> Fut + Send + 'static,
@@ -42,7 +42,7 @@ pub(crate) fn trial<Fut: Future<Output = ()>>(
     })
 }
 
-/// Waits, not for ever, until something holds.
+/// Waits until a condition holds, at most for [`PATIENCE`]. Returns `false` after that.
 pub(crate) fn eventually(holds: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
@@ -54,7 +54,7 @@ pub(crate) fn eventually(holds: impl Fn() -> bool) -> bool {
     false
 }
 
-/// As [`eventually`], in a task.
+/// Does the same as [`eventually`], in a task.
 pub(crate) async fn soon(holds: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
@@ -67,23 +67,23 @@ pub(crate) async fn soon(holds: impl Fn() -> bool) -> bool {
 }
 
 impl Case {
-    /// A case of another process.
+    /// Creates a case with the folder of another process.
     pub(crate) fn at(dir: &Path) -> Self {
         Case { dir: dir.to_owned(), _own: None }
     }
 
-    /// A server with a fault, called `s`.
+    /// Returns a server with a fault, named `s`.
     pub(crate) fn server(&self, fault: &str) -> ServerConfig {
         self.named("s", fault)
     }
 
-    /// A server with a fault.
+    /// Returns a server with a fault.
     pub(crate) fn named(&self, name: &str, fault: &str) -> ServerConfig {
         let me = std::env::current_exe().unwrap();
         ServerConfig::stdio(name, me.to_str().unwrap(), ["serve", fault, self.path(), name])
     }
 
-    /// A server that `sh` starts, as `npx` and scripts do; `before` runs first.
+    /// Returns a server that `sh` starts, as `npx` and scripts do; the shell runs `before` first.
     pub(crate) fn by_shell(&self, before: &str, fault: &str) -> ServerConfig {
         let me = std::env::current_exe().unwrap();
         let script = format!("{before}\n\"$0\" serve {fault} \"$1\"; true");
@@ -94,32 +94,32 @@ impl Case {
         self.dir.to_str().unwrap()
     }
 
-    /// Lines of a file that servers write to: `starts`, `lists`, `calls`.
+    /// Counts the lines of a file that servers write: `starts`, `lists`, `calls`.
     pub(crate) fn count(&self, file: &str) -> usize {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().count()
     }
 
-    /// Lines of a file that servers write to.
+    /// Returns the lines of a file that servers write.
     pub(crate) fn lines(&self, file: &str) -> Vec<String> {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
-    /// All of a file that servers write to.
+    /// Returns the text of a file that servers write.
     pub(crate) fn text(&self, file: &str) -> String {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default()
     }
 
-    /// Whether a file that servers write to has this line.
+    /// Returns `true` if a file that servers write has this line.
     pub(crate) fn has(&self, file: &str, line: &str) -> bool {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().any(|l| l == line)
     }
 
-    /// Process id of the server `s` that was started last.
+    /// Returns the process id of the server `s` that was started last.
     pub(crate) fn pid(&self) -> String {
         fs::read_to_string(self.dir.join("starts")).unwrap().lines().last().unwrap().to_owned()
     }
 
-    /// Process id of the server of this name; `None` where it does not run.
+    /// Returns the process id of the server of this name; `None` if it does not run.
     pub(crate) fn process(&self, name: &str) -> Option<String> {
         let last = format!("{} {name}", self.path());
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -130,18 +130,19 @@ impl Case {
         Some(found?.file_name()?.to_str()?.to_owned())
     }
 
-    /// Writes a file that servers look for.
+    /// Creates a file that servers check for.
     pub(crate) fn write(&self, file: &str) {
         fs::write(self.dir.join(file), "").unwrap();
     }
 
-    /// Command lines of processes that name the folder; none where there is no `/proc`.
+    /// Returns the command lines of processes that contain the folder's path; empty without
+    /// `/proc`.
     pub(crate) fn running(&self) -> Vec<String> {
         running(&self.dir)
     }
 }
 
-/// Command lines of processes that name the folder.
+/// Returns the command lines of processes that contain the folder's path.
 fn running(dir: &Path) -> Vec<String> {
     let mark = dir.to_str().unwrap();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -153,12 +154,12 @@ fn running(dir: &Path) -> Vec<String> {
     lines.filter(|line| line.contains(mark)).collect()
 }
 
-/// A hub for tests: with this environment, and little waiting.
+/// Returns a builder for tests: with this process's environment, and short waits.
 pub(crate) fn builder() -> HubBuilder {
     Hub::builder().inherit_env().retry(retry(|_| {}))
 }
 
-/// Little waiting, and these changes.
+/// Returns retry rules with short waits and these changes.
 pub(crate) fn retry(change: impl FnOnce(&mut Retry)) -> Retry {
     let mut retry = Retry::default();
     retry.first = Duration::from_millis(10);
@@ -166,12 +167,12 @@ pub(crate) fn retry(change: impl FnOnce(&mut Retry)) -> Retry {
     retry
 }
 
-/// A hub of these servers.
+/// Connects to these servers.
 pub(crate) async fn connect(builder: HubBuilder, servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
     builder.config(Config::from_iter(servers)).connect().await.unwrap()
 }
 
-/// A hub of these servers.
+/// Connects to these servers.
 pub(crate) async fn hub(servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
     connect(builder(), servers).await
 }
@@ -186,7 +187,7 @@ pub(crate) async fn call_with(hub: &Hub, tool: &str, arguments: Value) -> Outcom
     hub.call(Invocation::new(tool).with_server("s").with_arguments(arguments)).await
 }
 
-/// Looks at what a hub made of the odd tools of the server `s`.
+/// Checks that the unreadable ones of the odd tools of server `s` are left out, with notes.
 pub(crate) fn odd_tools_are_left_out(hub: &Hub) {
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::Ready, "{status:?}");
@@ -202,8 +203,8 @@ pub(crate) fn odd_tools_are_left_out(hub: &Hub) {
     assert_eq!(catalog.find(Some("s"), "half").unwrap().tool.description.as_deref(), Some("cut \u{fffd}"));
 }
 
-/// Has the server `s` answer calls in odd ways, through its tool `raw`. No call waits for
-/// its time-out, and none is an empty success.
+/// Lets the server `s` answer calls in odd ways, through its tool `raw`. No call waits for its
+/// time-out, and none is an empty success.
 pub(crate) async fn odd_answers_are_read_or_errors(hub: &Hub) {
     let deep = deep();
     let answer = |rest: &str| format!(r#"{{"jsonrpc":"2.0","id":$ID,{rest}}}"#);

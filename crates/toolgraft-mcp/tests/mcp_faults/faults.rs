@@ -1,5 +1,5 @@
-//! Faults over standard input and output: each ends in a clear error or works,
-//! and the other servers never notice.
+//! Faults over standard input and output: each call works or ends in a clear error, and the other
+//! servers are not affected.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The server with a fault, and one without.
+/// Connects to a faulty server, and to one without a fault.
 async fn with_a_good_one(server: ServerConfig, case: &Case, builder: HubBuilder) -> Hub {
     connect(builder, [server, case.named("good", "none")]).await
 }
@@ -99,7 +99,7 @@ async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str)
     hub.shutdown().await;
 }
 
-/// A call of the faulty server answers as if nothing was, twice.
+/// Checks that two calls of a faulty server succeed.
 async fn works(case: Arc<Case>, fault: &'static str) {
     let hub = with_a_good_one(case.server(fault), &case, builder()).await;
     assert_eq!(hub.servers()[0].state, ServerState::Ready, "{:?}", hub.servers());
@@ -110,7 +110,7 @@ async fn works(case: Arc<Case>, fault: &'static str) {
     hub.shutdown().await;
 }
 
-/// Its output is closed and it runs on, in `sh` that ignores the end of its input.
+/// The server closes its output and goes on running, in a `sh` that ignores the end of its input.
 async fn closed_output(case: Arc<Case>) {
     let me = std::env::current_exe().unwrap();
     let script = "\"$0\" serve exits-at-the-list \"$1\"; exec \"$0\" linger \"$1\" >&-";
@@ -218,7 +218,7 @@ async fn no_id(case: Arc<Case>) {
         outcome.text.contains("what is no MCP, once") && outcome.text.contains("nobody knows whose"),
         "{outcome:?}"
     );
-    // What came before is not told again.
+    // Earlier output is not reported again.
     assert!(!call(&hub, "hang").await.text.contains("no MCP"));
     hub.shutdown().await;
 }
@@ -266,7 +266,7 @@ async fn no_version(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
-/// The versions that `initialize` is sent with.
+/// Checks the versions that `initialize` is sent with.
 async fn speaks(case: Arc<Case>, fault: &'static str, asked: &'static [&'static str]) {
     let hub = hub([case.server(fault)]).await;
     let status = hub.servers().remove(0);
@@ -295,7 +295,7 @@ async fn asks_back(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
-/// A question, and what its asker is told.
+/// Returns the parameters of a question; and below, the answer that the server got.
 fn asks(params: serde_json::Value) -> serde_json::Value {
     json!({ "params": params })
 }
@@ -339,7 +339,7 @@ async fn somebody_answers(case: Arc<Case>) {
             json!({ "action": "accept" }),
         ),
         (form("no", json!({ "type": "boolean" })), json!({ "action": "decline" })),
-        // More than rmcp knows.
+        // A format that rmcp does not know.
         (form("other", json!({ "type": "string", "format": "phone" })), json!({ "action": "cancel" })),
     ] {
         assert_eq!(told(&call_with(&hub, "elicit", asks(params)).await), expected);
@@ -354,7 +354,7 @@ async fn somebody_answers(case: Arc<Case>) {
     }
     hub.shutdown().await;
 
-    // Without somebody servers are told so, and declined if they ask all the same.
+    // Without an elicitor, servers are told so, and declined if they ask nevertheless.
     let hub = connect(builder(), [case.server("none")]).await;
     assert_eq!(case.lines("elicitation").last().unwrap(), "null");
     assert_eq!(told(&call_with(&hub, "elicit", asks(name_and_age())).await), json!({ "action": "decline" }));
@@ -382,7 +382,8 @@ async fn time_stands_still(case: Arc<Case>) {
     }
 }
 
-/// Somebody who never answers; how many questions were asked, and how many taken back.
+/// Returns a builder with an elicitor that never answers, and the numbers of questions asked and
+/// withdrawn.
 fn silent(case: &Case) -> (HubBuilder, Arc<[AtomicUsize; 2]>) {
     struct Asked(Arc<[AtomicUsize; 2]>);
     impl Drop for Asked {
@@ -415,7 +416,7 @@ async fn questions_end(case: Arc<Case>) {
     taken_back(1).await;
     std::fs::remove_file(Path::new(case.path()).join("asked")).unwrap();
 
-    // Nobody waits for the call any more.
+    // The call was dropped.
     tokio::select! {
         outcome = call_with(&hub, "elicit", asking("")) => panic!("{outcome:?}"),
         () = async { while count(0) < 2 { tokio::task::yield_now().await } } => {}
@@ -444,7 +445,7 @@ async fn asked_without_a_call(case: Arc<Case>) {
 async fn deaf(case: Arc<Case>) {
     let hub = with_a_good_one(patient(case.server("none"), 500), &case, builder()).await;
     assert!(call(&hub, "stop_listening").await.is_result());
-    // More than a pipe holds.
+    // Longer than a pipe's buffer.
     let long = json!({ "text": "x".repeat(1024 * 1024) });
     let outcomes = futures::future::join_all((0..20).map(|_| call_with(&hub, "echo", long.clone()))).await;
     assert!(outcomes.iter().all(|outcome| outcome.status == Status::TimedOut), "{outcomes:?}");
@@ -452,7 +453,7 @@ async fn deaf(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
-/// Half an answer and then death, wherever it happens.
+/// The server dies after half an answer, to each kind of request.
 async fn dies_in_an_answer(case: Arc<Case>) {
     for (end, status) in [("KILL", "(signal: 9 (SIGKILL))"), ("3", "(exit status: 3)")] {
         for method in ["initialize", "tools/list", "tools/call"] {
@@ -474,7 +475,7 @@ async fn dies_in_an_answer(case: Arc<Case>) {
 async fn all_calls_end(case: Arc<Case>) {
     let server = case.server("none").with_max_calls(NonZeroUsize::new(16).unwrap());
     let hub = with_a_good_one(server, &case, builder()).await;
-    // More than run at once, so that some wait for their turn.
+    // More calls than may run at once, so that some are queued.
     let hang = (0..40).map(|_| call(&hub, "hang"));
     let die = async {
         assert!(soon(|| case.count("calls") == 16).await);

@@ -1,4 +1,4 @@
-//! Faults over streamable HTTP. The server is a thread of the test's own.
+//! Faults over streamable HTTP. The server is a thread of the test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -74,17 +74,17 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What the connections of one server have in common.
+/// State that the connections of one server share.
 #[derive(Default)]
 struct Shared {
-    /// Number of the session, and its calls.
+    /// The number of the session, and its calls.
     session: Mutex<(u32, u32)>,
-    /// The stream of events of legacy HTTP+SSE.
+    /// The event stream of legacy HTTP+SSE.
     events: Mutex<Option<TcpStream>>,
 }
 
-/// How servers say that they have forgotten a session: status, headers, body. Over HTTP+SSE those
-/// with the status of a failure count.
+/// The ways in which servers say that they have forgotten a session: status, headers, body. Over
+/// HTTP+SSE only those with an error status count.
 const FORGETS: [(&str, &str, &str, &str); 9] = [
     ("forgets", "404 Not Found", "", ""),
     ("forgets-410", "410 Gone", "", ""),
@@ -114,9 +114,9 @@ const JSON: &str = "Content-Type: application/json\r\n";
 const NO_SESSION: &str =
     r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
 
-/// Legacy HTTP+SSE: answers go over the stream.
+/// Handles a request of legacy HTTP+SSE, whose answers go over the stream.
 fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shared: &Shared) {
-    // Of sessions, and of calls in the last one.
+    // The number of sessions, and of calls in the last one.
     let (sessions, calls) = &mut *shared.session.lock().unwrap();
     if first.starts_with("GET") {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n");
@@ -127,7 +127,8 @@ fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shar
             _ => &format!("/messages?session={}", *sessions + 1),
         };
         (*sessions, *calls) = (*sessions + 1, 0);
-        // Whoever reads the endpoint sends at once, and is to find the stream.
+        // A client sends as soon as it reads the endpoint, and the stream must be registered by
+        // then.
         let mut events = shared.events.lock().unwrap();
         let _ = stream.write_all(format!(": hello\n\nevent: endpoint\r\ndata: {endpoint}\r\n\r\n").as_bytes());
         *events = Some(stream);
@@ -188,7 +189,7 @@ impl Faulty {
     }
 }
 
-/// A request: its first line, its headers in lower case, its body.
+/// A request: its first line, its headers in lower case, and its body.
 struct Request {
     first: String,
     headers: Vec<String>,
@@ -217,13 +218,13 @@ fn read(stream: &TcpStream) -> Option<Request> {
     Some(Request { first: first.trim().to_owned(), headers, message })
 }
 
-/// The answer that a call of `raw` wants.
+/// Returns the answer that a call of `raw` asks for.
 fn raw(message: &Value) -> Option<String> {
     let text = message["params"]["arguments"]["text"].as_str().filter(|_| message["params"]["name"] == "raw")?;
     Some(text.replace("$ID", &message["id"].to_string()))
 }
 
-/// The result of a request that has nothing wrong; `None` where there is none.
+/// Returns the result of a correct request; `None` for an unknown method.
 fn result(message: &Value) -> Option<Value> {
     Some(match message["method"].as_str()? {
         "initialize" => json!({
@@ -270,7 +271,7 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
     let body = json!({ "jsonrpc": "2.0", "id": id, "result": result });
     let json = JSON;
     let events = "Content-Type: text/event-stream\r\n";
-    // A fault of the call leaves the handshake as it should be.
+    // A fault of calls does not affect the handshake.
     let fault = match fault.strip_suffix("-call") {
         Some(fault) if is_call => fault,
         Some(_) => "",
@@ -345,7 +346,7 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
             let body = json!({ "jsonrpc": "2.0", "id": 999, "result": result });
             write(&mut stream, "200 OK", json, body.to_string().as_bytes());
         }
-        // In each the session's own stream comes otherwise.
+        // These differ in the time at which the session's own stream opens.
         "late-stream" | "refused-stream" | "no-stream" => {
             let body = if is_call {
                 let state = shared.session.lock().unwrap().0;
@@ -387,7 +388,7 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
 fn write(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
-    // The other side may have gone.
+    // The client may have closed the connection.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
 }
 
@@ -395,7 +396,7 @@ async fn with_a_good_one(server: &Faulty, case: &Case) -> Hub {
     hub([server.server(), case.named("good", "none")]).await
 }
 
-/// The first call of a session waits for the session's stream, and not for ever.
+/// The first call of a session waits for the session's stream, but not without limit.
 async fn first_call(fault: &'static str, expected: &str) {
     let server = Faulty::start(fault);
     let hub = hub([server.server().with_call_timeout(Duration::from_secs(20))]).await;
@@ -494,7 +495,7 @@ async fn forgotten(_: Arc<Case>) {
     }
 }
 
-/// A new session is tried once, and each call sent at most twice.
+/// A new session is tried once, and each call is sent at most twice.
 async fn never_there(_: Arc<Case>) {
     for (fault, message) in [
         ("no-session-call", "Bad Request: No valid session ID provided (JSON-RPC error -32000)"),
@@ -510,7 +511,7 @@ async fn never_there(_: Arc<Case>) {
     }
 }
 
-/// The server, with or without a `type` in its entry.
+/// Returns the server's entry, with or without a `type`.
 fn typed(server: &Faulty, kind: Option<&str>) -> ServerConfig {
     let kind = kind.map(|kind| format!("\"type\": \"{kind}\", ")).unwrap_or_default();
     let text = format!(
@@ -568,13 +569,13 @@ async fn sse_breaks(_: Arc<Case>) {
     hub.shutdown().await;
 }
 
-/// The servers that forget sessions over HTTP+SSE.
+/// Returns the faults of servers that forget sessions over HTTP+SSE.
 fn sse_forgets() -> impl Iterator<Item = &'static str> {
     let names = ["sse-forgets", "sse-forgets-410", "sse-forgets-400-text", "sse-forgets-400", "sse-forgets-401"];
     names.into_iter().chain(["sse-forgets-500"])
 }
 
-/// How often a session was begun.
+/// Counts the sessions that were begun.
 fn begun(server: &Faulty) -> usize {
     server.requests.try_iter().filter(|request| request.ends_with(" initialize")).count()
 }
@@ -592,7 +593,8 @@ async fn sse_forgotten(_: Arc<Case>) {
     }
 }
 
-/// Two calls at once find the session forgotten. Neither takes the other's new session from it.
+/// Two concurrent calls find the session forgotten. Each is answered, and neither ends the other's
+/// new session.
 async fn sse_forgotten_by_all(_: Arc<Case>) {
     for fault in sse_forgets() {
         let server = Faulty::start(fault);
@@ -609,7 +611,7 @@ async fn sse_forgotten_by_all(_: Arc<Case>) {
     }
 }
 
-/// A call is sent once more, and no third time.
+/// A call is sent twice at most.
 async fn sse_never_there(_: Arc<Case>) {
     let server = Faulty::start("sse-no-session");
     let hub = hub([typed(&server, Some("sse"))]).await;

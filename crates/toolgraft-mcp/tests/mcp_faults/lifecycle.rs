@@ -1,4 +1,4 @@
-//! States, starts, restarts, changed lists, and ends.
+//! States, starts, restarts, changed lists, and exits.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ async fn traced(case: Arc<Case>) {
     assert_eq!(tools[1].field("toolgraft.server"), "s");
     let respawns = spans.events("respawn");
     assert_eq!((respawns.len(), respawns[0].parent), (1, Some(tools[1].id)), "{respawns:#?}");
-    // The server says what stood in the call's `_meta`.
+    // The server returns the `_meta` of the call.
     let outcome = format!("{:?}", finished.conversation);
     assert!(outcome.contains(&tools[1].traceparent()), "{outcome}");
     hub.shutdown().await;
@@ -122,7 +122,7 @@ async fn left_alone(case: Arc<Case>) {
     assert!(last.contains("3 times in a row") && last.contains("left alone for 3") && last.contains("\"s\""), "{last}");
     assert_eq!((state(&hub), case.count("starts")), (ServerState::Failed, 3), "one that worked, two that did not");
     assert!(hub.catalog().knows("pid"), "the listing stays as it was");
-    // Whoever mended the server says so.
+    // A restart that the user requests is tried at once.
     assert!(hub.restart("s").await.unwrap_err().to_string().contains("broken for now"));
     std::fs::remove_file(format!("{}/broken", case.path())).unwrap();
     hub.restart("s").await.unwrap();
@@ -147,10 +147,10 @@ async fn brings_a_tool(case: Arc<Case>) {
     for n in 0..2 {
         assert!(call(&hub, "grow_first").await.is_result());
         assert!(hub.catalog().knows(&format!("grown_{n}")), "it is there with the result");
-        // Lists are read anew every other second at most.
+        // Lists are read again at most every two seconds.
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
-    // In one turn: the next message calls it.
+    // Within one turn: the next message calls the new tool.
     let written = |tool: &str| {
         Round::text(format!(
             "<use_mcp_tool><server_name>s</server_name><tool_name>{tool}</tool_name><arguments>{{}}</arguments></use_mcp_tool>"
@@ -210,7 +210,7 @@ async fn task(case: Arc<Case>, fault: &str) {
     assert!(!case.has("tasks", "tasks/cancel"), "{:?}", case.lines("tasks"));
     hub.shutdown().await;
 
-    // Nobody waits for it any more.
+    // The call has timed out.
     let soon_over = Duration::from_millis(200);
     let hub = connect(builder().call_timeout(soon_over).max_call(soon_over), [case.server(fault)]).await;
     let late = call_with(&hub, "task", json!({ "kind": "hangs" })).await;
@@ -341,7 +341,7 @@ async fn silent(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
-/// A limit of the program's or of ours is one of silence, that of the entry one of time.
+/// A default limit counts silence; the limit of an entry counts time.
 async fn downloads(case: Arc<Case>) {
     let strict = case.named("strict", "downloads").with_connect_timeout(Duration::from_millis(300));
     let builder = builder().connect_timeout(Duration::from_millis(900));
@@ -360,11 +360,11 @@ async fn downloads(case: Arc<Case>) {
     assert_eq!((lines.len(), lines[0].as_str()), (12, "Downloading part 1 of 12"));
 }
 
-/// Everything that a server has started ends with the hub.
+/// All processes that a server has started end with the hub.
 async fn all_end(case: Arc<Case>, before: &'static str, fault: &'static str) {
     let hub = hub([case.by_shell(before, fault)]).await;
     assert_eq!(state(&hub), ServerState::Ready, "{:?}", hub.servers());
-    // The shell, the server, its child, and the child of the child that has gone.
+    // The shell, the server, its child, and its orphaned grandchild.
     assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
     hub.shutdown().await;
     assert_eq!(case.running(), Vec::<String>::new(), "right after the shutdown");
@@ -376,10 +376,10 @@ async fn orphans(case: Arc<Case>) {
     }
     let hub = hub([case.server("has-strays"), case.named("other", "has-strays")]).await;
     assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
-    // Those of another server stay.
+    // Orphans of another server are not affected.
     hub.restart("s").await.unwrap();
     assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
-    // A child that was just begun still has its parent's command line.
+    // Shortly after its start, a child still has its parent's command line.
     let strays = || case.running().iter().filter(|line| line.contains(" linger ")).count();
     assert!(soon(|| strays() == 2).await, "{:?}", case.running());
     hub.shutdown().await;
@@ -400,10 +400,10 @@ async fn panics(case: Arc<Case>) {
     let output = run.await.unwrap().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("with 4 processes"), "{said}");
-    // The trial looks for what is left.
+    // The trial checks for remaining processes.
 }
 
-/// A program of a careless author.
+/// A program that panics without shutting its hub down.
 pub(crate) fn panic_with_servers(dir: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -432,7 +432,7 @@ async fn modern(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
-/// A server of the earlier era is found with so many starts, and later with one.
+/// A server of an earlier revision is reached with this number of starts, and with one start later.
 async fn earlier(case: Arc<Case>, fault: &'static str, starts: usize) {
     let server = case.server(fault).with_connect_timeout(Duration::from_secs(3));
     let hub = hub([server]).await;
@@ -450,7 +450,7 @@ async fn earlier(case: Arc<Case>, fault: &'static str, starts: usize) {
     hub.shutdown().await;
 }
 
-/// As `npx` is that downloads first: two thirds of the time are over before it reads.
+/// The server reads only after two thirds of the time, like `npx` that downloads first.
 async fn slow(case: Arc<Case>) {
     if !cfg!(target_os = "linux") {
         return; // Elsewhere nobody can tell that it has not read.

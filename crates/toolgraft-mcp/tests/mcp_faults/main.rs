@@ -1,9 +1,8 @@
-//! The hub and servers that misbehave, one fault at a time.
+//! The hub with misbehaving servers, one fault at a time.
 //!
-//! The test program is the servers as well: started as `mcp_faults serve FAULT
-//! DIR` it speaks MCP over its standard input and output and has that fault
-//! (`toolgraft_testkit::faulty_mcp`). After each test the table of processes is searched for what
-//! a hub may have left behind (`case.rs`).
+//! The test program is also the server: started as `mcp_faults serve FAULT DIR` it speaks MCP over
+//! its standard input and output and has that fault (`toolgraft_testkit::faulty_mcp`). After each
+//! test the process table is searched for remaining processes (`case.rs`).
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
         _ => {
             spans::wanted();
             let mut arguments = libtest_mimic::Arguments::from_args();
-            // They wait for servers, and take a tenth of a processor.
+            // These tests mostly wait for servers, and use a tenth of a processor.
             arguments.test_threads.get_or_insert(8);
             return libtest_mimic::run(
                 &arguments,

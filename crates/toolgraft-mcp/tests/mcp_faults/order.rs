@@ -1,5 +1,5 @@
-//! Calls of one message against a server with a state: a file that each of its slow tools
-//! reads and writes anew, each call in a thread of its own, so that two at once lose one.
+//! Calls of one message on a server with state: a file that each of its slow tools reads and
+//! rewrites, each call in a thread of its own, so that two concurrent calls lose one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,10 +19,10 @@ use toolgraft_mcp::ServerConfig;
 
 use crate::case::{Case, hub, trial};
 
-/// A call waits this long for those that are to run beside it.
+/// Time that a call waits for those that should run concurrently.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves until standard input ends; `hints` says whether the writing tools have some.
+/// Serves until standard input ends; `hints` decides whether the writing tools have hints.
 pub(crate) fn serve(hints: &str, dir: &Path) {
     let state = Arc::new(State { file: dir.join("log"), running: AtomicUsize::new(0), out: Mutex::default() });
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -88,7 +88,8 @@ impl State {
         let held = fs::read_to_string(&self.file).unwrap_or_default();
         match params["name"].as_str().unwrap_or_default() {
             "append" => {
-                // The first takes longest, so that a later one that did not wait comes first.
+                // The first call takes longest, so that a later one that does not wait is finished
+                // first.
                 std::thread::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap_or_default()));
                 let text = arguments["text"].as_str().unwrap_or_default();
                 fs::write(&self.file, format!("{held}{text}")).unwrap();
@@ -110,7 +111,7 @@ impl State {
     }
 }
 
-/// Waits, not for ever, until something holds that another call brings about.
+/// Waits until another call has made the condition true, at most for [`PATIENCE`].
 fn met(holds: impl Fn() -> bool) -> String {
     let start = Instant::now();
     while !holds() && start.elapsed() < PATIENCE {
@@ -124,7 +125,7 @@ fn server(case: &Case, name: &str, hints: &str) -> ServerConfig {
     ServerConfig::stdio(name, me.to_str().unwrap(), ["stateful", hints, case.path(), name])
 }
 
-/// What the calls of one message gave, each with its tool, in the order written.
+/// Returns the outcomes of the calls of one message, in the order written.
 async fn made(servers: Vec<ServerConfig>, calls: &[(&str, &str, Value)]) -> Vec<Outcome> {
     let hub = Arc::new(hub(servers).await);
     let written = calls.iter().map(|(server, tool, arguments)| {

@@ -1,9 +1,9 @@
-//! Twelve servers for minutes: calls all the time, processes killed at random, lists of tools that
-//! change; beside them the program itself, which gets a signal at a random moment, KILL too.
+//! Twelve servers for minutes: continuous calls, processes killed at random, changing lists of
+//! tools. At the same time the program itself gets signals at random moments, including SIGKILL.
 //!
-//! `mcp_faults soak SECONDS` (`make e2e SUITES=soak`). It fails if a call has neither a result
-//! nor an error, if a result is another call's, if a signal is lost, if a process is
-//! left, or if memory grows.
+//! `mcp_faults soak SECONDS` (`make e2e SUITES=soak`). It fails if a call has neither a result nor
+//! an error, if a result belongs to another call, if a signal is lost, if a process remains, or if
+//! memory grows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,12 +19,12 @@ use toolgraft::route::{Invocation, Toolbox};
 use crate::case::{Case, builder, connect, retry, soon};
 
 const SERVERS: usize = 12;
-/// Calls under way at once, over all servers.
+/// Concurrent calls over all servers.
 const CALLERS: usize = 40;
-/// Growth of memory from the first tenth to the end that is no leak, in bytes.
+/// Growth of memory from the first tenth to the end that does not count as a leak, in bytes.
 const GROWTH: u64 = 16 << 20;
 
-/// Random numbers (xorshift64*, Vigna 2016): enough to choose whom to kill.
+/// Random numbers (xorshift64*, Vigna 2016), good enough to choose which server to kill.
 struct Random(u64);
 
 impl Random {
@@ -36,13 +36,13 @@ impl Random {
     }
 }
 
-/// Runs for so long and tells what came of it; `Err` says what was wrong.
+/// Runs for this time and returns a summary. An `Err` describes the failure.
 pub(crate) fn run(seconds: u64, dir: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let told = runtime.block_on(soak(Duration::from_secs(seconds), &Case::at(dir)))?;
     drop(runtime);
     let left = Case::at(dir).running();
-    // This process names the folder too.
+    // The command line of this process contains the folder too.
     match left.len() {
         0 | 1 => Ok(told),
         _ => Err(format!("left behind: {left:?}")),
@@ -53,7 +53,7 @@ async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     let faults = ["none", "banner", "pretty", "modern", "has-children"];
     let servers = (0..SERVERS)
         .map(|n| case.named(&format!("s{n}"), faults[n % faults.len()]).with_call_timeout(Duration::from_secs(5)));
-    // Whoever kills this often may not be punished for it.
+    // Servers are killed so often that the limit on failures must not apply.
     let retry = retry(|retry| (retry.failures, retry.longest) = (u32::MAX, Duration::from_millis(200)));
     let hub = connect(builder().retry(retry), servers).await;
     let end = Instant::now() + time;
@@ -85,7 +85,7 @@ async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     ))
 }
 
-/// Calls one server after another; each call must be answered, and with its own answer.
+/// Calls one server after another. Each call must be answered, and with its own text.
 async fn calls(hub: &Hub, caller: usize, end: Instant) -> Result<BTreeMap<&'static str, u64>, String> {
     let mut counts = BTreeMap::new();
     let mut n = 0;
@@ -109,7 +109,7 @@ async fn calls(hub: &Hub, caller: usize, end: Instant) -> Result<BTreeMap<&'stat
     Ok(counts)
 }
 
-/// What was done to the servers, so many times.
+/// The numbers of disturbances of the servers.
 #[derive(Default)]
 struct Havoc {
     kills: u64,
@@ -117,7 +117,7 @@ struct Havoc {
     changes: u64,
 }
 
-/// Kills servers, starts some anew, and has some change their lists.
+/// Kills servers, restarts some, and changes the lists of some.
 async fn havoc(hub: &Hub, case: &Case, end: Instant) -> Havoc {
     let mut random = Random(0x5EED);
     let mut done = Havoc::default();
@@ -126,7 +126,7 @@ async fn havoc(hub: &Hub, case: &Case, end: Instant) -> Havoc {
         let server = random.below(SERVERS);
         match random.below(10) {
             0 => {
-                // One that was killed a moment ago may fail to start; the next call tries again.
+                // A server that was just killed may fail to start; the next call tries again.
                 let _ = hub.restart(&format!("s{server}")).await;
                 done.restarts += 1;
             }
@@ -144,12 +144,12 @@ async fn havoc(hub: &Hub, case: &Case, end: Instant) -> Havoc {
     done
 }
 
-/// Starts the program with servers of its own, again and again, and sends it a signal:
-/// it has to end, and so have all that it started. The number of signals.
+/// Repeatedly starts the program with its own servers and sends it a signal. The program and all
+/// processes that it started must end. Returns the number of signals.
 async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
     let program =
         std::env::var_os("TOOLGRAFT").ok_or("TOOLGRAFT names no program: run it by `make e2e SUITES=soak`")?;
-    // A folder of its own tells its servers from those of the hub.
+    // A folder of its own distinguishes its servers from those of the hub.
     let dir = Path::new(case.path()).join("signals");
     std::fs::create_dir(&dir).unwrap();
     let case = Case::at(&dir);
@@ -182,7 +182,8 @@ async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
     Ok(sent)
 }
 
-/// Resident memory after a tenth of the time, and at the end; zero where there is no `/proc`.
+/// Returns the resident memory after a tenth of the time and at the end, in bytes; zero without
+/// `/proc`.
 async fn memory(time: Duration, end: Instant) -> (u64, u64) {
     tokio::time::sleep(time / 10).await;
     let early = resident();

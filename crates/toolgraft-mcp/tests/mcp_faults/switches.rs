@@ -1,4 +1,4 @@
-//! Servers and tools that are switched off and on, and what a server says beside its answers.
+//! Servers and tools that are switched off and on, and the logs of servers.
 
 use std::sync::Arc;
 
@@ -98,11 +98,11 @@ async fn switched_tools(case: Arc<Case>) {
     assert!(!is_on("pid") && is_on("echo"));
     assert_eq!(hub.servers()[0].notes, ["2 tools are switched off"]);
     assert_eq!((call(&hub, "pid").await.status, case.count("calls")), (Status::ToolError, 0));
-    // All of the words or none.
+    // All names are switched, or none.
     let error = hub.switch_tools("s", &words(&["pid", "ecko"]), true).unwrap_err().to_string();
     assert!(error.contains("has no tool \"ecko\"; nearest: echo"), "{error}");
     assert!(!is_on("pid"));
-    // What was switched stays so when the lists are read anew.
+    // Switches outlast a new listing.
     call(&hub, "grow").await;
     assert!(soon(|| hub.catalog().knows("grown_0")).await && !hub.catalog().knows("pid"));
     hub.restart("s").await.unwrap();

@@ -1,4 +1,4 @@
-//! From a question as it came to the answer as it goes out.
+//! Converts a server's question into the answer that is sent.
 
 use std::sync::Arc;
 
@@ -10,25 +10,24 @@ use serde_json::{Map, Value, json};
 use super::form::Form;
 use super::request::{Elicitor, InputAnswer, InputKind, InputRequest};
 
-/// What a server is told that asks back for input while a tool runs, where the program has
-/// set no [`Elicitor`].
+/// The answer to a server that asks for input while a tool runs, if the program has set no
+/// [`Elicitor`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Elicitation {
-    /// Nobody is there to ask, and it is declined. Servers are told beforehand.
+    /// Decline, since there is no user. Servers are told in the handshake.
     #[default]
     Decline,
-    /// A form is accepted with the defaults that it proposes; one that demands
-    /// anything else is declined.
+    /// Accept a form with the defaults that it proposes; decline one that requires anything else.
     Defaults,
 }
 
-/// Who answers the servers of a hub.
+/// The source of answers for the servers of a hub.
 #[derive(Clone, Default)]
 pub(crate) struct Answers {
     pub(crate) rule: Elicitation,
-    /// It comes before the rule.
+    /// Takes precedence over the rule.
     pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
 }
 
@@ -42,18 +41,18 @@ impl std::fmt::Debug for Answers {
 }
 
 impl Answers {
-    /// Whether servers may ask.
+    /// Returns `true` if servers may ask for input.
     pub(crate) fn answers(&self) -> bool {
         self.elicitor.is_some() || self.rule != Elicitation::Decline
     }
 
-    /// Whether somebody is asked, who may open pages, too.
+    /// Returns `true` if a user can be asked, who may also open pages.
     pub(crate) fn asks_somebody(&self) -> bool {
         self.elicitor.is_some()
     }
 
-    /// The answer to the parameters of `elicitation/create`; an `Err` says what is wrong with
-    /// them, or with what the program answered.
+    /// Returns the answer to the parameters of `elicitation/create`. An `Err` is a fault in them,
+    /// or in the program's answer.
     pub(crate) async fn answer(&self, server: &str, params: &Value) -> Result<Value, String> {
         let Some(elicitor) = &self.elicitor else {
             let filled = (self.rule == Elicitation::Defaults).then(|| defaults(params)).flatten();
@@ -74,7 +73,8 @@ impl Answers {
         }
     }
 
-    /// The answers to what a result asks for; an `Err` says what nobody here can answer.
+    /// Returns the answers to the questions in a result. An `Err` names the one that is not
+    /// supported.
     pub(crate) async fn responses(&self, server: &str, question: &Value) -> Result<InputResponses, String> {
         let requests = match question.get("inputRequests") {
             None | Some(Value::Null) => return Ok(InputResponses::new()),
@@ -94,7 +94,7 @@ impl Answers {
     }
 }
 
-/// Whether a result is a question.
+/// Returns `true` if a result is a question (`input_required`).
 pub(crate) fn is_question(result: &Value) -> bool {
     result.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
@@ -111,7 +111,7 @@ fn is_form(params: &Value) -> bool {
     params.get("mode").is_none_or(|mode| mode == "form")
 }
 
-/// What is asked for.
+/// Reads the kind of question.
 fn kind(params: &Value) -> Result<InputKind, String> {
     if is_form(params) {
         let schema = params.get("requestedSchema").ok_or("a form without \"requestedSchema\"")?;
@@ -127,7 +127,7 @@ fn kind(params: &Value) -> Result<InputKind, String> {
     Ok(InputKind::Url { host: host.to_owned(), url: url.to_string() })
 }
 
-/// A form's fields with their defaults; `None` where a required one has none.
+/// Returns a form's fields with their defaults; `None` if a required field has none.
 fn defaults(params: &Value) -> Option<Map<String, Value>> {
     let schema = params.get("requestedSchema").filter(|_| is_form(params))?;
     let fields = schema.get("properties").and_then(Value::as_object)?;
@@ -148,7 +148,7 @@ mod tests {
         Answers { rule: Elicitation::Defaults, elicitor: None }
     }
 
-    /// Somebody who always answers the same, and what was asked.
+    /// Returns answers that are always the same, and the list of questions.
     fn somebody(answer: InputAnswer) -> (Answers, Arc<Mutex<Vec<InputRequest>>>) {
         let asked = Arc::<Mutex<Vec<_>>>::default();
         let seen = asked.clone();
@@ -232,7 +232,7 @@ mod tests {
         let hosts: Vec<_> = asked.lock().unwrap().drain(..).map(|request| request.kind).collect();
         assert_eq!(hosts[0], InputKind::Url { url: url.to_owned(), host: "xn--e1awd7f.example".to_owned() });
         assert!(matches!(&hosts[1], InputKind::Url { host, .. } if host.starts_with("xn--")), "{hosts:?}");
-        // As a browser reads it: no text of its own stands beside the host.
+        // As a browser parses it: the host cannot be followed by a forged text.
         let forged = "https://evil.example/a\nIt is at bank.example.\t\u{202e} b";
         assert_eq!(answers.answer("s", &page(forged)).await, Ok(json!({ "action": "accept" })));
         let InputKind::Url { url: shown, .. } = asked.lock().unwrap().remove(0).kind else { panic!() };

@@ -1,94 +1,94 @@
-//! The fields of a form, out of the schema that a server sends.
+//! The fields of a form, read from the schema that a server sends.
 //!
 //! A form is a flat object whose fields are texts, numbers, booleans and choices
-//! (modelcontextprotocol.io/specification/2025-11-25/client/elicitation). Also read is what
-//! the SDKs make of an optional field: a type beside `null`.
+//! (modelcontextprotocol.io/specification/2025-11-25/client/elicitation). The form of optional
+//! fields in SDKs is accepted too: a type together with `null`.
 
 use serde_json::{Map, Value};
 
-/// The fields that a server wants filled in, in its order.
+/// The fields that a server asks for, in its order.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Form {
-    /// The fields.
+    /// The fields, in the server's order.
     pub fields: Vec<FormField>,
 }
 
-/// A field of a form. All texts in it are the server's.
+/// A field of a form. All texts in it come from the server and are untrusted.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FormField {
-    /// Its key in the answer.
+    /// The key in the answer.
     pub name: String,
-    /// What to call it.
+    /// A label to show.
     pub title: Option<String>,
-    /// What it is for.
+    /// An explanation to show.
     pub description: Option<String>,
-    /// Whether the answer must have it.
+    /// `true` if the answer must have the field.
     pub required: bool,
-    /// What it holds.
+    /// The type of the value.
     pub kind: FieldKind,
-    /// What the server proposes.
+    /// The value that the server proposes.
     pub default: Option<Value>,
 }
 
-/// What a field holds.
+/// The type of a field's value.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FieldKind {
     /// A text.
     #[non_exhaustive]
     Text {
-        /// What the text is.
+        /// The expected format.
         format: Option<TextFormat>,
-        /// Fewest characters.
+        /// Minimum number of characters.
         min_length: Option<u64>,
-        /// Most characters.
+        /// Maximum number of characters.
         max_length: Option<u64>,
     },
     /// A number.
     #[non_exhaustive]
     Number {
-        /// The least.
+        /// Lowest allowed value.
         minimum: Option<f64>,
-        /// The greatest.
+        /// Highest allowed value.
         maximum: Option<f64>,
     },
     /// A whole number.
     #[non_exhaustive]
     Integer {
-        /// The least.
+        /// Lowest allowed value.
         minimum: Option<i64>,
-        /// The greatest.
+        /// Highest allowed value.
         maximum: Option<i64>,
     },
     /// Yes or no.
     Boolean,
-    /// One of a list.
+    /// One choice of a list.
     Choice(Vec<FieldChoice>),
-    /// Some of a list.
+    /// Several choices of a list.
     #[non_exhaustive]
     Choices {
         /// The list.
         choices: Vec<FieldChoice>,
-        /// Fewest of them.
+        /// Minimum number of choices.
         min_items: Option<u64>,
-        /// Most of them.
+        /// Maximum number of choices.
         max_items: Option<u64>,
     },
 }
 
-/// What can be chosen.
+/// One choice of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldChoice {
-    /// As the server wants it.
+    /// The value in the answer.
     pub value: String,
-    /// What to show for it.
+    /// A label to show.
     pub title: Option<String>,
 }
 
-/// What a text is.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextFormat {
@@ -103,7 +103,7 @@ pub enum TextFormat {
 }
 
 impl FieldKind {
-    /// What can be chosen; nothing where that is no choice.
+    /// Returns the choices; empty if the field has none.
     pub fn choices(&self) -> &[FieldChoice] {
         match self {
             FieldKind::Choice(choices) | FieldKind::Choices { choices, .. } => choices,
@@ -111,8 +111,8 @@ impl FieldKind {
         }
     }
 
-    /// Whether a choice may be typed as its place in the list, from 1: no choice is called
-    /// by a number itself.
+    /// Returns `true` if a choice may be typed as its position in the list, from 1, because no
+    /// choice is itself a number.
     pub fn is_numbered(&self) -> bool {
         let names = self.choices().iter().flat_map(|choice| [Some(&choice.value), choice.title.as_ref()]);
         names.flatten().all(|name| name.parse::<usize>().is_err())
@@ -120,7 +120,7 @@ impl FieldKind {
 }
 
 impl Form {
-    /// Reads the schema of a form; an `Err` says what is no form.
+    /// Reads the schema of a form. An `Err` names the part that a form cannot have.
     pub(super) fn read(schema: &Value) -> Result<Form, String> {
         let fields = schema.get("properties").and_then(Value::as_object);
         let fields = fields.ok_or("its schema has no object \"properties\"")?;
@@ -134,7 +134,7 @@ impl Form {
         Ok(Form { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
     }
 
-    /// Whether an answer fits; an `Err` says what does not.
+    /// Checks an answer. An `Err` names the field that does not fit.
     pub(super) fn check(&self, content: &Map<String, Value>) -> Result<(), String> {
         if let Some(name) = content.keys().find(|name| self.fields.iter().all(|field| field.name != **name)) {
             return Err(format!("the form has no field {name:?}"));
@@ -161,7 +161,7 @@ fn field(name: &str, schema: &Value, required: bool) -> Option<FormField> {
         kind,
         default: None,
     };
-    // What the server itself would refuse is no proposal.
+    // A default that the server itself would refuse is ignored.
     let default = schema.get("default").filter(|default| field.check(default).is_ok()).cloned();
     Some(FormField { default, ..field })
 }
@@ -202,7 +202,7 @@ fn kind(schema: &Value) -> Option<FieldKind> {
     }
 }
 
-/// The type, without the `null` of an optional field.
+/// Returns the type, without the `null` of an optional field.
 fn type_of(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(one) => Some(one),
@@ -214,7 +214,7 @@ fn type_of(schema: &Value) -> Option<&str> {
     }
 }
 
-/// The one schema beside `null` of an optional field.
+/// Returns the schema next to the `null` of an optional field.
 fn beside_null(schema: &Value) -> Option<&Value> {
     let all = schema.get("anyOf")?.as_array()?;
     match all.as_slice() {
@@ -223,7 +223,7 @@ fn beside_null(schema: &Value) -> Option<&Value> {
     }
 }
 
-/// The choices of a field: `enum`, with `enumNames` beside it, or constants with titles.
+/// Returns the choices of a field: `enum`, with optional `enumNames`, or constants with titles.
 fn choices(schema: &Value) -> Option<Vec<FieldChoice>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {

@@ -1,11 +1,11 @@
-//! A server asks back for input while a tool runs (elicitation): what it asks, who answers,
-//! and what it is told.
+//! Requests of a server for input while a tool runs (elicitation): the questions, and their
+//! answers.
 //!
-//! In: the request as it came, and a program's [`Elicitor`]. Out: the answer as MCP has it.
-//! Not here: when a request is waited for and how long (`calls`, `deadlines`).
+//! In: the request, and a program's [`Elicitor`]. Out: the answer in MCP's form. Not here: at what
+//! time and for how long an answer is awaited (`calls`, `deadlines`).
 //!
-//! Until 2025-11-25 a server asks with a request of its own; since 2026-07-28 the answer to the
-//! call is what it wants to know (`input_required`), and the call is sent again with that
+//! Until 2025-11-25 a server asks with a request of its own. Since 2026-07-28 it answers the call
+//! with the question (`input_required`), and the call is sent again with the answers
 //! (modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
 //!
 //! | | |

@@ -1,57 +1,57 @@
-//! A question of a server to a person, who is asked, and the answer.
+//! A server's question to the user, and the answer.
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::form::Form;
 
-/// What a server asks a person for. All texts in it are the server's: show them so that they
-/// cannot steer a terminal or a page, and say which server asks.
+/// A server's question to the user. All texts in it come from the server: show them so that they
+/// cannot control a terminal or a page, and name the server that asks.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InputRequest {
-    /// The server, as the configuration names it.
+    /// The server's name in the configuration.
     pub server: String,
-    /// What it says to the person.
+    /// The server's message to the user.
     pub message: String,
-    /// What it wants.
+    /// The kind of question.
     pub kind: InputKind,
 }
 
-/// What a server wants of a person.
+/// The kind of a server's question.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputKind {
     /// Fields to be filled in.
     Form(Form),
-    /// That the person opens a page and goes on there. Nothing here opens it;
-    /// [`InputAnswer::Accept`] says that the person agreed, not that it is done.
+    /// A page that the user shall open to go on there. Nothing here opens it.
+    /// [`InputAnswer::Accept`] means that the user agreed, not that they are done.
     #[non_exhaustive]
     Url {
-        /// The page: an `http` or `https` URL with a host, as a browser reads it (letters of other
-        /// scripts and spaces by their numbers, line breaks left out).
+        /// The page: an `http` or `https` URL with a host, normalised as by a browser (non-ASCII
+        /// characters and spaces percent-encoded, line breaks removed).
         url: String,
-        /// The host of the URL, in ASCII, without the user that may stand before it.
+        /// The host of the URL, in ASCII, without a user name.
         host: String,
     },
 }
 
-/// What a person answers.
+/// The user's answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputAnswer {
-    /// Yes, with the fields of the form by name; a page has none.
+    /// Yes, with the fields of the form by name; empty for a page.
     Accept(Map<String, Value>),
     /// No.
     Decline,
-    /// Neither: the question was put away.
+    /// Neither: the user dismissed the question.
     Cancel,
 }
 
-/// Somebody who answers the questions of servers.
+/// Answers the questions of servers, usually by asking the user.
 ///
-/// While an answer is awaited the time of the server's calls stands still. Functions of a
-/// request that return a future of [`InputAnswer`] are elicitors.
+/// The deadlines of the server's calls are paused while an answer is awaited. Functions from a
+/// request to a future of [`InputAnswer`] implement this trait.
 ///
 /// ```
 /// use toolgraft_mcp::{Hub, InputAnswer, InputKind, InputRequest};
@@ -70,8 +70,8 @@ pub enum InputAnswer {
 /// });
 /// ```
 pub trait Elicitor: Send + Sync {
-    /// Answers a question. Dropping the future withdraws it: the server has gone, has taken
-    /// it back, or nobody waits for its call any more.
+    /// Answers a question. The future is dropped when the question is obsolete: the server has gone
+    /// or has withdrawn it, or its call was cancelled.
     fn elicit(&self, request: InputRequest) -> BoxFuture<'static, InputAnswer>;
 }
 

@@ -1,57 +1,57 @@
-//! What fits a field: a value, and a text that somebody typed.
+//! Checks values against a field, and converts text that the user typed.
 
 use reqwest::Url;
 use serde_json::{Number, Value};
 
 use super::form::{FieldChoice, FieldKind, FormField, TextFormat};
 
-/// Why a value does not fit a field, in words for whoever typed it.
+/// The reason that a value does not fit a field, as a message for the user who typed it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {
-    /// There is none, and there must be.
+    /// A required field is empty.
     #[error("this must be filled in")]
     Required,
-    /// It is no text.
+    /// The value is not a text.
     #[error("write a text")]
     NotAText,
-    /// It is no number.
+    /// The value is not a number.
     #[error("write a number, such as 1.5")]
     NotANumber,
-    /// It is no whole number.
+    /// The value is not a whole number.
     #[error("write a whole number, such as 3")]
     NotAnInteger,
-    /// It is neither yes nor no.
+    /// The value is neither yes nor no.
     #[error("write y or n")]
     NotABoolean,
-    /// It is too small; the least.
+    /// The number is below this minimum.
     #[error("at least {0}")]
     TooSmall(Number),
-    /// It is too great; the greatest.
+    /// The number is above this maximum.
     #[error("at most {0}")]
     TooGreat(Number),
-    /// It is too short; the fewest characters.
+    /// The text has fewer characters than this minimum.
     #[error("at least {} long", counted(*.0, "character"))]
     TooShort(u64),
-    /// It is too long; the most characters.
+    /// The text has more characters than this maximum.
     #[error("at most {} long", counted(*.0, "character"))]
     TooLong(u64),
-    /// It is not what the text should be.
+    /// The text does not have this format.
     #[error("write {0}")]
     Format(TextFormat),
-    /// It is none of the list; what is.
+    /// The value is not one of the choices.
     #[error("{given:?} is none of: {}", .choices.join(", "))]
     #[non_exhaustive]
     NotAChoice {
-        /// What it is.
+        /// The given value.
         given: String,
-        /// What there is.
+        /// The allowed values.
         choices: Vec<String>,
     },
-    /// Too few of a list; the fewest.
+    /// Fewer choices than this minimum.
     #[error("choose at least {0}")]
     TooFew(u64),
-    /// Too many of a list; the most.
+    /// More choices than this maximum.
     #[error("choose at most {0}")]
     TooMany(u64),
 }
@@ -72,12 +72,13 @@ fn counted(n: u64, what: &str) -> String {
 }
 
 impl FormField {
-    /// Reads what somebody typed. Nothing is the default; without one, an optional field is
-    /// left out (`None`). A choice may be named by its value, its title or, where no choice is
-    /// called by a number itself, by its place in the list, from 1; several stand with commas between.
+    /// Converts text that the user typed. Empty text is the default; without a default, an optional
+    /// field is omitted (`None`). A choice may be given by its value, by its title or, if no choice
+    /// is itself a number, by its position in the list, from 1. Several choices are separated by
+    /// commas.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The text does not fit the field.
     pub fn read(&self, typed: &str) -> Result<Option<Value>, FieldError> {
         let typed = typed.trim();
         if typed.is_empty() {
@@ -102,10 +103,10 @@ impl FormField {
         Ok(Some(value))
     }
 
-    /// Whether a value fits.
+    /// Checks a value.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The value does not fit the field.
     pub fn check(&self, value: &Value) -> Result<(), FieldError> {
         match &self.kind {
             FieldKind::Text { format, min_length, max_length } => {
@@ -138,7 +139,7 @@ impl FormField {
     }
 }
 
-/// Holds a value to a limit, where there is one.
+/// Checks a limit, if there is one.
 fn fits<L>(limit: Option<L>, is_kept: impl Fn(&L) -> bool, error: impl Fn(L) -> FieldError) -> Result<(), FieldError> {
     match limit {
         Some(limit) if !is_kept(&limit) => Err(error(limit)),
@@ -146,13 +147,13 @@ fn fits<L>(limit: Option<L>, is_kept: impl Fn(&L) -> bool, error: impl Fn(L) -> 
     }
 }
 
-/// A limit as somebody would write it: `3`, not `3.0`.
+/// Formats a limit in its shortest form: `3`, not `3.0`.
 fn shown(limit: f64) -> Number {
     let whole = (limit.fract() == 0.0 && limit.abs() < 1e15).then_some(limit as i64);
     whole.map(Number::from).or_else(|| Number::from_f64(limit)).unwrap_or_else(|| 0.into())
 }
 
-/// A number as it was typed; `.5` and `+1` are no JSON, and numbers to a person.
+/// Parses a number. JSON has no `.5` and `+1`, but users type them.
 fn number(typed: &str) -> Option<Number> {
     serde_json::from_str(typed).ok().or_else(|| typed.parse().ok().and_then(Number::from_f64))
 }
@@ -172,13 +173,14 @@ fn no_choice(choices: &[FieldChoice], given: &str) -> FieldError {
 }
 
 impl FieldChoice {
-    /// Whether it is called so, by its value or its title.
+    /// Returns `true` if the choice's value or title is `name`.
     fn is_called(&self, name: &str, same: impl Fn(&str, &str) -> bool) -> bool {
         same(&self.value, name) || self.title.as_deref().is_some_and(|title| same(title, name))
     }
 }
 
-/// The value of the choice that was typed.
+/// Returns the value of the choice that was typed: by value, by title, by either without regard to
+/// case if that is unique, or by position.
 fn chosen(kind: &FieldKind, typed: &str) -> Result<String, FieldError> {
     let choices = kind.choices();
     let exact = choices.iter().find(|choice| choice.value == typed);
@@ -194,9 +196,9 @@ fn chosen(kind: &FieldKind, typed: &str) -> Result<String, FieldError> {
     found.map(|choice| choice.value.clone()).ok_or_else(|| no_choice(choices, typed))
 }
 
-/// The choices that were typed, each once.
+/// Returns the values of the choices that were typed, each once.
 fn several(kind: &FieldKind, typed: &str) -> Result<Vec<String>, FieldError> {
-    // A name may hold a comma.
+    // The name of a choice may contain a comma.
     if let Ok(one) = chosen(kind, typed) {
         return Ok(vec![one]);
     }
@@ -211,7 +213,8 @@ fn several(kind: &FieldKind, typed: &str) -> Result<Vec<String>, FieldError> {
 }
 
 impl TextFormat {
-    /// Whether a text is one. What is refused here is certainly none; the server may want more.
+    /// Returns `true` if a text may have this format. The check is loose: the server may be
+    /// stricter.
     fn fits(self, text: &str) -> bool {
         match self {
             TextFormat::Email => text.split_once('@').is_some_and(|(user, host)| {
@@ -225,7 +228,7 @@ impl TextFormat {
     }
 }
 
-/// `2026-03-14T09:26:53Z`, with a fraction or without; of RFC 3339.
+/// Returns `true` for a time of RFC 3339, as in `2026-03-14T09:26:53Z`, with or without a fraction.
 fn is_date_time(text: &str) -> bool {
     chrono::DateTime::parse_from_rfc3339(text).is_ok()
 }
@@ -243,7 +246,7 @@ mod tests {
         form.unwrap().fields.remove(0)
     }
 
-    /// What is typed, and what it is for the server, or the words that refuse it.
+    /// Checks typed texts against the values that they are read as, or the messages of refusal.
     fn reads(schema: &Value, all: &[(&str, Result<Value, &str>)]) {
         for (typed, expected) in all {
             let read = field(schema, true).read(typed).map(Option::unwrap).map_err(|error| error.to_string());
@@ -352,7 +355,7 @@ mod tests {
                 ("blue", Err("\"blue\" is none of: r, g, R2")),
             ],
         );
-        // Where choices are numbers, a number is a choice.
+        // If choices are numbers, a typed number is a choice, not a position.
         reads(
             &json!({ "type": "string", "enum": ["10", "20", "3"] }),
             &[("3", Ok(json!("3"))), ("1", Err("\"1\" is none of: 10, 20, 3"))],

@@ -8,13 +8,13 @@ use reqwest::redirect::Policy;
 use crate::config::{ServerTrust, header_map};
 use toolgraft::Cause;
 
-/// Limit of a TCP and TLS connection attempt.
+/// Time limit of a TCP and TLS connection attempt.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A connection that is silent this long is asked whether it is still there.
+/// Idle time after which TCP checks whether the peer still answers.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Redirects that are followed, all on one origin.
+/// Number of redirects that are followed, all within one origin.
 const MAX_REDIRECTS: usize = 5;
 
 /// Returns a client for this URL that sends these headers with every request.
@@ -33,7 +33,7 @@ pub(crate) fn client(
         .map_err(|e| format!("cannot set up HTTP: {}", Cause::chain(&e)))
 }
 
-/// Follows redirects on one origin only, so that no header reaches a stranger.
+/// Follows redirects within one origin only, so that no header reaches another host.
 fn same_origin() -> Policy {
     Policy::custom(|attempt| {
         let first = attempt.previous().first();

@@ -1,4 +1,4 @@
-//! The events of a body, as HTTP+SSE and streamable HTTP have them.
+//! The server-sent events of a body, for HTTP+SSE and streamable HTTP.
 
 use futures::stream::{BoxStream, StreamExt, unfold};
 use reqwest::header::CONTENT_TYPE;
@@ -8,29 +8,29 @@ use sse_stream::{Sse, SseByteStream};
 
 use crate::transport::message::id_at_the_edge;
 
-/// Longest event.
+/// Longest event, in bytes.
 pub(super) const MAX_EVENT: usize = 64 * 1024 * 1024;
 
-/// Bytes of a dropped event in which its `id` is looked for, at either end.
+/// Number of bytes at each end of a dropped event that are searched for its `id`.
 const EDGE: usize = 256;
 
-/// Kind of the events that stand for events that were too long; their data ends in a
-/// line with the `id` of the answer, as far as it is known.
+/// Type of the events that replace events that were too long; the last line of their data is the
+/// `id` of the answer, if it is known.
 const DROPPED: &str = "toolgraft/dropped";
 
-/// Whether a head says that its body is of this media type, in any case.
+/// Returns `true` if the headers declare this media type, in any case.
 pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
     let said = headers.get(CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
     said.trim_ascii_start().get(..kind.len()).is_some_and(|said| said.eq_ignore_ascii_case(kind.as_bytes()))
 }
 
-/// What an event is.
+/// The content of an event.
 pub(super) enum Event<'e> {
     /// A message.
     Message(&'e str),
-    /// It was too long and was dropped; the id of the answer that it was, if known.
+    /// An event that was too long and was dropped; with the id of the answer in it, if known.
     Dropped(Option<RequestId>),
-    /// Nothing: an empty one keeps the connection awake.
+    /// Nothing: empty events keep the connection open.
     Nothing,
 }
 
@@ -49,7 +49,7 @@ impl<'e> Event<'e> {
     }
 }
 
-/// The events of a body, until it ends or breaks.
+/// Returns the events of a body until it ends or breaks.
 pub(super) fn events(response: Response) -> BoxStream<'static, Sse> {
     let lines = unfold(Some((response, EventBytes::new(MAX_EVENT))), |state| async move {
         let (mut response, mut body) = state?;
@@ -57,22 +57,22 @@ pub(super) fn events(response: Response) -> BoxStream<'static, Sse> {
             Ok(Some(chunk)) => {
                 Some((Ok::<_, std::io::Error>(std::io::Cursor::new(body.push(&chunk))), Some((response, body))))
             }
-            // An event without a blank line behind it counts.
+            // The last event counts even without a blank line after it.
             Ok(None) | Err(_) => Some((Ok(std::io::Cursor::new(body.last())), None)),
         }
     });
     SseByteStream::new(lines.boxed()).filter_map(|event| async move { event.ok() }).boxed()
 }
 
-/// Bytes to text: whole lines, U+FFFD for what is no UTF-8, and an event of its own kind
-/// in place of one that is too long.
+/// Converts bytes to text in whole lines: invalid UTF-8 becomes U+FFFD, and an event that is too
+/// long is replaced by one of type [`DROPPED`].
 struct EventBytes {
     line: Vec<u8>,
     event: usize,
     limit: usize,
-    /// The beginning and the end of the line that was too much.
+    /// The beginning and the end of the line that exceeded the limit.
     dropped: Option<(Vec<u8>, Vec<u8>)>,
-    /// Whether the line has begun in what was dropped.
+    /// `true` if the beginning of the current line was dropped.
     cut: bool,
 }
 
@@ -81,13 +81,14 @@ impl EventBytes {
         EventBytes { line: Vec::new(), event: 0, limit, dropped: None, cut: false }
     }
 
-    /// The lines that are complete.
+    /// Adds bytes, and returns the text of the lines that are complete.
     fn push(&mut self, bytes: &[u8]) -> String {
         let mut text = String::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(piece);
             self.event += piece.len();
             let ends = piece.ends_with(b"\n");
+            // The rest of a line whose beginning was dropped may look blank, but ends no event.
             let blank = ends && !self.cut && self.line.iter().all(u8::is_ascii_whitespace);
             if blank {
                 text.push_str(&self.blank());
@@ -106,7 +107,7 @@ impl EventBytes {
         text
     }
 
-    /// What ends an event.
+    /// Returns the text that ends an event: a blank line, or the replacement of a dropped event.
     fn blank(&mut self) -> String {
         let Some((head, tail)) = self.dropped.take() else { return "\n".to_owned() };
         let id = id_at_the_edge(head.strip_prefix(b"data:").unwrap_or(&head), &tail);

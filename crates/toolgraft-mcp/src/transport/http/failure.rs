@@ -1,4 +1,4 @@
-//! What a transport's error means for whoever reads it.
+//! Messages about a transport's errors.
 
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::auth::AuthError;
@@ -8,17 +8,17 @@ use super::sse::SseError;
 use super::words::{of_request, of_status};
 use crate::transport::scan::one_line;
 
-/// What a transport error means for the user; `None` for an error that is not of HTTP.
+/// Returns a message about a transport error for the user; `None` if it is not an HTTP error.
 pub(crate) fn explain(error: &DynamicTransportError) -> Option<String> {
     of_http(error).map(http_error).or_else(|| error.error.downcast_ref::<SseError>().map(SseError::to_string))
 }
 
-/// Whether there is no server at all.
+/// Returns `true` if the connection could not be established.
 pub(crate) fn is_unreachable(error: &DynamicTransportError) -> bool {
     matches!(of_http(error), Some(StreamableHttpError::Client(error)) if error.is_connect())
 }
 
-/// Whether the server refused because it wants an authorization.
+/// Returns `true` if the server refused because it wants an authorization.
 pub(crate) fn wants_auth(error: &DynamicTransportError) -> bool {
     match of_http(error) {
         Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::Auth(AuthError::AuthorizationFailed(_))) => {

@@ -1,11 +1,12 @@
 //! Servers over HTTP.
 //!
-//! In: a URL, headers, messages. Out: a transport of rmcp, and what its failures mean for
-//! whoever reads them. rmcp keeps the sessions of streamable HTTP; requests and bodies
-//! are ours, so that they are read as over the other transports.
+//! In: a URL, headers, messages. Out: a transport of rmcp, and messages about its failures. rmcp
+//! manages the sessions of streamable HTTP; requests and bodies are handled here, so that they are
+//! read in the same way as over the other transports.
 //!
-//! [`client`] sends, [`events`] cuts a body into events, [`streamable`] and [`sse`] make
-//! messages of them, [`session`] knows when a session is lost, [`failure`] explains in the words of [`words`].
+//! [`client`] sends, [`events`] splits a body into events, [`streamable`] and [`sse`] turn them
+//! into messages, [`session`] recognises a lost session, [`failure`] explains errors with the
+//! messages of [`words`].
 
 mod client;
 mod events;

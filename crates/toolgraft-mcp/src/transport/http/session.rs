@@ -1,7 +1,7 @@
-//! How a server says that it does not know a session any more.
+//! Recognises refusals because a server no longer knows the session.
 //!
-//! The specification has 404 for it. Servers that were restarted also answer 400, 401 or 410, or a
-//! JSON-RPC error with any status (-32000, -32001, -32600), in words of their own.
+//! The specification prescribes 404. Servers that were restarted also answer 400, 401 or 410, or a
+//! JSON-RPC error with any status (-32000, -32001, -32600), with various messages.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 
 use crate::transport::message::{Heard, read_whole};
 
-/// Words that go with "session" where it is lost.
+/// Phrases that occur together with "session" if it is lost.
 const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
     no longer|missing|required|terminated|closed|initialized|no such|lost|no active|not active|no session|no transport";
 
-/// All words of a JSON-RPC error that is about the session of the protocol. One with other words
-/// may be about something of a tool's, such as "Browser session not found".
+/// All words of JSON-RPC errors about the session of the protocol. An error with another word may
+/// be about a tool's own session, such as "Browser session not found".
 const PROTOCOL: &str = "a active already an and any bad been before by cannot client closed complete connection could \
     current does doesn't error exist exists expired find first for found given has have header http id in \
     initialization initialize initialized invalid is it longer lost mcp missing must no not or please provided received \
@@ -27,13 +27,13 @@ const PROTOCOL: &str = "a active already an and any bad been before by cannot cl
 pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
     match status {
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => false,
-        // What was refused as a request of the client's did not run.
+        // A request that was refused with a client error did not run, so a loose check is enough.
         status if status.is_client_error() => says_so(&text.to_lowercase()),
         _ => is_lost(text) || errors(text).iter().any(is_error),
     }
 }
 
-/// The JSON-RPC errors in the text of a refusal.
+/// Returns the JSON-RPC errors in the text of a refusal.
 fn errors(text: &str) -> Vec<ErrorData> {
     let mut heard = VecDeque::new();
     read_whole(text, &mut heard);
@@ -47,8 +47,8 @@ fn errors(text: &str) -> Vec<ErrorData> {
     heard.into_iter().filter_map(error).collect()
 }
 
-/// Returns `true` if a JSON-RPC error says that the session is lost. Codes for wrong arguments and
-/// for what failed inside a tool are about something else.
+/// Returns `true` if a JSON-RPC error says that the session is lost. The codes for wrong arguments
+/// and for failures inside a tool are about something else.
 pub(super) fn is_error(error: &ErrorData) -> bool {
     matches!(error.code.0, -32600 | -32099..=-32000) && is_lost(&error.message)
 }
@@ -56,7 +56,7 @@ pub(super) fn is_error(error: &ErrorData) -> bool {
 /// Returns `true` if a text says that the session is lost, and nothing else.
 pub(super) fn is_lost(message: &str) -> bool {
     let message = message.to_lowercase();
-    // An id follows a colon, is in quotes, or has digits.
+    // A session id follows a colon, is quoted, or contains digits.
     let about = match message.rsplit_once(": ") {
         Some((about, id)) if !id.contains(' ') => about,
         _ => &message,
@@ -69,26 +69,27 @@ pub(super) fn is_lost(message: &str) -> bool {
 
 fn says_so(text: &str) -> bool {
     let has_any = |words: &str| words.split('|').any(|words| text.contains(words));
+    // Servers also report a lost session as a missing `initialize`: "server not initialized".
     text.contains("initializ") && has_any("not |n't |before|uninit|must|first")
         || text.contains("session") && has_any(LOST)
 }
 
-/// Which requests may begin a session anew: each once, and none before there was a session.
+/// The requests that may renew a session: each once, and none before there was a session.
 #[derive(Debug, Default)]
 pub(super) struct Renewals(Mutex<(bool, HashSet<RequestId>)>);
 
 impl Renewals {
-    /// Notes that a session has begun.
+    /// Records that a session has begun.
     pub(super) fn begun(&self) {
         self.state(|state| state.0 = true);
     }
 
-    /// Returns `true` if a request that finds the session lost is sent again in a new one.
+    /// Returns `true` if a request that finds the session lost may be sent again in a new one.
     pub(super) fn may_renew(&self, id: &RequestId) -> bool {
         self.state(|(begun, renewed)| *begun && !renewed.contains(id))
     }
 
-    /// Notes what came of a request: the session was lost, or not.
+    /// Records whether a request found the session lost.
     pub(super) fn note(&self, id: RequestId, is_lost: bool) {
         self.state(|(_, renewed)| if is_lost { renewed.insert(id) } else { renewed.remove(&id) });
     }

@@ -1,11 +1,11 @@
-//! Legacy HTTP+SSE: one stream of events from the server, one POST for each message
-//! to it (modelcontextprotocol.io/specification/2024-11-05/basic/transports).
+//! Legacy HTTP+SSE: one event stream from the server, one POST for each message to it
+//! (modelcontextprotocol.io/specification/2024-11-05/basic/transports).
 //!
-//! The server's first event, `endpoint`, says where messages go: to the same
-//! origin, or nowhere. When the stream ends, the session is over; so it is when the server refuses
-//! a POST because it has forgotten the session. Then the requests that were refused so are answered
-//! with errors of the code [`SESSION_LOST`], all of them before the transport ends: they were not
-//! carried out, and can be sent again in another session.
+//! The server's first event, `endpoint`, names the URL for messages, which must be of the same
+//! origin. The session is over when the stream ends, or when the server refuses a POST because it
+//! has forgotten the session. The requests that were refused for that reason are then answered with
+//! errors of the code [`SESSION_LOST`], before the transport ends: they were not carried out, and
+//! can be sent again in another session.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -30,10 +30,10 @@ use crate::config::ServerTrust;
 use crate::transport::message::{Heard, read_whole, session_lost, unreadable};
 use crate::transport::scan::one_line;
 
-/// Limit of one POST. The answer comes over the stream, so none takes long.
+/// Time limit of one POST. It can be short, since the answer arrives over the stream.
 const POST: Duration = Duration::from_secs(60);
 
-/// How long the end of a session waits for POSTs that are under way: each may be refused too.
+/// Time that the end of a session waits for POSTs in progress, each of which may be refused too.
 const LAST_POSTS: Duration = Duration::from_secs(1);
 
 /// A failure of the transport.
@@ -41,7 +41,7 @@ const LAST_POSTS: Duration = Duration::from_secs(1);
 #[error("{message}")]
 pub(crate) struct SseError {
     message: String,
-    /// The server wants an authorization.
+    /// `true` if the server wants an authorization.
     pub(crate) needs_auth: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct SseTransport {
     client: Client,
     endpoint: Url,
     events: BoxStream<'static, Sse>,
-    /// What was read of the last event and not yet asked for.
+    /// Messages that were read from the last event and not yet received.
     heard: VecDeque<Heard>,
     /// Takes the refusals of POSTs; `None` once the session is over.
     refusals: Option<UnboundedSender<Refusal>>,
@@ -66,14 +66,14 @@ pub(crate) struct SseTransport {
 
 /// A POST that was refused because the session is lost.
 struct Refusal {
-    /// Of the request; `None` for a message that has no answer.
+    /// The id of the request; `None` for a message without an answer.
     id: Option<RequestId>,
-    /// What the server said.
+    /// The server's message.
     why: String,
 }
 
 impl SseTransport {
-    /// Opens the stream and waits for the endpoint.
+    /// Opens the stream and waits for the `endpoint` event.
     pub(crate) async fn open(
         url: &str,
         (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
@@ -109,7 +109,7 @@ impl SseTransport {
         Err("its event stream ended before it named an endpoint".to_owned().into())
     }
 
-    /// Cancelled when the session is over.
+    /// Returns a token that is cancelled when the session is over.
     pub(crate) fn gone(&self) -> CancellationToken {
         self.gone.clone()
     }
@@ -135,9 +135,9 @@ impl SseTransport {
         }
     }
 
-    /// The next event of the stream, or the next refusal, after which no events come: answers that
-    /// are there already are not lost. `None` when the session is over and no POST is under way that
-    /// may still be refused.
+    /// Returns the next event of the stream, or the next refusal, which ends the stream; answers
+    /// that have already arrived come first. `None` if the session is over and no POST is in
+    /// progress that may still be refused.
     async fn event(&mut self) -> Option<Result<Sse, Refusal>> {
         if self.refusals.is_some() {
             tokio::select! {
@@ -155,13 +155,13 @@ impl SseTransport {
         tokio::time::timeout(LAST_POSTS, self.refused.recv()).await.ok().flatten().map(Err)
     }
 
-    /// Ends the session. What is sent from now on is refused at once.
+    /// Ends the session. Messages that are sent later are refused at once.
     fn end(&mut self) {
         self.refusals = None;
         self.events = futures::stream::empty().boxed();
     }
 
-    /// What is sent when the session is over.
+    /// Refuses a message because the session is over.
     fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), SseError> {
         let why = "its event stream has ended";
         match request_id(item) {
@@ -172,7 +172,8 @@ impl SseTransport {
     }
 }
 
-/// The id of a request that can be sent again in another session; `initialize` begins one.
+/// Returns the id of a request that can be sent again in another session. `initialize` cannot,
+/// since it begins one.
 fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
     match item {
         JsonRpcMessage::Request(request) if !matches!(request.request, ClientRequest::InitializeRequest(_)) => {
@@ -182,13 +183,14 @@ fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
     }
 }
 
-/// Why the server refuses a POST, and what it said if that is because the session is lost.
+/// Returns the error of a refused POST, and the server's message if the session is lost. `None` if
+/// the POST was accepted.
 async fn refusal(response: Response) -> Option<(SseError, Option<String>)> {
     let (status, error) = (response.status(), refused(&response).err()?);
     let text = body(response, MAX_REFUSAL).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    // The server named the endpoint itself, so that nothing is there only without the session. A token that is
-    // not taken any more is followed by another one in the next session.
+    // The server itself named this URL, so that it can only be missing together with the session. A
+    // rejected token is replaced in the next session.
     let over = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED);
     let said = match one_line(&text) {
         words if words.is_empty() => format!("HTTP {}", status.as_u16()),
@@ -220,7 +222,7 @@ impl Transport<RoleClient> for SseTransport {
             let id = request_id(&item);
             let is_answered = lost.is_some() && id.is_some();
             if let Some(why) = lost {
-                // A transport that was closed meanwhile answers nobody.
+                // A transport that was closed meanwhile has no receiver.
                 let _ = refusals.send(Refusal { id, why });
             }
             if is_answered { Ok(()) } else { Err(error) }
@@ -250,7 +252,8 @@ fn refused(response: &Response) -> Result<(), SseError> {
     }
 }
 
-/// Where messages go. Another origin would get the headers, and what is said.
+/// Resolves the URL for messages. Another origin is refused, since it would get the headers and the
+/// messages.
 fn endpoint(url: &Url, named: &str) -> Result<Url, SseError> {
     let named = named.trim();
     let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is no URL ({e})", one_line(named)))?;

@@ -1,7 +1,7 @@
-//! The client of streamable HTTP: what rmcp sends, and our reading of what comes back.
+//! The client of streamable HTTP: sends rmcp's messages, and reads the answers leniently.
 //!
-//! rmcp's own client takes a body for one message as it should be, or for none. Ours
-//! reads as over the other transports, so that no answer is lost.
+//! rmcp's own client drops a body that is not exactly one message. This one reads as over the other
+//! transports, so that no answer is lost.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use crate::transport::message::{Heard, UNREADABLE, read_whole};
 use crate::transport::scan::{self, Huge, one_line};
 use crate::transport::server_info::initialize_result;
 
-/// Longest body of an answer, and of a refusal.
+/// Longest body of an answer, and of a refusal, in bytes.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 pub(super) const MAX_REFUSAL: usize = 64 * 1024;
 
@@ -44,7 +44,7 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 
-/// An event as rmcp has it, whichever version of its crate that comes from.
+/// The event type of rmcp, from whichever version of its crate.
 type RmcpEvent = <<BoxedSseResponse as Stream>::Item as Successful>::Value;
 
 trait Successful {
@@ -58,19 +58,19 @@ impl<T, E> Successful for Result<T, E> {
 type Failure = StreamableHttpError<reqwest::Error>;
 type Message = RxJsonRpcMessage<RoleClient>;
 
-/// Attempts to take up a broken event stream again, and the wait before the
-/// first; each wait is twice the one before. rmcp would try for ever.
+/// Attempts to resume a broken event stream, and the wait before the first; each wait is twice the
+/// one before. rmcp would try without end.
 const RECONNECTS: usize = 4;
 const RECONNECT: Duration = Duration::from_millis(250);
 
-/// How long the first call of a session waits for the stream of what the server says by itself:
-/// a question that belongs to the call is lost where nobody reads that yet.
+/// Time that the first call of a session waits for the stream of the server's own messages: a
+/// question that belongs to the call would be lost before it is open.
 const STREAM: Duration = Duration::from_secs(1);
 
-/// How long the events of an answer are watched for an error that the session is lost.
+/// Time that the events of an answer are watched for an error that the session is lost.
 const REFUSED_AT_ONCE: Duration = Duration::from_millis(200);
 
-/// The transport of one server.
+/// Returns the transport of one server.
 pub(crate) fn transport(
     url: &str,
     (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
@@ -89,18 +89,18 @@ pub(crate) fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Sends messages and reads answers.
+/// The HTTP client of one server.
 #[derive(Clone)]
 pub(crate) struct StreamableClient {
     client: reqwest::Client,
     access: Arc<Access>,
-    /// The session whose stream is open, refused, or waited for in vain.
+    /// The session whose stream is open, was refused, or did not open in time.
     listened: Arc<watch::Sender<Option<Arc<str>>>>,
     renewals: Arc<Renewals>,
 }
 
 impl StreamableClient {
-    /// Waits, not for long, until a session's stream is open or refused. rmcp asks for it by
+    /// Waits at most [`STREAM`] until a session's stream is open or refused. rmcp opens it by
     /// itself once the session has begun.
     async fn listens(&self, session: &Arc<str>) {
         let mut listened = self.listened.subscribe();
@@ -110,12 +110,13 @@ impl StreamableClient {
         }
     }
 
-    /// Nobody waits any longer for a session's stream.
+    /// Ends all waits for a session's stream.
     fn heard_of(&self, session: &Arc<str>) {
         self.listened.send_replace(Some(session.clone()));
     }
 
-    /// The token of now. rmcp's own is not used: it has one for all of a session.
+    /// Returns the target of a message, with the current token. rmcp's own token is not used, since
+    /// it is the same for a whole session.
     async fn endpoint(
         &self,
         uri: Arc<str>,
@@ -126,8 +127,8 @@ impl StreamableClient {
         Ok(Endpoint { client: self.client.clone(), uri, session, token, headers })
     }
 
-    /// What is answered to a request; where the token is refused, to the same request with
-    /// another one. A request that was refused so has not been carried out.
+    /// Sends a request and returns the response. If the token is refused, the request is sent once
+    /// more with another: it was not carried out.
     async fn answer<F>(&self, endpoint: &mut Endpoint, send: impl Fn(&Endpoint) -> F) -> Result<Response, Failure>
     where
         F: Future<Output = Result<Response, Failure>>,
@@ -135,7 +136,8 @@ impl StreamableClient {
         let mut response = send(endpoint).await?;
         if response.status() == StatusCode::UNAUTHORIZED {
             let challenge = bearer_challenge(response.headers());
-            // Servers of rmcp's first versions answer so where they do not know the session.
+            // Servers with early versions of rmcp answer 401 without a challenge if they do not
+            // know the session.
             if challenge.is_none() && endpoint.session.is_some() {
                 let text = body(response, MAX_REFUSAL).await.unwrap_or_default();
                 if session::is_lost(&String::from_utf8_lossy(&text)) {
@@ -167,15 +169,15 @@ fn denied(denied: Denied) -> Failure {
     })
 }
 
-/// The scopes that a token is refused for, as far as the refusal says; `None` where it is none
-/// of that kind.
+/// Returns the scopes that the token lacks (`None` inside if they are not named); `None` if the
+/// refusal has another reason.
 fn lacking(response: &Response) -> Option<Option<String>> {
     let said = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
     let is_for_scopes = quoted(&said, "error") == Some("insufficient_scope");
     is_for_scopes.then(|| quoted(&said, "scope").map(str::to_owned))
 }
 
-/// A parameter of a challenge, with or without quotation marks.
+/// Returns a parameter of a challenge, with or without quotation marks.
 fn quoted<'c>(challenge: &'c str, name: &str) -> Option<&'c str> {
     let from = challenge.match_indices(name).find_map(|(at, _)| {
         let starts = challenge[..at].ends_with([' ', ',', '\t']);
@@ -188,7 +190,7 @@ fn quoted<'c>(challenge: &'c str, name: &str) -> Option<&'c str> {
     }
 }
 
-/// How to send one message more to where one was sent.
+/// The target of a message, with all that a further message to it needs.
 #[derive(Clone)]
 struct Endpoint {
     client: reqwest::Client,
@@ -216,7 +218,7 @@ impl Endpoint {
         Ok(request.body(body).send().await?)
     }
 
-    /// Asks for the stream of what the server says by itself.
+    /// Opens the stream of the server's own messages.
     async fn listen(self, last_event: Option<&str>) -> Result<Response, Failure> {
         let mut request = self.client.get(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         if let Some(last_event) = last_event {
@@ -225,16 +227,16 @@ impl Endpoint {
         Ok(self.with_headers(request).send().await?)
     }
 
-    /// Tells the server that its request makes no sense.
+    /// Tells the server that its request is invalid.
     fn refuse(&self, id: RequestId) {
         let endpoint = self.clone();
         let refusal = ErrorData::invalid_params("this request makes no sense", None);
-        // A server that cannot be told will not be told.
+        // A failure to send this is ignored: the server notices its own time-out.
         tokio::spawn(async move { drop(endpoint.post(&JsonRpcMessage::error(refusal, Some(id))).await) });
     }
 }
 
-/// The messages of a text; requests that make no sense are refused.
+/// Returns the messages in a text; invalid requests are refused.
 fn messages(text: &str, endpoint: &Endpoint) -> Vec<Message> {
     let mut heard = VecDeque::new();
     read_whole(text, &mut heard);
@@ -249,8 +251,8 @@ fn messages(text: &str, endpoint: &Endpoint) -> Vec<Message> {
     heard.into_iter().filter_map(message).collect()
 }
 
-/// The events of a body with the messages in them as rmcp reads them. `asked` is what the
-/// body is to answer.
+/// Returns the events of a body, with their messages in the form that rmcp reads. `asked` is the
+/// request that the body answers.
 fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>) -> BoxedSseResponse {
     let events = events(response).flat_map(move |event| {
         let failed = |id: Option<RequestId>| {
@@ -268,7 +270,7 @@ fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>)
             None => message,
         });
         let mut data: Vec<Option<String>> = fitted.map(|message| serde_json::to_string(&message).ok()).collect();
-        // What holds no message may still say where to go on.
+        // An event without a message may still name the position for resuming.
         let told = event.id.is_some() || event.retry.is_some();
         if data.is_empty() && told {
             data.push(None);
@@ -283,7 +285,7 @@ fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>)
     events.boxed()
 }
 
-/// A body of at most so many bytes.
+/// Reads a body of at most `limit` bytes.
 pub(super) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -295,7 +297,8 @@ pub(super) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>
     Ok(body)
 }
 
-/// The failure that a status alone says, with when to come again.
+/// Returns the failure for a busy or failing server, with the time to retry; `None` for another
+/// status.
 fn busy(response: &Response) -> Option<Failure> {
     let status = response.status();
     let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()).map(str::to_owned);
@@ -307,8 +310,8 @@ fn unexpected(text: String) -> Failure {
     StreamableHttpError::UnexpectedServerResponse(text.into())
 }
 
-/// The events of an answer, unless the first says that the session is lost. That is said at once:
-/// other answers are not waited for here.
+/// Returns the events of an answer, unless the first message says that the session is lost. Such an
+/// error arrives at once, so the wait for it is short.
 async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, Failure> {
     if !asked.may_renew {
         return Ok(events);
@@ -332,7 +335,7 @@ async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<Boxe
     Ok(iter(first).chain(events).boxed())
 }
 
-/// What a request that was taken is answered with.
+/// Reads the answer to a request that the server accepted.
 async fn answered(
     response: Response,
     endpoint: Endpoint,
@@ -359,7 +362,8 @@ async fn answered(
     if messages.iter().any(|message| asked.is_lost_by(message)) {
         return Err(StreamableHttpError::SessionExpired);
     }
-    // rmcp reads up to the first answer.
+    // rmcp reads only up to the first answer, so that of this request comes first and requests of
+    // the server before it.
     messages.sort_by_key(|message| match message {
         JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => 1 + u8::from(!asked.is_answered_by(message)),
         _ => 0,
@@ -379,7 +383,7 @@ async fn answered(
     }
 }
 
-/// What a refusal says: an error of the server's own words, or its status.
+/// Reads a refusal: the error of the body if it has one, otherwise the status.
 async fn refused(
     response: Response,
     endpoint: &Endpoint,
@@ -398,7 +402,7 @@ async fn refused(
     let refusal = format!("HTTP {status}: {text}");
     let wants_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(busy.unwrap_or_else(|| unexpected(refusal))) };
-    // Who refuses before it has read the request knows no id, or makes one up.
+    // A server that refuses before it reads the request knows no id, or invents one.
     let discovering = asked.kind == RequestKind::Discover && endpoint.session.is_none() && status.is_client_error();
     let said = messages(&text, endpoint).into_iter().find_map(|message| match message {
         JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
@@ -468,7 +472,7 @@ impl StreamableHttpClient for StreamableClient {
 }
 
 impl StreamableClient {
-    /// Sends a message, and returns what is answered to it.
+    /// Sends a message and returns the answer.
     async fn post_once(
         &self,
         uri: Arc<str>,
@@ -494,7 +498,7 @@ impl StreamableClient {
         }
     }
 
-    /// Asks for a stream of events.
+    /// Opens a stream of events.
     async fn stream(
         &self,
         uri: Arc<str>,
@@ -521,12 +525,13 @@ impl StreamableClient {
     }
 }
 
-/// What was asked, and is to be answered.
+/// A request that waits for its answer.
 #[derive(Clone)]
 struct HttpRequest {
     id: RequestId,
     kind: RequestKind,
-    /// An answer that the session is lost begins a new one, in which it is sent again.
+    /// `true` if an answer that the session is lost starts a new session, in which the request is
+    /// sent again.
     may_renew: bool,
 }
 
@@ -535,13 +540,13 @@ enum RequestKind {
     Initialize,
     Discover,
     Tools,
-    /// What a server may ask a person about.
+    /// A request during which the server may ask the user.
     Call,
     Other,
 }
 
 impl HttpRequest {
-    /// `None` for a message that has no answer.
+    /// Returns the request in a message; `None` for a message that has no answer.
     fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
         let JsonRpcMessage::Request(request) = message else { return None };
         let kind = match &request.request {
@@ -556,9 +561,9 @@ impl HttpRequest {
         Some(HttpRequest { id: request.id.clone(), kind, may_renew: false })
     }
 
-    /// A message as rmcp needs it. It looks for itself into the answer to `initialize`,
-    /// for the version that it names in headers from then on, and into lists of tools, for
-    /// arguments that are to be in headers too.
+    /// Converts a message into the form that rmcp needs: it must read the answer to `initialize`
+    /// itself, for the version in later headers, and lists of tools, for arguments that are also
+    /// sent in headers.
     fn fitted(&self, mut message: Message) -> Message {
         if let JsonRpcMessage::Response(response) = &mut message
             && let ServerResult::CustomResult(CustomResult(Value::String(text))) = &mut response.result
@@ -578,7 +583,7 @@ impl HttpRequest {
         message
     }
 
-    /// An answer to nobody is the answer to this request: it is in this request's body.
+    /// Gives an error without an id the id of this request, because it is in the request's body.
     fn claimed(&self, mut message: Message) -> Message {
         if let JsonRpcMessage::Error(error) = &mut message {
             error.id.get_or_insert_with(|| self.id.clone());
@@ -602,14 +607,15 @@ impl HttpRequest {
         }
     }
 
-    /// The error that stands for its answer.
+    /// Returns the error that replaces the unreadable answer.
     fn failed(&self, what: &str) -> Message {
         let error = ErrorData::new(UNREADABLE, format!("it sent {what}"), None);
         JsonRpcMessage::error(error, Some(self.id.clone()))
     }
 }
 
-/// The tools of a list whose annotations rmcp can read, with the list's text beside them.
+/// Returns the tools of a list with header annotations that rmcp can read, together with the list's
+/// text.
 fn annotated(text: String) -> ListToolsResult {
     let tools = scan::parts(&text).and_then(|parts| scan::parts(parts.get("tools")?)).map(|tools| tools.all);
     let annotated = tools.iter().flatten().filter(|(_, tool)| tool.contains(IN_HEADER));

@@ -1,4 +1,4 @@
-//! What went wrong over HTTP, and what helps, in words without the names of libraries.
+//! Messages about HTTP failures and their remedies, without the names of libraries.
 
 use std::io::ErrorKind;
 
@@ -6,7 +6,7 @@ use crate::config::{is_this_machine, proxy_of};
 use crate::transport::scan::one_line;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
-/// What a status means; `rest` is what follows the code, its phrase and the body.
+/// Returns the message for a status; `rest` is the text after the code: its phrase and the body.
 pub(crate) fn of_status(code: u16, rest: &str) -> String {
     let rest = Some(one_line(rest)).filter(|rest| !rest.is_empty()).map(|rest| format!(" {rest}")).unwrap_or_default();
     let rest = rest.trim_end_matches([' ', ':']);
@@ -31,7 +31,7 @@ pub(crate) fn of_status(code: u16, rest: &str) -> String {
     format!("HTTP {code}{rest}: {remedy}")
 }
 
-/// What a request met that has no answer, or one with this status.
+/// Returns the message for a request that has no response, or one with an error status.
 pub(crate) fn of_request(error: &reqwest::Error) -> String {
     if let Some(code) = error.status() {
         return of_status(code.as_u16(), "");
@@ -45,7 +45,7 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
             () if says(&["connection closed before message completed"]) => {
                 format!("the request failed: it hung up without an answer: is this an MCP server's port{other_scheme}?")
             }
-            // The last comes where it speaks before it is asked, as servers of mail do.
+            // The last phrase is for servers that speak first, such as mail servers.
             () if says(&["invalid HTTP", "invalid header", "received unexpected message"]) => {
                 format!("the request failed: what answers there speaks no HTTP: is this its port{other_scheme}?")
             }
@@ -60,7 +60,7 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
     if let Some(fault) = certificate_fault(&words, trust).or_else(|| proxy_fault(&words).map(str::to_owned)) {
         return format!("cannot connect: {fault}");
     }
-    // Plain HTTP goes to the proxy itself, whose failure looks like the server's.
+    // Requests over plain HTTP go to the proxy, whose failure looks like the server's.
     let plain = error.url().map(reqwest::Url::as_str).filter(|url| !has_tls && !is_this_machine(url));
     if let Some(proxy) = plain.and_then(proxy_of) {
         return format!(
@@ -83,8 +83,8 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
     }
 }
 
-/// All that stands behind an error, and the last of it. The URL in the error's own message may
-/// hold a key in its query.
+/// Returns all sources of an error, and the innermost one. The error's own message is left out,
+/// since its URL may contain a key.
 fn chain(error: &reqwest::Error) -> (String, String) {
     let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let words: Vec<String> = sources.map(ToString::to_string).collect();

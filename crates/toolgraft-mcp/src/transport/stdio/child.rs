@@ -1,4 +1,4 @@
-//! A child process as rmcp's transport: its environment, its group, its end.
+//! A child process as an rmcp transport: its environment, its group, its end.
 
 use std::ffi::{OsStr, OsString};
 use std::process::Stdio;
@@ -23,59 +23,62 @@ use super::program::Program;
 use super::watcher::Watcher;
 use crate::transport::log::{ErrorLines, Log};
 
-/// Bytes of a server's standard error that are kept for messages: the last ones.
+/// Number of bytes of a server's standard error that are kept for error messages; older ones are
+/// dropped.
 pub const STDERR_TAIL: usize = 4 * 1024;
 
-/// Wait for the child to end after its standard input was closed, and again after TERM.
+/// Time for the child to exit after its standard input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Wait for the rest of a group after its leader has ended and TERM was sent.
+/// Time for the rest of a group to exit after its leader has exited and SIGTERM was sent.
 const GROUP_GRACE: Duration = Duration::from_millis(200);
 
-/// Wait for the last of standard error, and for the exit status, of a server that has gone.
+/// Time to wait for the end of standard error, and for the exit status, of a server that has
+/// exited.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Variables that every server gets, as the MCP SDKs have it; `LC_*` too.
+/// Variables that every server gets, as in the MCP SDKs; those named `LC_*` are added.
 const INHERITED: &[&str] = &[
     "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", // Windows
     "APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES",
     "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
 ];
 
-/// What is known of a child, also after its transport was handed on.
+/// The facts about a child, available also after its transport was moved to rmcp.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChildState {
     tail: Arc<Mutex<Vec<u8>>>,
     exit: Arc<Mutex<Option<String>>>,
-    /// What standard output held that is no MCP.
+    /// Lines of standard output that are not MCP.
     pub(crate) noise: Noise,
     /// Cancelled when standard error has ended.
     stderr_ended: CancellationToken,
-    /// When it last wrote to standard error.
+    /// Time of the last output on standard error.
     heard: Arc<Mutex<Option<Instant>>>,
-    /// Cancelled when the child's standard output has ended: no answer will come.
+    /// Cancelled when the child's standard output has ended: no answer can arrive.
     pub(crate) gone: CancellationToken,
 }
 
 impl ChildState {
-    /// It has written to standard error now.
+    /// Records output on standard error.
     pub(crate) fn hear(&self) {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// When it last wrote to standard error.
+    /// Returns the time of the last output on standard error.
     pub(crate) fn last_heard(&self) -> Option<Instant> {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the child ended and the last it wrote to standard error.
+    /// Returns how the child exited, and the end of its standard error, as a message.
     pub(crate) async fn last_words(&self) -> String {
-        // A grandchild may hold standard error open, so this wait is bounded.
+        // A grandchild may keep standard error open, so the wait is limited.
         let _ = tokio::time::timeout(LAST_WORDS, self.stderr_ended.cancelled()).await;
         self.words_so_far()
     }
 
-    /// As [`last_words`](Self::last_words), as far as they are known now.
+    /// Does the same as [`last_words`](Self::last_words), but with the facts known now, without
+    /// waiting.
     pub(crate) fn words_so_far(&self) -> String {
         let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +100,7 @@ impl ChildState {
 pub fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let name = if cfg!(windows) { name.to_uppercase() } else { name.to_owned() };
-    // A value that begins so is a function exported by an old shell.
+    // Such a value is a function that an old shell exported.
     let is_function = value.as_encoded_bytes().starts_with(b"()");
     (INHERITED.contains(&name.as_str()) || name.starts_with("LC_")) && !is_function
 }
@@ -126,13 +129,13 @@ pub(crate) fn spawn(
         }
         process.current_dir(cwd);
     }
-    // Before the server, so that at no time it runs unwatched.
+    // Started before the server, so that the server is never unwatched.
     #[cfg(unix)]
     let mut watcher = Watcher::start(&mark.variable());
     let mut wrapped = CommandWrap::from(process);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
-    // With both the whole job ends even when this program is killed.
+    // Both are needed to end the whole job even if this program is killed.
     #[cfg(windows)]
     wrapped.wrap(process_wrap::tokio::KillOnDrop).wrap(process_wrap::tokio::JobObject);
     let spawned = wrapped.spawn();
@@ -171,7 +174,7 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
         ErrorKind::NotFound if command.starts_with('~') => {
             format!("cannot start {command:?}: `~` is not expanded: write ${{HOME}}")
         }
-        // A path may have spaces; before a flag there is a program.
+        // A path may contain spaces, but a space before a flag ends the program's name.
         ErrorKind::NotFound if command.contains(" -") || command.contains(' ') && !command.contains(['/', '\\']) => {
             let mut words = command.split_whitespace();
             let program = words.next().unwrap_or_default();
@@ -187,7 +190,7 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
         ErrorKind::NotFound => {
             format!("cannot start {command:?}: not found in PATH: install it, or write its full path as \"command\"")
         }
-        // The standard library's word for what `cmd.exe` cannot be given safely.
+        // The standard library's error for arguments that cannot be passed to `cmd.exe` safely.
         ErrorKind::InvalidInput if cfg!(windows) => {
             format!("cannot start {command:?}: {error}: start the program behind the batch file, such as \"node\"")
         }
@@ -196,8 +199,8 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
     }
 }
 
-/// Reads standard error to its end, so that a talkative server never blocks, and keeps the last of it:
-/// for messages, and in the log.
+/// Reads standard error to its end, so that a server never blocks on it, and keeps its end for
+/// messages and for the log.
 async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     let _ended = state.stderr_ended.clone().drop_guard();
     let mut lines = ErrorLines::default();
@@ -213,7 +216,7 @@ async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     lines.end(&log);
 }
 
-/// A child process as rmcp's transport.
+/// A child process as an rmcp transport.
 pub(crate) struct StdioTransport {
     pipe: Pipe,
     child: Box<dyn ChildWrapper>,
@@ -221,12 +224,13 @@ pub(crate) struct StdioTransport {
     #[cfg(unix)]
     watcher: Option<Watcher>,
     state: ChildState,
-    /// When the leader was seen to have ended.
+    /// Time at which the exit of the leader was noticed.
     exited: Option<Instant>,
     closed: bool,
 }
 
-/// What is waited for. A job object would wait for all that the leader has started.
+/// Returns the process to wait for. A job object would wait for all processes that the leader has
+/// started.
 fn leader(child: &mut Box<dyn ChildWrapper>) -> &mut dyn ChildWrapper {
     match cfg!(windows) {
         true => child.inner_mut(),
@@ -235,7 +239,8 @@ fn leader(child: &mut Box<dyn ChildWrapper>) -> &mut dyn ChildWrapper {
 }
 
 impl StdioTransport {
-    /// Waits for the leader and notes how it ended; `false` if it still runs after `limit`.
+    /// Waits for the leader and records its exit status. Returns `false` if it still runs after
+    /// `limit`.
     async fn ended_within(&mut self, limit: Duration) -> bool {
         match tokio::time::timeout(limit, leader(&mut self.child).wait()).await {
             Ok(Ok(status)) => {
@@ -247,19 +252,19 @@ impl StdioTransport {
         }
     }
 
-    /// Whether the child has read nothing of what it was sent: it is still being started.
-    /// `false` also where that is not known (other systems than Linux).
+    /// Returns `true` if the child has read nothing of its input, so that it is still starting.
+    /// `false` if that is unknown (on systems other than Linux).
     pub(crate) fn is_unread(&self) -> bool {
         self.pipe.is_unread()
     }
 
-    /// Takes what has begun on its standard output and not ended for noise.
+    /// Records an incomplete message on standard output as noise.
     pub(crate) fn give_up(&self) {
         self.pipe.give_up();
     }
 
-    /// Asks the whole group to end, and those that have left it; `false` if nobody
-    /// is left to ask.
+    /// Sends SIGTERM to the whole group, and to processes that have left it. Returns `false` if
+    /// there is no process left.
     fn terminate(&self) -> bool {
         #[cfg(unix)]
         let group = {
@@ -275,7 +280,7 @@ impl StdioTransport {
         if self.closed {
             return;
         }
-        // A writer that is stuck on a full pipe holds the lock, so this wait is bounded.
+        // A writer that is blocked by a full pipe holds the lock, so the wait is limited.
         let _ = tokio::time::timeout(GRACE, self.pipe.close()).await;
         let ended = self.ended_within(GRACE).await;
         let others = self.terminate();
@@ -286,7 +291,7 @@ impl StdioTransport {
         }
         self.kill();
         self.ended_within(GRACE).await;
-        // The others are nobody's children any more: only looking tells that they are gone.
+        // These processes are not our children, so their exit has to be polled for.
         self.mark.gone_within(GRACE).await;
         self.closed = true;
         #[cfg(unix)]
@@ -297,7 +302,7 @@ impl StdioTransport {
     }
 
     fn kill(&mut self) {
-        // Nobody left to kill is the usual case and no error.
+        // Usually no process is left, which is no error.
         let _ = self.child.start_kill();
         self.mark.signal(EndSignal::Kill);
     }
@@ -313,7 +318,7 @@ impl Transport<RoleClient> for StdioTransport {
         self.pipe.send(item)
     }
 
-    /// The child's next message. Where there is none it is known how the child ended.
+    /// Returns the child's next message. Before it returns `None`, the exit status is recorded.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         let next = loop {
             if let Some(at) = self.exited {
@@ -322,7 +327,8 @@ impl Transport<RoleClient> for StdioTransport {
             tokio::select! {
                 biased;
                 next = self.pipe.receive() => break next,
-                // What it started may hold its output open: the end of the leader counts too.
+                // A process that it started may keep its output open, so the exit of the leader
+                // counts too.
                 _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
             }
         };

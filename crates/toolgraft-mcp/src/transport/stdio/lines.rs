@@ -1,9 +1,10 @@
-//! A server's standard output to messages.
+//! Splits a server's standard output into messages.
 //!
-//! MCP wants one message a line (modelcontextprotocol.io/specification/2025-11-25/basic/transports).
-//! Servers print banners between them, break JSON over lines, write bytes that are
-//! no UTF-8, and answer without saying what. What can be read is read; what cannot
-//! is kept for messages, and ends the request that it answers, if it says which.
+//! MCP requires one message per line
+//! (modelcontextprotocol.io/specification/2025-11-25/basic/transports). Servers print banners
+//! between them, break JSON over lines, write invalid UTF-8, and answer without an id. Everything
+//! readable is read; the rest is kept for error messages, and ends the request that it answers if
+//! its id is known.
 
 use std::collections::VecDeque;
 
@@ -14,22 +15,22 @@ use crate::transport::message::{
 };
 use crate::transport::scan::{one_line, parts};
 
-/// Longest message. A longer one is dropped, and the request that it answers fails.
+/// Longest message, in bytes. A longer one is dropped, and the request that it answers fails.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// Bytes of a dropped message in which its `id` is looked for, at either end.
+/// Number of bytes at each end of a dropped message that are searched for its `id`.
 const EDGE: usize = 256;
 
-/// Bytes that have come, and where the reading stands.
+/// The received bytes, and the state of the parser.
 pub(super) struct Lines {
     buffer: Vec<u8>,
-    /// So much of the buffer has no line break.
+    /// Length of the start of the buffer that is known to have no line break.
     scanned: usize,
-    /// JSON that goes on in the next line.
+    /// JSON that continues in the next line.
     open: Option<OpenJson>,
     /// The beginning and the end of a message that is too long.
     dropped: Option<(Vec<u8>, Vec<u8>)>,
-    /// What was read and not yet asked for: a line may hold several messages.
+    /// Messages that were read and not yet returned: a line may hold several.
     heard: VecDeque<Heard>,
     limit: usize,
 }
@@ -45,19 +46,19 @@ impl Lines {
         Lines { buffer: Vec::new(), scanned: 0, open: None, dropped: None, heard: VecDeque::new(), limit }
     }
 
-    /// Where bytes are to be added at the end.
+    /// Returns the buffer, for appending bytes.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// The beginning of something whose end has not come; `None` where there is none.
+    /// Returns the beginning of incomplete output; `None` if there is none.
     pub(super) fn unfinished(&self) -> Option<String> {
         let open = self.open.as_ref().map(|open| open.text.as_str()).unwrap_or_default();
         let begun = format!("{open}{}", String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(EDGE)]));
         Some(one_line(&begun)).filter(|begun| !begun.is_empty())
     }
 
-    /// The next thing in the bytes so far; `None` where more are needed.
+    /// Returns the next part of the received bytes; `None` if more are needed.
     pub(super) fn next(&mut self) -> Option<Heard> {
         loop {
             if let Some(heard) = self.heard.pop_front() {
@@ -71,7 +72,7 @@ impl Lines {
             let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
             self.scanned = 0;
             if self.buffer.is_empty() {
-                // What one long message needed is not kept for the short ones.
+                // Frees the memory of a long message.
                 self.buffer.shrink_to(64 * 1024);
             }
             if let Some((head, mut tail)) = self.dropped.take() {
@@ -85,7 +86,7 @@ impl Lines {
         }
     }
 
-    /// What the last bytes were, where no more come.
+    /// Returns the rest of the output after its end, one part per call.
     pub(super) fn last(&mut self) -> Option<Heard> {
         let rest = std::mem::take(&mut self.buffer);
         self.scanned = 0;
@@ -129,10 +130,11 @@ impl Lines {
             return;
         }
         let Some(mut open) = self.open.take() else { return self.begins(text) };
+        // In a batch with one message per line, a message is the next element and not a new text.
         let is_next = open.text.starts_with('[') && open.text.ends_with(',') && open.depth.open == 1;
         let is_whole = || parts(text).is_some_and(|parts| parts.closed && parts.rest.is_empty());
         if !is_next && text.starts_with("{\"jsonrpc\"") && is_whole() {
-            // Whatever was open before, this is a message of its own.
+            // A complete message on a line of its own ends any incomplete JSON before it.
             broken_off(&open.text, &mut self.heard);
             return self.begins(text);
         }
@@ -153,7 +155,8 @@ impl Lines {
         if read(text, &mut self.heard) != Err(Unfinished) {
             return;
         }
-        // A log may end in the middle of what looks like JSON, and must swallow nothing.
+        // A log line may look like the beginning of JSON, and must not absorb the messages after
+        // it.
         let is_begun = |error: serde_json::Error| error.is_eof() || text.contains("\"jsonrpc\"");
         if serde_json::from_str::<IgnoredAny>(text).is_err_and(is_begun) {
             let mut depth = Depth::default();
@@ -165,7 +168,7 @@ impl Lines {
     }
 }
 
-/// How many brackets are open.
+/// Counts open brackets outside of strings.
 #[derive(Default)]
 struct Depth {
     open: usize,
@@ -199,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// What is heard in a text, however it is cut.
+    /// Returns the parts of a text, and checks that they do not depend on how it is split.
     fn heard(text: &[u8]) -> Vec<String> {
         let of = |size: usize| {
             let mut lines = Lines::new(1000);
@@ -250,7 +253,7 @@ mod tests {
         let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {\n    \"x\": \"}\\\"{\"\n  }\n}\n";
         let expected = r#"{"jsonrpc":"2.0","id":1,"result":{"x":"}\"{"}}"#;
         assert_eq!(heard(format!("{pretty}{ANSWER}\n{pretty}").as_bytes()), [expected, ANSWER, expected]);
-        // One that is never closed does not swallow what follows.
+        // JSON that is never closed does not absorb the following messages.
         assert_eq!(heard(format!("{{\n\"half\":\n{ANSWER}\n").as_bytes()), [ANSWER]);
         assert_eq!(heard(b"{\n \"half\": 1"), ["noise \"{ \\\"half\\\": 1\""]);
     }
@@ -268,10 +271,10 @@ mod tests {
         assert_eq!(heard(format!("{{\n\"half\":\n{expected}\n").as_bytes()), [expected]);
         let stray = format!("[\n{ANSWER},\n{expected}\n{ANSWER}\n");
         assert_eq!(heard(stray.as_bytes()), [ANSWER, expected, ANSWER], "a batch that is never closed");
-        // One that breaks off ends its request when the next message comes.
+        // A truncated answer ends its request when the next message arrives.
         let half = heard(format!("{{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{{\n{ANSWER}\n").as_bytes());
         assert!(half.len() == 2 && half[0].contains("\"id\":9") && half[0].contains("breaks off"), "{half:?}");
-        // A log that looks like JSON swallows nothing.
+        // A log line that looks like JSON absorbs nothing.
         let log = heard(format!("[info: listening\n{{ ready\n{ANSWER}\n").as_bytes());
         assert!(log.len() == 3 && log[2] == ANSWER, "{log:?}");
     }

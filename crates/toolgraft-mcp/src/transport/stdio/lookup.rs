@@ -1,25 +1,25 @@
-//! How a command is looked up on Windows.
+//! The lookup of a command on Windows.
 //!
-//! Without this only `NAME.exe` would be found: npm, uv and others install their
-//! commands as `npx.cmd`, beside a shell script `npx` that Windows cannot start. The
-//! standard library starts a batch file through `cmd.exe` and escapes its arguments,
-//! or refuses them, once it is given the file's name with its ending.
+//! Without it only `NAME.exe` would be found: npm, uv and others install commands as `npx.cmd`,
+//! next to a shell script `npx` that Windows cannot start. The standard library starts a batch file
+//! through `cmd.exe`, and escapes or refuses its arguments, if it is given the file's name with the
+//! extension.
 //!
-//! Nothing here asks the system, so that it is tested everywhere.
+//! The file system is a parameter, so that this is tested on all systems.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use super::program::Program;
 
-/// Endings that a process can be started from, in the order of Windows' own `PATHEXT`.
-/// Others of `PATHEXT`, such as `.JS`, belong to programs that open such files.
+/// Extensions of files that a process can be started from, in the order of Windows' own `PATHEXT`.
+/// Other entries of `PATHEXT`, such as `.JS`, belong to programs that open such files.
 const STARTABLE: [&str; 4] = [".COM", ".EXE", ".BAT", ".CMD"];
 
-/// The file that a server's command means, or the command itself where there is none.
+/// Returns the file of a server's command, or the command itself if there is none.
 ///
-/// Its own `PATH` and `PATHEXT` come before those of `environment`, in whatever case
-/// they are written. A relative path starts from its `cwd`.
+/// The entry's own `PATH` and `PATHEXT` take precedence over those of `environment`; the case of
+/// their names does not matter. A relative path starts at the entry's `cwd`.
 pub(super) fn program_file(
     program: Program<'_>,
     environment: &[(OsString, OsString)],
@@ -48,13 +48,13 @@ fn is_relative_path(command: &str) -> bool {
     command.contains(SEPARATORS) && !command.starts_with(SEPARATORS) && !command.contains(':')
 }
 
-/// The file that a command means, or `None` where there is none.
+/// Returns the file of a command; `None` if there is none.
 ///
-/// - A name is looked up in the folders of `path` (parted by `;`, quoted or not), and
-///   nowhere else: not in the current folder, where anybody may have put one.
-/// - It is tried with each ending of `pathext`, in that order; as it stands only where
-///   it has such an ending. Without a `pathext` the order is `.COM;.EXE;.BAT;.CMD`.
-/// - A path (with `/`, `\` or a drive) is looked at where it leads, with the same endings.
+/// - A name is looked up in the folders of `path` (separated by `;`, quoted or not) and not in the
+///   current folder, where anybody may have placed such a file.
+/// - It is tried with each extension of `pathext`, in that order; unchanged only if it already has
+///   such an extension. The default of `pathext` is `.COM;.EXE;.BAT;.CMD`.
+/// - A path (with `/`, `\` or a drive) is tried as it is, with the same extensions.
 fn lookup(command: &str, path: &str, pathext: &str, exists: impl Fn(&str) -> bool) -> Option<String> {
     if command.is_empty() {
         return None;
@@ -71,12 +71,12 @@ fn lookup(command: &str, path: &str, pathext: &str, exists: impl Fn(&str) -> boo
     folders.map(|folder| format!("{}\\{command}", folder.trim_end_matches(SEPARATORS))).find_map(|stem| found(&stem))
 }
 
-/// The endings of `pathext` that can be started; all of them where it names none.
+/// Returns the extensions of `pathext` that can be started; all startable ones if it has none.
 fn endings(pathext: &str) -> Vec<String> {
     let named: Vec<String> =
         pathext.split(';').map(|ending| ending.trim().to_ascii_uppercase()).filter(|e| is_startable(e)).collect();
     let chosen = if named.is_empty() { STARTABLE.map(str::to_owned).to_vec() } else { named };
-    // As installers write them; the file system does not mind.
+    // In lower case, as installers write them; the file system ignores case.
     chosen.into_iter().map(|ending| ending.to_ascii_lowercase()).collect()
 }
 
@@ -94,7 +94,7 @@ mod tests {
 
     const NODE: &str = r"C:\Program Files\nodejs";
 
-    /// Looks a command up in two folders that hold these files, as Windows compares names.
+    /// Looks a command up in folders with these files, ignoring case like Windows.
     fn find(command: &str, pathext: &str, files: &[&str]) -> Option<String> {
         let path = format!(r#"C:\Windows\System32;"{NODE}\";;C:\uv"#);
         lookup(command, &path, pathext, |file| files.iter().any(|f| f.eq_ignore_ascii_case(file)))

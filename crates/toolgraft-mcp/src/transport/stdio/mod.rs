@@ -1,18 +1,16 @@
 //! A server as a child process.
 //!
-//! In: a [`Program`] and the variables that it may have. Out: a transport of rmcp, and a
-//! [`ChildState`] that outlives it: how the child ended, and the last that it wrote to
-//! standard error.
+//! In: a [`Program`] and the variables that it may get. Out: a transport of rmcp, and a
+//! [`ChildState`] that outlives it, with the exit status and the end of standard error.
 //!
-//! The child leads a process group of its own, so that what it started (`npx`
-//! and `sh -c` start others) ends with it. Closing goes in three steps: its
-//! standard input is closed, then the group gets TERM, then KILL. A transport
-//! that is dropped without being closed kills the group at once, and where this
-//! program itself is killed a [watcher] ends the group. Processes that have left the group
-//! are [orphans], found by a mark in their environment. On Windows a job object stands for
-//! the group; nothing there can be asked to end, so the second step is left out.
+//! The child leads a process group of its own, so that the processes that it starts (`npx` and `sh
+//! -c` start others) end with it. Closing takes three steps: close standard input, SIGTERM to the
+//! group, SIGKILL. A transport that is dropped without being closed kills the group at once; if
+//! this program itself is killed, a [watcher] ends the group. Processes that have left the group
+//! are [orphans], found by a mark in their environment. On Windows a job object replaces the group,
+//! and there is no second step.
 //!
-//! [`child`] starts and ends it, [`pipe`] carries its bytes, [`lines`] makes messages of them.
+//! [`child`] starts and ends it, [`pipe`] transfers its bytes, [`lines`] splits them into messages.
 
 mod child;
 mod lines;

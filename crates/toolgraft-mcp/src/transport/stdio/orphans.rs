@@ -1,32 +1,32 @@
-//! Processes of a server that have left its process group: a daemon that was forked
-//! twice, a browser with a session of its own.
+//! Processes of a server that have left its process group: a daemon, a browser in a session of its
+//! own.
 //!
-//! Each server gets a variable that no other has, and what it starts inherits it.
-//! On Linux `/proc` shows the variables that a process was started with; elsewhere
-//! such processes are out of reach. So are those that were given another environment.
+//! Each server gets an environment variable with a unique value, which its descendants inherit. On
+//! Linux `/proc` shows the environment of a process; on other systems, and with a replaced
+//! environment, such processes are not found.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::{Instant, sleep};
 
-/// The variable of a server.
+/// The name of the variable.
 pub(super) const VARIABLE: &str = "TOOLGRAFT_SERVER";
 
-/// Wait between two looks at what was told to end.
+/// Interval between two checks for processes that were signalled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What an orphan is sent.
+/// A signal to an orphan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndSignal {
-    /// TERM: it may clean up first.
+    /// SIGTERM, so that it may clean up.
     Term,
-    /// KILL.
+    /// SIGKILL.
     Kill,
 }
 
-/// A variable in the environment of a program that is started, and of all that it starts in turn: by
-/// it they are found and ended after the program, on Linux.
+/// A unique environment variable for a started program. All its descendants inherit it, so that
+/// they are found and ended after the program, on Linux.
 #[derive(Debug, Clone)]
 pub struct ProcessMark {
     name: &'static str,
@@ -34,7 +34,7 @@ pub struct ProcessMark {
 }
 
 impl ProcessMark {
-    /// A value of this variable that no other mark has, of this or another program.
+    /// Creates a mark with a value that no other mark has, in this program or another.
     pub fn new(name: &'static str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -42,13 +42,13 @@ impl ProcessMark {
         ProcessMark { name, value }
     }
 
-    /// The variable's value.
+    /// Returns the variable's value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// Ends every process that has the mark: by TERM, and after `grace` by KILL. Returns `true` if
-    /// there was one.
+    /// Ends every process with the mark: by SIGTERM, and after `grace` by SIGKILL. Returns `true`
+    /// if there was one.
     pub async fn end(&self, grace: Duration) -> bool {
         let found = self.signal(EndSignal::Term);
         self.gone_within(grace).await;
@@ -58,7 +58,7 @@ impl ProcessMark {
         found
     }
 
-    /// Waits until no process has the mark, but not longer than this.
+    /// Waits until no process has the mark, at most for the time `patience`.
     pub(super) async fn gone_within(&self, patience: Duration) {
         let until = Instant::now() + patience;
         while self.lives() && Instant::now() < until {
@@ -66,13 +66,13 @@ impl ProcessMark {
         }
     }
 
-    /// The variable with its value, as it stands in a process's environment.
+    /// Returns the variable with its value, in the form of a process's environment.
     #[cfg(unix)]
     pub(super) fn variable(&self) -> String {
         format!("{}={}", self.name, self.value)
     }
 
-    /// Signals every process that has the mark; `false` if there is none.
+    /// Signals every process with the mark. Returns `false` if there is none.
     #[cfg(target_os = "linux")]
     pub(super) fn signal(&self, signal: EndSignal) -> bool {
         use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -82,7 +82,8 @@ impl ProcessMark {
         };
         let mut found = false;
         for pid in self.processes() {
-            // The number may be another's by now; a descriptor stays with its process.
+            // The pid may be reused meanwhile; a descriptor stays with its process, whose mark is
+            // checked again.
             if let Ok(process) = pidfd_open(pid, PidfdFlags::empty())
                 && self.marks(pid)
             {
@@ -92,7 +93,7 @@ impl ProcessMark {
         found
     }
 
-    /// Whether a process has the mark. One that is dead has none.
+    /// Returns `true` if a living process has the mark.
     #[cfg(target_os = "linux")]
     fn lives(&self) -> bool {
         self.processes().next().is_some()
@@ -112,13 +113,13 @@ impl ProcessMark {
         environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
     }
 
-    /// Nothing is known of them here.
+    /// Always `false`: such processes cannot be found on this system.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn signal(&self, _: EndSignal) -> bool {
         false
     }
 
-    /// Nothing is known of them here.
+    /// Always `false`: such processes cannot be found on this system.
     #[cfg(not(target_os = "linux"))]
     fn lives(&self) -> bool {
         false

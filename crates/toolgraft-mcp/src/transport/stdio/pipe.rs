@@ -1,4 +1,4 @@
-//! The two pipes of a child: messages out, messages in.
+//! The standard input and output of a child as streams of messages.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +11,10 @@ use tokio::process::{ChildStdin, ChildStdout};
 use super::lines::{Lines, MAX_MESSAGE};
 use crate::transport::message::Heard;
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// What a server wrote to standard output that is no MCP.
+/// Output on standard output that is not MCP: the number of times, and the last one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Noise(Arc<Mutex<(usize, String)>>);
 
@@ -24,12 +24,12 @@ impl Noise {
         *noise = (noise.0 + 1, what);
     }
 
-    /// How often, so far.
+    /// Returns the number of times so far.
     pub(crate) fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// What it was, if it came more than so many times.
+    /// Returns a message about it if it occurred more often than `before`.
     pub(crate) fn after(&self, before: usize) -> Option<String> {
         let noise = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let times = match noise.0.checked_sub(before)? {
@@ -41,10 +41,10 @@ impl Noise {
     }
 }
 
-/// The way in. Messages that come while one is being written go together, in one
-/// write: each write is a call of the system, and wakes the server.
+/// The child's standard input. Messages that are added during a write are written together by the
+/// next one: each write is a system call and wakes the server.
 struct Input {
-    /// Whole lines, in the order of their sending.
+    /// Whole lines, in the order of sending.
     waiting: Mutex<Vec<u8>>,
     /// `None` once it was closed or has failed.
     stdin: tokio::sync::Mutex<Option<Stdin>>,
@@ -52,12 +52,12 @@ struct Input {
 
 struct Stdin {
     pipe: ChildStdin,
-    /// Bytes that were written.
+    /// Number of bytes written.
     written: u64,
 }
 
 impl Stdin {
-    /// Bytes that the server has not read yet, where that can be known.
+    /// Returns the number of bytes that the server has not read yet, if the system tells it.
     #[cfg(unix)]
     fn unread(&self) -> Option<u64> {
         rustix::io::ioctl_fionread(&self.pipe).ok()
@@ -82,8 +82,8 @@ impl Input {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what waits. Where another one is writing it already, there is nothing to
-    /// wait for: if that fails the pipe is closed, and the server's end is all calls' end.
+    /// Writes the waiting lines. If another task has taken them there is nothing to do: if its
+    /// write fails the pipe is closed, and all calls end with the server.
     async fn write(&self) -> std::io::Result<()> {
         if self.waiting().is_empty() {
             return Ok(());
@@ -102,8 +102,8 @@ impl Input {
             pipe.flush().await
         };
         match writing.await {
-            // The server has gone, or will not listen: the end of its output, or the
-            // time-out, says more than a broken pipe.
+            // The server has exited or closed its input: the end of its output, or the time-out, is
+            // a better message than a broken pipe.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(e) => {
                 *stdin = None;
@@ -114,7 +114,7 @@ impl Input {
     }
 }
 
-/// Both pipes.
+/// The pipes of a child.
 pub(super) struct Pipe {
     input: Arc<Input>,
     stdout: ChildStdout,
@@ -131,8 +131,7 @@ impl Pipe {
         Pipe { input: Arc::new(input), stdout, lines: Lines::new(MAX_MESSAGE), noise }
     }
 
-    /// Writes one message, behind those that were sent before; waits while the server
-    /// does not read.
+    /// Writes one message after those that were sent before. Waits while the server does not read.
     #[expect(clippy::needless_pass_by_value, reason = "as the transports of rmcp have it")]
     pub(super) fn send(
         &self,
@@ -146,8 +145,8 @@ impl Pipe {
         }
     }
 
-    /// The next message; `None` when there will be none. Nothing is lost when the
-    /// future is dropped.
+    /// Returns the next message; `None` after the last one. Nothing is lost if the future is
+    /// dropped.
     pub(super) async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         let mut ended = false;
         loop {
@@ -156,7 +155,7 @@ impl Pipe {
                 Some(Heard::Message(message)) => return Some(*message),
                 Some(Heard::Senseless(id)) => {
                     let refusal = ErrorData::invalid_params("this request makes no sense", None);
-                    // Not here: the server may not listen before we have read on.
+                    // In a task: the server may not read its input before we have read its output.
                     tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
                 }
                 Some(Heard::Complaint(message, what)) => {
@@ -168,29 +167,28 @@ impl Pipe {
                 None => {
                     let buffer = self.lines.buffer();
                     buffer.reserve(CHUNK);
-                    // What cannot be read any more has ended.
+                    // A read error counts as the end.
                     ended = !matches!(self.stdout.read_buf(buffer).await, Ok(1..));
                 }
             }
         }
     }
 
-    /// Whether the server has read nothing of what was written. `false` also where that
-    /// is not known.
+    /// Returns `true` if the server has read nothing of its input. `false` if that is unknown.
     pub(super) fn is_unread(&self) -> bool {
         let stdin = self.input.stdin.try_lock();
         let stdin = stdin.as_ref().ok().and_then(|stdin| stdin.as_ref());
         stdin.is_some_and(|stdin| stdin.written > 0 && stdin.unread() == Some(stdin.written))
     }
 
-    /// Takes what has begun and not ended for noise.
+    /// Records an incomplete message as noise.
     pub(super) fn give_up(&self) {
         if let Some(begun) = self.lines.unfinished() {
             self.noise.add(format!("{begun:?}, without its end"));
         }
     }
 
-    /// Closes the server's standard input, after what is being written.
+    /// Closes the server's standard input after a write in progress.
     pub(super) async fn close(&self) {
         drop(self.input.stdin.lock().await.take());
     }
@@ -215,7 +213,7 @@ mod tests {
             let notification = ClientNotification::from(CancelledNotification::new(params));
             pipe.send(ClientJsonRpcMessage::notification(notification))
         };
-        // Whoever is the first to run writes what the others have sent.
+        // The first task that runs writes the messages of the others.
         let sent: Vec<_> = (0..100).map(cancelled).collect();
         let sent: Vec<_> = sent.into_iter().rev().map(tokio::spawn).collect();
         for id in 0..100 {

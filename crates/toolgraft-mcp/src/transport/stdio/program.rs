@@ -1,8 +1,8 @@
-//! What to start.
+//! The program of a server.
 
 use std::collections::BTreeMap;
 
-/// A server's program, as its entry has it.
+/// The program of a server, borrowed from its entry.
 #[derive(Clone, Copy)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a str,

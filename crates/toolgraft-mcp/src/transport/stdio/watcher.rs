@@ -1,22 +1,20 @@
-//! What ends a server when this program is killed and cannot do it itself.
+//! Ends a server if this program is killed and cannot do so itself.
 //!
-//! Each server has a small shell process beside it that reads a pipe whose other end
-//! this program holds. Its first line is the server's process group, the line `done`
-//! says that the server has ended. A pipe that closes without that line means that
-//! this program has died, by KILL or a crash: the group gets TERM, after two seconds
-//! KILL, and on Linux so do processes with the server's [mark](super::orphans), which
-//! may have left the group. Elsewhere those stay.
+//! Each server has a small shell process that reads a pipe from this program. The first line is the
+//! server's process group; the line `done` says that the server has ended. A pipe that closes
+//! without that line means that this program was killed or has crashed: the group gets SIGTERM,
+//! after two seconds SIGKILL, and on Linux so do processes with the server's
+//! [mark](super::orphans), which may have left the group. On other systems those survive.
 //!
-//! It is a shell because a program that embeds the library cannot start itself again,
-//! and because nothing in this process can act once it was killed. Without `/bin/sh`
-//! servers go without it. On Windows a job object does the same.
+//! It is a shell, because a program that embeds this library cannot start itself again, and because
+//! nothing in a killed process can act. Without `/bin/sh` there is no watcher. On Windows a job
+//! object has the same effect.
 
 use std::process::Stdio;
 
 use tokio::process::{Child, ChildStdin, Command};
 
-/// `$1` is the marked variable. Signals that end the terminal's other processes are
-/// none for it: it goes when the pipe says so.
+/// `$1` is the marked variable. Signals of the terminal are ignored: only the pipe ends the script.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 group=
@@ -48,23 +46,23 @@ done
 signal KILL "$1"
 "#;
 
-/// Where the programs of the script are, whatever the servers' environment says.
+/// The search path of the script, independent of the servers' environment.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
 
-/// A process that outlives this one for as long as it takes to end a server.
+/// A process that outlives this one for the time that ending a server takes.
 pub(super) struct Watcher {
     process: Child,
     pipe: Option<ChildStdin>,
 }
 
 impl Watcher {
-    /// Starts one for the server whose processes have this variable. `None` where there
-    /// is no shell.
+    /// Starts a watcher for the server whose processes have this variable. `None` if there is no
+    /// shell.
     pub(super) fn start(marked: &str) -> Option<Self> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", SCRIPT, "toolgraft-watcher", marked]);
-        // A process of the terminal's group would get its signals; one with the mark
-        // would end itself.
+        // In the terminal's group it would get the terminal's signals; with the mark it would end
+        // itself.
         shell.env_clear().env("PATH", PATH).current_dir("/").process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut process = shell.spawn().ok()?;
@@ -72,24 +70,24 @@ impl Watcher {
         Some(Watcher { process, pipe })
     }
 
-    /// Names the server's process group.
+    /// Sends the server's process group.
     pub(super) fn watch(&mut self, group: u32) {
         self.tell(&group.to_string());
     }
 
-    /// The server has ended: there is nothing more to watch.
+    /// Ends the watcher, because the server has ended.
     pub(super) fn dismiss(&mut self) {
         self.tell("done");
         self.pipe = None;
     }
 
-    /// Waits until a dismissed one has gone.
+    /// Waits until a dismissed watcher has exited.
     pub(super) async fn gone(&mut self) {
         let _ = self.process.wait().await;
     }
 
-    /// Writes a line. So few bytes always fit into the pipe, and a watcher that somebody
-    /// has killed needs none.
+    /// Writes a line. So few bytes always fit into the pipe, and a watcher that was killed needs
+    /// none, so errors are ignored.
     fn tell(&self, word: &str) {
         if let Some(pipe) = &self.pipe {
             let _ = rustix::io::write(pipe, format!("{word}\n").as_bytes());
