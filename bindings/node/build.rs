@@ -1,4 +1,4 @@
-//! What a module of Node wants of the linker.
+//! Sets the linker options of a Node module.
 
 fn main() {
     napi_build::setup();

@@ -1,4 +1,4 @@
-//! A client's messages, in the form of Chat Completions, to a conversation.
+//! Reads a client's messages, in the form of Chat Completions, into a conversation.
 
 use serde_json::Value;
 use toolgraft::conversation::{Assistant, HistoryCall, Part, User, shape::BEGINS};
@@ -15,12 +15,13 @@ use crate::Mistake;
 /// The name of a file that has none.
 const UNNAMED: &str = "file";
 
-/// The system texts of a client's messages, joined, and all else as a conversation. Calls are written
-/// in this dialect, and the model is told in this language of those that nothing answers.
+/// Returns the joined system texts of a client's messages, and the rest as a conversation. Calls
+/// are written in `dialect`; for a call without a result, the model gets a note in the language
+/// `lang`.
 ///
 /// # Errors
 ///
-/// [`Mistake::Tool`] where a message cannot be read; it names which.
+/// [`Mistake::Tool`] if a message cannot be read; the error names it.
 pub fn read(
     messages: Vec<Value>,
     dialect: Dialect,
@@ -60,13 +61,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Appends a message of the model with its calls, and what became of them. A result whose call is gone
-    /// is that of a call which the model's message does not show.
+    /// Appends a message of the model with its calls and their results. A result without a call is
+    /// kept as the result of a call whose text is empty.
     fn assistant(&mut self, content: String, entry: Entry) -> Result<(), String> {
         let Entry { calls, orphans, .. } = entry;
         let mut said = Assistant::default();
         if !content.is_empty() {
-            // A call begins its line.
+            // A call must begin on a line of its own.
             let end = if calls.is_empty() || content.ends_with('\n') { "" } else { "\n" };
             said.parts.push(Part::Text { text: content + end });
         }
@@ -91,7 +92,8 @@ impl Reading<'_> {
     }
 }
 
-/// What a result says. No field of Chat Completions tells how the call ended: those who know say it here.
+/// Reads a result. Chat Completions has no field for the status of a call; a client that knows it
+/// adds `status`.
 fn outcome(result: &Value, text: String) -> Result<Outcome, String> {
     let status = match result.get("status") {
         None | Some(Value::Null) => Status::Result,
@@ -100,13 +102,13 @@ fn outcome(result: &Value, text: String) -> Result<Outcome, String> {
     Ok(Outcome::new(status, text))
 }
 
-/// A content's text; images in it are a mistake.
+/// Returns a content's text. An image in it is an error.
 fn text(content: Value) -> Result<String, String> {
     let said = said(content)?;
     if said.images.is_empty() { Ok(said.text) } else { Err("only a user's message takes images".to_owned()) }
 }
 
-/// A content's text, files that are there as text, and images that are there as data.
+/// Reads a content: its text, embedded text files, and embedded images.
 fn said(mut content: Value) -> Result<User, String> {
     make_legible(&mut content);
     let mut said = User::default();

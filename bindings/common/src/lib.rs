@@ -1,5 +1,5 @@
-//! What the bindings for other languages share: each has its own values and classes, and hands
-//! over JSON. Here stands what is the same for all, so that none does it differently.
+//! The code that the bindings for other languages share. Each binding has its own values and
+//! classes and passes JSON; this crate has the common behaviour, so that no binding differs.
 
 mod history;
 mod prompt;
@@ -18,33 +18,33 @@ pub use settings::{Reading, load_dialect, model, options};
 pub use tools::{Known, tool};
 pub use turn::{Told, ToldKind, Turn, messages};
 
-/// A mistake of the caller, by kind: each binding has an exception for each.
+/// A mistake of the caller, by kind. Each binding has an exception for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mistake {
-    /// A setting does not exist, or has a value of another type.
+    /// A setting does not exist, or has a value of the wrong type.
     Type(String),
-    /// A setting has a value that it does not take.
+    /// A setting has a value that is not allowed.
     Setting(String),
     /// A description of a tool, a call, a message or a result cannot be read.
     Tool(String),
-    /// A prompt cannot be written.
+    /// A prompt cannot be rendered.
     Prompt(String),
-    /// Something was used after its end, or asked before it.
+    /// A method was called after the end of a message or turn, or before it.
     State(String),
 }
 
 impl Mistake {
-    /// A tool, a call or a result cannot be read.
+    /// Creates the mistake for a tool, a call or a result that cannot be read.
     pub(crate) fn tool(error: impl Display) -> Self {
         Mistake::Tool(error.to_string())
     }
 
-    /// A prompt cannot be written.
+    /// Creates the mistake for a prompt that cannot be rendered.
     pub(crate) fn prompt(error: impl Display) -> Self {
         Mistake::Prompt(error.to_string())
     }
 
-    /// Something is used in the wrong order.
+    /// Creates the mistake for a method that was called in the wrong state.
     pub(crate) fn state(error: impl Display) -> Self {
         Mistake::State(error.to_string())
     }
@@ -63,11 +63,11 @@ impl Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// The value that a word stands for.
+/// Parses a setting that is one of several words.
 ///
 /// # Errors
 ///
-/// [`Mistake::Setting`] where the word stands for none.
+/// [`Mistake::Setting`] if the word is not one of them.
 pub fn word<T: FromStr<Err: Display>>(word: &str) -> Result<T, Mistake> {
     word.parse().map_err(|error: T::Err| Mistake::Setting(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The system text, and the message that carries results.
+//! Renders the system text, and the message with results.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,7 +9,8 @@ use toolgraft::{Call, Outcome, event};
 use crate::{Known, Mistake, word};
 
 fn prompt(options: Options) -> Result<Prompt, Mistake> {
-    // It lists no parameters: the model asks for them with a built-in tool.
+    // The index lists no parameters: the model asks for them with a built-in tool, which only an
+    // agent answers.
     if options.listing == Listing::Index {
         let words = "the listing `index` wants an agent that answers what the model asks of it";
         return Err(Mistake::Setting(words.to_owned()));
@@ -17,16 +18,16 @@ fn prompt(options: Options) -> Result<Prompt, Mistake> {
     Prompt::new(options).map_err(Mistake::prompt)
 }
 
-/// The system text that teaches a syntax of calls and lists the tools.
+/// Renders the system text that teaches a syntax of calls and lists the tools.
 ///
 /// # Errors
 ///
-/// The options do not go together, or not with these tools.
+/// The options contradict each other or the tools.
 pub fn render(known: &Known, options: Options) -> Result<String, Mistake> {
     prompt(options)?.system(&known.catalog).map_err(Mistake::prompt)
 }
 
-/// What became of a call, in JSON.
+/// A call and its result, in JSON.
 #[derive(Deserialize)]
 struct Answered {
     call: Call,
@@ -36,14 +37,14 @@ struct Answered {
     structured: Option<Value>,
 }
 
-/// What is told of one call, with what it borrows.
+/// The result of a call, or a rejected call. Owns what an [`Item`] borrows.
 enum Told {
     Answered { id: String, server: Option<String>, tool: String, arguments: Map<String, Value>, outcome: Outcome },
     Rejected(event::Rejected),
 }
 
 impl Told {
-    /// A result where there is a `text`, else a rejected call.
+    /// Reads a result if there is a `text`, otherwise a rejected call.
     fn of(item: Value, place: usize) -> Result<Self, Mistake> {
         if item.get("text").is_none() {
             return Ok(Told::Rejected(serde_json::from_value(item).map_err(Mistake::tool)?));
@@ -72,13 +73,13 @@ impl Told {
     }
 }
 
-/// The one user message that answers the calls of the model's last message: `told` are results
-/// (`call`, `text`, `id`, `status`, `structured`) and rejected calls. `request` is what the
-/// person asked for, which is recalled.
+/// Renders the one user message that answers the calls of the model's last message. `told` are
+/// results (`call`, `text`, `id`, `status`, `structured`) and rejected calls. `request` is the
+/// user's request, which is repeated to the model.
 ///
 /// # Errors
 ///
-/// A result cannot be read, or the options do not go together.
+/// A result cannot be read, or the options contradict each other.
 pub fn results(known: &Known, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
     let prompt = prompt(options)?;
     let told = told.into_iter().enumerate().map(|(place, item)| Told::of(item, place));

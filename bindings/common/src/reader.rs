@@ -1,4 +1,4 @@
-//! The parser, with what its message says so far.
+//! The parser, with the message that it has read so far.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::{Known, Mistake, Reading};
 
 const OVER: &str = "the message is over: `reset` begins another";
 
-/// A parser of one message, its calls checked where that is wanted.
+/// A parser of one message that can check its calls and collect it.
 #[derive(Debug)]
 pub struct Reader {
     parser: Parser,
-    /// What calls are checked by, if they are.
+    /// Checks calls, if that is wanted.
     validator: Option<Arc<Validator>>,
     collects: bool,
     keeps_not_calls: bool,
@@ -26,7 +26,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads with these settings; of `known` it reads names, which takes as long as there are tools.
+    /// Creates a parser with these settings. Reads the names of the tools in `known`, which takes
+    /// time proportional to their number.
     pub fn new(reading: Reading, known: &Known) -> Self {
         let Reading { config, validate, collect, not_calls } = reading;
         let mut parser = Parser::new(config.with_catalog(known.for_parser()));
@@ -38,16 +39,16 @@ impl Reader {
         Reader { parser, validator, collects: collect, keeps_not_calls: not_calls, collected, is_over: false }
     }
 
-    /// Whether the message is over.
+    /// Returns `true` if the message has been finished.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Takes the next piece of the answer's text.
+    /// Parses the next chunk of the answer's text.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where the message is over.
+    /// [`Mistake::State`] if the message has been finished.
     pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
         let Reader { parser, collected, collects, .. } = self.open()?;
         let collects = *collects;
@@ -55,11 +56,11 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the next piece of a separate reasoning field.
+    /// Parses the next chunk of a separate reasoning field.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where the message is over.
+    /// [`Mistake::State`] if the message has been finished.
     pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
         let Reader { parser, collected, collects, .. } = self.open()?;
         let collects = *collects;
@@ -67,13 +68,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends the message by the endpoint's word for why it ended. `stop` are the strings that the
-    /// endpoint may have cut off, where they are known only now. Text that was meant as a call and
-    /// fits no syntax of calls is the last event.
+    /// Finishes the message with the endpoint's finish reason. `stop` are the stop sequences that
+    /// the endpoint may have cut off, if they are known only now. If a text was meant as a call but
+    /// fits no syntax, the last event is its rejection.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where the message is over.
+    /// [`Mistake::State`] if the message has been finished.
     pub fn finish(
         &mut self,
         reason: &str,
@@ -86,7 +87,7 @@ impl Reader {
         }
         let collects = *collects;
         parser.finish(&FinishReason::from(reason), &mut |event| {
-            // What its schema refuses stays an example.
+            // A call in a fence whose arguments do not fit the schema is only an example.
             if validator.as_deref().is_none_or(|validator| validator.admits(&event, collected)) {
                 keep(collects, collected, event, sink);
             }
@@ -98,11 +99,11 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes what the message says, once it is over: the second time it says nothing.
+    /// Returns the message after its end, and forgets it: a second call returns an empty one.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where the message is not over, or nothing of it was kept.
+    /// [`Mistake::State`] if the message is not finished, or was not collected.
     pub fn take_message(&mut self) -> Result<Assembled, Mistake> {
         if !self.collects {
             return Err(Mistake::state("nothing of the message was kept: `collect` is false"));
@@ -113,19 +114,19 @@ impl Reader {
         Ok(check(self.validator.as_deref(), std::mem::take(&mut self.collected)))
     }
 
-    /// What looked like a call and is none, where that is kept.
+    /// Returns texts that looked like calls but are none, if these are kept.
     pub fn not_calls(&self) -> &[NotACall] {
         self.parser.not_calls()
     }
 
-    /// Begins another message; settings and tools stay.
+    /// Begins another message with the same settings and tools.
     pub fn reset(&mut self) {
         self.parser.reset();
         (self.collected, self.is_over) = (Collector::new(), false);
     }
 
-    /// A further reader with the same settings, at the start of a message; cheap however many
-    /// tools are known.
+    /// Returns a further parser with the same settings, at the start of a message. The cost does
+    /// not depend on the number of tools.
     #[must_use]
     pub fn fork(&self) -> Self {
         let mut parser = self.parser.fork();
@@ -136,7 +137,7 @@ impl Reader {
         Reader { parser, validator, collected, is_over: false, ..*self }
     }
 
-    /// What a whole message says, read with these settings, whatever this reader is in the middle of.
+    /// Parses a whole message with these settings, independently of the message in progress.
     pub fn parse(&self, text: &str, reasoning: &str, reason: &str) -> Assembled {
         let (mut parser, validator) = (self.parser.fork(), self.validator.as_deref());
         let mut collected = Collector::new();
@@ -154,7 +155,7 @@ impl Reader {
         check(validator, collected)
     }
 
-    /// Itself, while its message is not over.
+    /// Returns `self` if its message is not finished.
     fn open(&mut self) -> Result<&mut Self, Mistake> {
         if self.is_over { Err(Mistake::state(OVER)) } else { Ok(self) }
     }

@@ -1,4 +1,4 @@
-//! Settings by name to the library's own.
+//! Converts settings by name into the library's own.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -12,30 +12,30 @@ use toolgraft::prompt::Options;
 
 use crate::{Mistake, word};
 
-/// How a message is read, and what is kept of it.
+/// The settings of a parser, and which parts of a message are kept.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// The parser's settings.
     pub config: Config,
-    /// Arguments are checked against the tools' schemas.
+    /// `true` if arguments are checked against the tools' schemas.
     pub validate: bool,
-    /// What the message says is kept.
+    /// `true` if the message is collected.
     pub collect: bool,
-    /// What is no call is kept.
+    /// `true` if texts that looked like calls but are none are kept.
     pub not_calls: bool,
 }
 
-/// A setting's value, of its type.
+/// Converts a setting's value to its type.
 fn typed<T: DeserializeOwned>(name: &str, value: &Value) -> Result<T, Mistake> {
     serde_json::from_value(value.clone()).map_err(|error| Mistake::Type(format!("the setting `{name}`: {error}")))
 }
 
-/// A setting that is a word.
+/// Parses a setting that is one of several words.
 fn named<T: FromStr<Err: Display>>(name: &str, value: &Value) -> Result<T, Mistake> {
     word(&typed::<String>(name, value)?)
 }
 
-/// Several dialects, or one, or `auto`.
+/// Parses one dialect, a list of them, or `auto`.
 fn dialects(name: &str, value: &Value) -> Result<DialectSet, Mistake> {
     if value.is_string() {
         return named(name, value);
@@ -44,11 +44,12 @@ fn dialects(name: &str, value: &Value) -> Result<DialectSet, Mistake> {
     names.iter().try_fold(DialectSet::NONE, |set, name| Ok(set.and(word(name)?)))
 }
 
-/// The name of the dialect that a file describes, by which settings know it from then on.
+/// Registers the dialect that a file describes, and returns its name, by which settings know it
+/// from then on.
 ///
 /// # Errors
 ///
-/// [`Mistake::Setting`] for a file that cannot be used.
+/// [`Mistake::Setting`] if the file is not usable.
 pub fn load_dialect(file: &str) -> Result<&'static str, Mistake> {
     Dialect::from_json(file).map(Dialect::name).map_err(|error| Mistake::Setting(error.to_string()))
 }
@@ -57,21 +58,21 @@ fn unknown(name: &str) -> Mistake {
     Mistake::Type(format!("there is no setting called `{name}`"))
 }
 
-/// The model's name, where a setting says it.
+/// Returns the model's name if a setting has it.
 ///
 /// # Errors
 ///
-/// [`Mistake::Type`] where it is no text.
+/// [`Mistake::Type`] if it is not a string.
 pub fn model(settings: &Map<String, Value>) -> Result<Option<String>, Mistake> {
     settings.get("model").map_or(Ok(None), |model| typed("model", model))
 }
 
 impl Reading {
-    /// The settings of a parser. Those that a model's profile knows come first, so that others count more.
+    /// Reads the settings of a parser. The other settings override those of the model's profile.
     ///
     /// # Errors
     ///
-    /// A setting that does not exist, or a value that it does not take.
+    /// A setting does not exist, or has a value that is not allowed.
     pub fn new(settings: &Map<String, Value>) -> Result<Self, Mistake> {
         let mut reading = Reading { config: Config::default(), validate: true, collect: true, not_calls: false };
         let config = &mut reading.config;
@@ -105,11 +106,11 @@ impl Reading {
     }
 }
 
-/// The settings of a prompt, those of a model's profile first.
+/// Reads the settings of a prompt. The other settings override those of the model's profile.
 ///
 /// # Errors
 ///
-/// A setting that does not exist, or a value that it does not take.
+/// A setting does not exist, or has a value that is not allowed.
 pub fn options(settings: &Map<String, Value>) -> Result<Options, Mistake> {
     let mut options = match model(settings)? {
         None => Options::default(),

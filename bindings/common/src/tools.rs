@@ -1,4 +1,4 @@
-//! Tools, the catalog of them, and what checks their calls.
+//! Tools, their catalog, and the checks of their calls.
 
 use std::sync::Arc;
 
@@ -10,16 +10,17 @@ use toolgraft::{Catalog, Tool};
 
 use crate::Mistake;
 
-/// What the APIs call the schema of a tool's arguments: Anthropic's, OpenAI's and Gemini's, Gemini's other one.
+/// The names of the schema of a tool's arguments in the APIs of Anthropic, of OpenAI and Gemini,
+/// and in Gemini's second form.
 const SCHEMAS: [&str; 3] = ["input_schema", "parameters", "parametersJsonSchema"];
 
-/// The tool of a value: of MCP's form (`name`, `inputSchema`, and `server` beside it), or as a request to
-/// OpenAI, Anthropic or Gemini describes a function.
+/// Reads a tool in MCP's form (`name`, `inputSchema`, and also `server`), or in the form of a
+/// function in a request to OpenAI, Anthropic or Gemini.
 ///
 /// # Errors
 ///
-/// [`Mistake::Tool`] where it is none of these, runs at a vendor's service, or has a schema in a vendor's own
-/// dialect.
+/// [`Mistake::Tool`] if the value has none of these forms, if the tool runs at a vendor's service,
+/// or if its schema is in a vendor's own dialect.
 pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     let is_nested = value.get("function").is_some_and(Value::is_object) && value.get("name").is_none();
     let kind = value["type"].as_str().filter(|kind| *kind != "function" && value.get("input_schema").is_none());
@@ -31,7 +32,7 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     }
     if value.get("inputSchema").is_none() {
         let schema = SCHEMAS.iter().map(|name| take_member(&mut value, name)).find(|schema| !schema.is_null());
-        // Gemini's own dialect has other types, which nothing here would match.
+        // Gemini's own schema dialect has other type names, which no value would match.
         if schema.as_ref().and_then(|schema| schema["type"].as_str()).is_some_and(|kind| kind == "OBJECT") {
             let words = "not a tool: its schema is in Gemini's dialect; 'parametersJsonSchema' takes JSON Schema";
             return Err(Mistake::Tool(words.to_owned()));
@@ -43,29 +44,30 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     serde_json::from_value(value).map_err(|error| Mistake::Tool(format!("not a tool: {error}")))
 }
 
-/// Tools that are known together. It is made once and used for many messages.
+/// A set of tools, prepared once for many messages.
 #[derive(Debug, Clone)]
 pub struct Known {
     /// The tools.
     pub catalog: Arc<Catalog>,
-    /// What checks calls of them.
+    /// Checks calls of these tools.
     pub validator: Arc<Validator>,
 }
 
 impl Known {
-    /// These tools.
+    /// Prepares these tools.
     pub fn new(tools: Vec<Tool>) -> Self {
         let catalog = Arc::new(Catalog::from_tools(tools));
         Known { validator: Arc::new(Validator::new(Arc::clone(&catalog))), catalog }
     }
 
-    /// The tools as a parser takes them: that none is known is not the same as an empty list.
+    /// Returns the catalog for a parser; `None` if there are no tools, since an empty catalog would
+    /// mean that every name is unknown.
     pub fn for_parser(&self) -> Option<Arc<Catalog>> {
         (!self.catalog.is_empty()).then(|| Arc::clone(&self.catalog))
     }
 }
 
-/// Checks what a message says.
+/// Finishes a message, and checks its calls if there is a validator.
 pub(crate) fn check(validator: Option<&Validator>, collected: Collector) -> Assembled {
     let mut assembled = collected.finish();
     if let Some(validator) = validator {

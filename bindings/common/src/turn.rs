@@ -1,4 +1,5 @@
-//! One request of a client with tools, to a model that has none: what to send, what comes of it.
+//! One request of a client with tools to a model without tool calling: the requests to send, and
+//! the answer.
 
 use std::sync::Arc;
 
@@ -18,17 +19,17 @@ use toolgraft::{AgentEvent, Message, Policy};
 
 use crate::{Known, Mistake, history, settings};
 
-/// Which part of an answer a piece of text belongs to.
+/// The part of an answer that a piece of text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToldKind {
-    /// What the user sees.
+    /// Text for the user.
     Text,
-    /// What the model thinks.
+    /// The model's reasoning.
     Reasoning,
 }
 
 impl ToldKind {
-    /// Its name.
+    /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ToldKind::Text => "text",
@@ -37,22 +38,23 @@ impl ToldKind {
     }
 }
 
-/// What a client is told: more of the text, or of the reasoning.
+/// A piece of the answer for the client: more of the text, or of the reasoning.
 pub type Told = (ToldKind, String);
 
-/// A model without tools, asked as if it had some: requests to send in, and text and calls out.
+/// A model without tool calling, used as if it had it: requests with tools in, text and calls out.
 ///
-/// [`request`](Self::request) is what to send to the model, texts alone; [`push`](Self::push),
-/// [`push_reasoning`](Self::push_reasoning) and [`finish`](Self::finish) take what it answers. A
-/// mistake of the model's is corrected by a further request. In the end there are calls or a content.
+/// [`request`](Self::request) returns the messages for the model, without tools;
+/// [`push`](Self::push), [`push_reasoning`](Self::push_reasoning) and [`finish`](Self::finish) take
+/// its answer. A mistake of the model is corrected by a further request. At the end there are calls
+/// or a content.
 #[derive(Debug)]
 pub struct Turn {
     turn: toolgraft::turn::Turn,
     request: Option<Request>,
-    /// An answer is awaited.
+    /// `true` while an answer is awaited.
     streams: bool,
     text: ClientText,
-    /// What was told, in all rounds.
+    /// The text for the client, of all rounds.
     told: String,
     thought: String,
     out: Vec<Told>,
@@ -66,7 +68,7 @@ impl Turn {
         self.act()
     }
 
-    /// Does what the turn wants.
+    /// Performs the actions of the turn.
     fn act(&mut self) -> Result<(), Mistake> {
         while let Some(action) = self.turn.action() {
             match action {
@@ -75,7 +77,7 @@ impl Turn {
                 Action::CancelStream => self.streams = false,
                 Action::Probe(_) => self.handle(Input::Probed(Some(false)))?,
                 Action::AskContext(_) => self.handle(Input::ContextWindow(None))?,
-                // Whether a call runs is for the client to decide.
+                // The client decides whether a call runs.
                 Action::Ask(asked) => self.handle(Input::Approval { id: asked.id, approval: Approval::Approved })?,
                 Action::Call(call) => {
                     self.streams = false;
@@ -132,9 +134,10 @@ impl Turn {
 }
 
 impl Turn {
-    /// A turn of these messages, in the form of Chat Completions. `settings` are those of
-    /// [`options`](crate::options), but `system`; `output` is a JSON Schema that the answer has to match,
-    /// and `max_corrections` is how many requests in a row may only correct.
+    /// Creates a turn from these messages, in the form of Chat Completions. `settings` are those of
+    /// [`options`](crate::options) except `system`. `output` is a JSON Schema that the answer has
+    /// to match. `max_corrections` is the largest number of consecutive requests that only correct
+    /// a mistake.
     ///
     /// # Errors
     ///
@@ -161,7 +164,7 @@ impl Turn {
         config.max_corrections = max_corrections.unwrap_or(config.max_corrections);
         (config.constrain, config.policy) = (Constrain::Off, Policy::new(DefaultDecision::Allow));
         (config.unattended, config.hands_out) = (true, true);
-        // Without tools a call in the text is none.
+        // Without tools there are no calls, so text in their syntax stays text.
         if known.catalog.is_empty() {
             config.dialects = DialectSet::NONE;
         }
@@ -184,36 +187,36 @@ impl Turn {
         Ok(turn)
     }
 
-    /// Takes the messages that are to be sent now, in the form of Chat Completions; `None` where
-    /// nothing is: the turn is over, or an answer is awaited.
+    /// Returns the messages to send now, in the form of Chat Completions, once. `None` if there is
+    /// nothing to send: the turn is over, or an answer is awaited.
     pub fn request(&mut self) -> Option<Vec<Value>> {
         self.request.take().map(|request| messages(&request))
     }
 
-    /// Takes the next piece of the answer's text, and gives what the client is told now.
+    /// Takes the next chunk of the answer's text, and returns the pieces for the client.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where no answer is awaited.
+    /// [`Mistake::State`] if no answer is awaited.
     pub fn push(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
         self.take(Input::Delta(Delta::content(chunk)))
     }
 
-    /// Takes the next piece of a separate reasoning field.
+    /// Takes the next chunk of a separate reasoning field, and returns the pieces for the client.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where no answer is awaited.
+    /// [`Mistake::State`] if no answer is awaited.
     pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
         self.take(Input::Delta(Delta::reasoning(chunk)))
     }
 
-    /// Takes a message of the endpoint's answer, or a piece of one, in the form of Chat Completions: its text
-    /// and its reasoning, in whichever field that is.
+    /// Takes a message of the endpoint's answer, or a chunk of one, in the form of Chat
+    /// Completions: its text and its reasoning, whatever the name of that field.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where no answer is awaited.
+    /// [`Mistake::State`] if no answer is awaited.
     pub fn push_message(&mut self, message: &Value) -> Result<Vec<Told>, Mistake> {
         let mut told = Vec::new();
         for (at, delta) in texts_of(message).into_iter().enumerate() {
@@ -224,41 +227,42 @@ impl Turn {
         Ok(told)
     }
 
-    /// Ends the answer, by the endpoint's word for why it ended.
+    /// Finishes the answer with the endpoint's finish reason.
     ///
     /// # Errors
     ///
-    /// [`Mistake::State`] where no answer is awaited.
+    /// [`Mistake::State`] if no answer is awaited.
     pub fn finish(&mut self, reason: &str) -> Result<Vec<Told>, Mistake> {
         self.take(Input::ModelFinished(FinishReason::from(reason)))
     }
 
-    /// Whether more of the model's answer is wanted; once it is not, the stream can be closed.
+    /// Returns `true` while more of the model's answer is wanted. After that the stream can be
+    /// closed.
     pub fn is_streaming(&self) -> bool {
         self.streams && self.request.is_none()
     }
 
-    /// Calls for the client to run.
+    /// Returns the calls that the client has to run.
     pub fn calls(&self) -> &[Invocation] {
         &self.calls
     }
 
-    /// What the answer says so far.
+    /// Returns the text of the answer so far.
     pub fn content(&self) -> &str {
         &self.told
     }
 
-    /// What the model thought so far.
+    /// Returns the model's reasoning so far.
     pub fn reasoning(&self) -> &str {
         &self.thought
     }
 
-    /// Whether there is an answer, or calls.
+    /// Returns `true` if there is an answer, or there are calls.
     pub fn is_over(&self) -> bool {
         !self.calls.is_empty() || self.finished.is_some()
     }
 
-    /// Why the answer ended, in the words of Chat Completions; `None` before that.
+    /// Returns the finish reason of Chat Completions; `None` before the end.
     pub fn finish_reason(&self) -> Option<&'static str> {
         if !self.calls.is_empty() {
             return Some("tool_calls");
@@ -270,14 +274,14 @@ impl Turn {
         })
     }
 
-    /// What is wrong with the answer, in words for people, where it is not what was asked for.
+    /// Returns a message for the user if the answer is not what was requested; otherwise `None`.
     pub fn problem(&self) -> Option<String> {
         let finished = self.finished.as_ref().filter(|finished| !finished.reason.is_answer());
         finished.map(|finished| finished.reason.to_string())
     }
 }
 
-/// The messages of a request, in the form of Chat Completions.
+/// Converts the messages of a request to the form of Chat Completions.
 pub fn messages(request: &Request) -> Vec<Value> {
     let message = |message: &Message| {
         let content = if message.images.is_empty() {

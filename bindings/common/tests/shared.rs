@@ -1,4 +1,5 @@
-//! What every binding relies on: kinds of mistakes, settings in JSON, results in JSON.
+//! The behaviour that every binding relies on: kinds of mistakes, settings in JSON, results in
+//! JSON.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

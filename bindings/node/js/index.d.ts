@@ -106,7 +106,7 @@ export declare class StateError extends ToolgraftError {}
 export interface Span {
   /** The first one. */
   readonly start: number;
-  /** The one behind the last one. */
+  /** The position after the last one. */
   readonly end: number;
 }
 

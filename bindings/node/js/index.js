@@ -295,7 +295,7 @@ class Pieces {
 export class Parser {
   #native;
   #message;
-  /** The byte behind the last event, and the call that began last. */
+  /** The byte after the last event, and the index of the call that began last. */
   #at = 0;
   #index = 0;
   #text = new Pieces();

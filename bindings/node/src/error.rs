@@ -1,14 +1,15 @@
-//! Mistakes of the caller as errors whose `code` names their class, and what is read of JSON.
+//! Converts mistakes of the caller into errors whose `code` is the name of their class, and reads
+//! and writes JSON.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use toolgraft_bindings::Mistake;
 
-/// A result whose error has the name of a class in its `code`.
+/// A result whose error has the name of its class in its `code`.
 pub(crate) type Result<T> = std::result::Result<T, napi::Error<String>>;
 
-/// The error for a mistake.
+/// Returns the error for a mistake.
 pub(crate) fn thrown(mistake: Mistake) -> napi::Error<String> {
     let class = match &mistake {
         Mistake::Type(_) | Mistake::Setting(_) => "SettingError",
@@ -19,17 +20,17 @@ pub(crate) fn thrown(mistake: Mistake) -> napi::Error<String> {
     napi::Error::new(class.to_owned(), mistake.to_string())
 }
 
-/// A description that a caller gave, in JSON.
+/// Parses JSON that the caller passed.
 pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
     serde_json::from_str(json).map_err(|error| thrown(Mistake::Tool(error.to_string())))
 }
 
-/// A value in JSON.
+/// Serializes a value as JSON.
 pub(crate) fn written(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| thrown(Mistake::Tool(error.to_string())))
 }
 
-/// Settings under the names that JavaScript has for them: `callBytes` is `call_bytes`.
+/// Settings under their JavaScript names: `callBytes` is `call_bytes`.
 pub(crate) struct Settings {
     names: Vec<(String, String)>,
     pub(crate) map: Map<String, Value>,
@@ -47,7 +48,7 @@ impl Settings {
         Ok(Settings { names, map })
     }
 
-    /// The error for a mistake in the settings, which calls them as the caller does.
+    /// Returns the error for a mistake in the settings, with the names that the caller used.
     pub(crate) fn thrown(&self, mistake: Mistake) -> napi::Error<String> {
         let renamed = |mut words: String| {
             for (snake, name) in &self.names {
@@ -62,8 +63,8 @@ impl Settings {
     }
 }
 
-/// `callBytes` as `call_bytes`. A name that is written so already is not JavaScript's, and comes
-/// out as one that no setting has.
+/// Converts `callBytes` to `call_bytes`. A name with an underscore is not a JavaScript name, and
+/// becomes one that no setting has.
 fn snake(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 2);
     for letter in name.chars() {

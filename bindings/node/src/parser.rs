@@ -10,11 +10,11 @@ use toolgraft_bindings::{Reader, Reading};
 use crate::error::{Result, Settings, thrown, written};
 use crate::tools::Catalog;
 
-/// Events for the other half: a number where there is none (0) or one whose text is the whole
-/// chunk, else a JSON array.
+/// Events for the other half: a number if there is none (0) or a single one whose text is the whole
+/// chunk, otherwise a JSON array.
 ///
-/// The number is four times the byte behind the event and its [`Kind`]. The event begins where the one
-/// before it ended, and is of the call that began last.
+/// The number is four times the offset of the byte after the event, plus its [`Kind`]. The event
+/// begins at the end of the previous one, and belongs to the call that began last.
 type Sent = Either<f64, String>;
 
 /// An incremental parser of one message of a model.
@@ -23,7 +23,7 @@ pub struct Parser(Reader);
 
 #[napi]
 impl Parser {
-    /// Reads with settings in JSON.
+    /// Creates a parser with settings in JSON.
     #[napi(constructor)]
     pub fn new(catalog: &Catalog, settings: String) -> Result<Self> {
         let settings = Settings::new(&settings)?;
@@ -31,7 +31,7 @@ impl Parser {
         Ok(Parser(Reader::new(reading, &catalog.0)))
     }
 
-    /// Takes the next piece of the answer's text.
+    /// Parses the next chunk of the answer's text.
     #[napi]
     pub fn push(&mut self, chunk: String) -> Result<Sent> {
         let mut events = Events::new(&chunk);
@@ -39,7 +39,7 @@ impl Parser {
         events.sent()
     }
 
-    /// Takes the next piece of a separate reasoning field.
+    /// Parses the next chunk of a separate reasoning field.
     #[napi]
     pub fn push_reasoning(&mut self, chunk: String) -> Result<Sent> {
         let mut events = Events::new(&chunk);
@@ -47,7 +47,7 @@ impl Parser {
         events.sent()
     }
 
-    /// Ends the message.
+    /// Finishes the message.
     #[napi]
     pub fn finish(&mut self, reason: String, stop: Option<Vec<String>>) -> Result<Sent> {
         let mut events = Events::new("");
@@ -55,13 +55,13 @@ impl Parser {
         events.sent()
     }
 
-    /// Takes what the message says.
+    /// Returns the message, as JSON.
     #[napi]
     pub fn take_message(&mut self) -> Result<String> {
         message(self.0.take_message().map_err(thrown)?)
     }
 
-    /// What looked like a call and is none.
+    /// Returns texts that looked like calls but are none, as JSON.
     #[napi]
     pub fn not_calls(&self) -> Result<String> {
         let not_calls = self.0.not_calls().iter();
@@ -75,20 +75,20 @@ impl Parser {
         self.0.reset();
     }
 
-    /// A further parser with the same settings.
+    /// Returns a further parser with the same settings.
     #[napi]
     pub fn fork(&self) -> Self {
         Parser(self.0.fork())
     }
 
-    /// What a whole message says.
+    /// Parses a whole message, and returns it as JSON.
     #[napi]
     pub fn parse(&self, text: String, reasoning: String, reason: String) -> Result<String> {
         message(self.0.parse(&text, &reasoning, &reason))
     }
 }
 
-/// A message in JSON: its texts, and of each call what it is or why it must not run.
+/// Converts a message to JSON: its texts, and each call or the reason that it must not run.
 fn message(message: Assembled) -> Result<String> {
     let entries = message.entries.into_iter().map(|entry| {
         let (call, rejected) = match entry.result {
@@ -106,7 +106,7 @@ fn message(message: Assembled) -> Result<String> {
     }))
 }
 
-/// What an event is that needs no more than its bytes.
+/// The kind of an event that is determined by its range of bytes.
 #[derive(Clone, Copy)]
 enum Kind {
     Text = 1,
@@ -114,10 +114,10 @@ enum Kind {
     ArgsDelta = 3,
 }
 
-/// Events of one chunk.
+/// The events of one chunk.
 struct Events<'c> {
     chunk: &'c str,
-    /// The first event, where its text is the whole chunk.
+    /// The first event, as long as it is the only one and its text is the whole chunk.
     whole: Option<(Kind, u32, Span)>,
     events: Vec<OwnedEvent>,
 }
@@ -147,12 +147,12 @@ impl<'c> Events<'c> {
         self.events.push(event.into_owned());
     }
 
-    /// Whether a text is the chunk in place, so that it need not be compared.
+    /// Returns `true` if a text is the chunk itself, by its address, without a comparison.
     fn is_whole(&self, text: &str) -> bool {
         std::ptr::eq(text, self.chunk) && !text.is_empty()
     }
 
-    /// Has the first event stand among the others.
+    /// Moves the first event to the others.
     fn unfold(&mut self) {
         let text = self.chunk;
         self.events.extend(self.whole.take().map(|(kind, index, span)| match kind {

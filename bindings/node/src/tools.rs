@@ -1,4 +1,4 @@
-//! Tools, the catalog of them, the texts that are made of it, and what is checked by it.
+//! Tools, their catalog, the texts that are rendered from it, and the checks of calls.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use toolgraft_bindings::Known;
 
 use crate::error::{Result, Settings, read, thrown, written};
 
-/// The tool of a description in either form, in MCP's form with its server.
+/// Converts a tool from any accepted form to MCP's form with its server.
 #[napi]
 pub fn tool(json: String) -> Result<String> {
     written(&toolgraft_bindings::tool(read(&json)?).map_err(thrown)?)
 }
 
-/// A call as if a model had written it without a mistake: dialect, and the call's own fields.
+/// Returns a call as a parser would report it, without repairs.
 #[napi]
 pub fn call(tool: String, arguments: String, server: Option<String>, dialect: String) -> Result<String> {
     let dialect = toolgraft_bindings::word(&dialect).map_err(thrown)?;
@@ -24,19 +24,19 @@ pub fn call(tool: String, arguments: String, server: Option<String>, dialect: St
     written(&call)
 }
 
-/// Whether a word says how a call ended.
+/// Checks that a word is a status of a call.
 #[napi]
 pub fn status(word: String) -> Result<()> {
     toolgraft_bindings::word::<toolgraft::outcome::Status>(&word).map(drop).map_err(thrown)
 }
 
-/// Tools that are known together.
+/// A set of tools.
 #[napi]
 pub struct Catalog(pub(crate) Known);
 
 #[napi]
 impl Catalog {
-    /// A catalog of tools in a JSON array.
+    /// Creates a catalog from tools in a JSON array.
     #[napi(constructor)]
     pub fn new(json: String) -> Result<Self> {
         let tools: Vec<Value> = read(&json)?;
@@ -44,19 +44,19 @@ impl Catalog {
         Ok(Catalog(Known::new(tools.collect::<Result<_>>()?)))
     }
 
-    /// The tools, server by server, in JSON.
+    /// Returns the tools, server by server, in JSON.
     #[napi]
     pub fn tools(&self) -> Result<String> {
         written(&self.0.catalog.tools().collect::<Vec<_>>())
     }
 
-    /// What is wrong with schemas that cannot be used.
+    /// Returns messages about schemas that are not usable.
     #[napi]
     pub fn problems(&self) -> Vec<String> {
         self.0.validator.problems().iter().map(ToString::to_string).collect()
     }
 
-    /// The system text.
+    /// Renders the system text.
     #[napi]
     pub fn render(&self, settings: String) -> Result<String> {
         let settings = Settings::new(&settings)?;
@@ -64,7 +64,7 @@ impl Catalog {
         toolgraft_bindings::render(&self.0, options).map_err(thrown)
     }
 
-    /// The message that carries results.
+    /// Renders the message with results.
     #[napi]
     pub fn results(&self, told: String, request: Option<String>, settings: String) -> Result<String> {
         let settings = Settings::new(&settings)?;
@@ -72,7 +72,7 @@ impl Catalog {
         toolgraft_bindings::results(&self.0, read(&told)?, request.as_deref(), options).map_err(thrown)
     }
 
-    /// `{"call": …}` with arguments that the schema accepts, or `{"rejected": …}`.
+    /// Returns `{"call": …}` with arguments that the schema accepts, or `{"rejected": …}`.
     #[napi]
     pub fn validate(&self, call: String) -> Result<String> {
         let call: toolgraft::Call = read(&call)?;
@@ -82,7 +82,8 @@ impl Catalog {
         })
     }
 
-    /// The text with nothing in it that is taken for a call or a result; nothing where it is as it was.
+    /// Defuses syntax in a text that could be read as a call or a result. Returns `null` if nothing
+    /// had to be changed.
     #[napi]
     pub fn neutralise(&self, text: String) -> Option<String> {
         match Neutraliser::new(&self.0.catalog).neutralise(&text) {

@@ -1,4 +1,4 @@
-//! One request of a client with tools, to a model that has none.
+//! One request of a client with tools to a model without tool calling.
 
 use napi::bindgen_prelude::Either;
 use napi_derive::napi;
@@ -8,7 +8,7 @@ use toolgraft_bindings::{Told, ToldKind};
 use crate::error::{Result, Settings, read, thrown, written};
 use crate::tools::Catalog;
 
-/// What a client is told: nothing (0), the chunk itself as text (1) or reasoning (2), or a JSON
+/// The pieces for the client: none (0), the chunk itself as text (1) or reasoning (2), or a JSON
 /// array of objects.
 type Sent = Either<u32, String>;
 
@@ -26,13 +26,14 @@ fn sent(chunk: &str, told: &[Told]) -> Result<Sent> {
     }
 }
 
-/// A model without tools, asked as if it had some.
+/// A model without tool calling, used as if it had it.
 #[napi]
 pub struct Turn(toolgraft_bindings::Turn);
 
 #[napi]
 impl Turn {
-    /// A turn of these messages, in the form of Chat Completions; all but the number is JSON.
+    /// Creates a turn from messages in the form of Chat Completions. All parameters but the number
+    /// are JSON.
     #[napi(constructor)]
     pub fn new(
         catalog: &Catalog,
@@ -48,37 +49,37 @@ impl Turn {
             .map_err(|mistake| settings.thrown(mistake))
     }
 
-    /// Takes the messages that are to be sent now, in JSON.
+    /// Returns the messages to send now, as JSON.
     #[napi]
     pub fn request(&mut self) -> Result<Option<String>> {
         self.0.request().map(|messages| written(&messages)).transpose()
     }
 
-    /// Takes the next piece of the answer's text.
+    /// Takes the next chunk of the answer's text.
     #[napi]
     pub fn push(&mut self, chunk: String) -> Result<Sent> {
         sent(&chunk, &self.0.push(&chunk).map_err(thrown)?)
     }
 
-    /// Takes the next piece of a separate reasoning field.
+    /// Takes the next chunk of a separate reasoning field.
     #[napi]
     pub fn push_reasoning(&mut self, chunk: String) -> Result<Sent> {
         sent(&chunk, &self.0.push_reasoning(&chunk).map_err(thrown)?)
     }
 
-    /// Ends the answer.
+    /// Finishes the answer.
     #[napi]
     pub fn finish(&mut self, reason: String) -> Result<Sent> {
         sent("", &self.0.finish(&reason).map_err(thrown)?)
     }
 
-    /// Whether more of the model's answer is wanted.
+    /// Returns `true` while more of the model's answer is wanted.
     #[napi]
     pub fn is_streaming(&self) -> bool {
         self.0.is_streaming()
     }
 
-    /// Calls for the client to run, in JSON.
+    /// Returns the calls for the client to run, as JSON.
     #[napi]
     pub fn calls(&self) -> Result<String> {
         let calls = self.0.calls().iter();
@@ -86,25 +87,25 @@ impl Turn {
         written(&calls.collect::<Vec<Value>>())
     }
 
-    /// What the answer says so far.
+    /// Returns the text of the answer so far.
     #[napi]
     pub fn content(&self) -> String {
         self.0.content().to_owned()
     }
 
-    /// What the model thought so far.
+    /// Returns the model's reasoning so far.
     #[napi]
     pub fn reasoning(&self) -> String {
         self.0.reasoning().to_owned()
     }
 
-    /// Why the answer ended, in the words of Chat Completions.
+    /// Returns the finish reason of Chat Completions.
     #[napi]
     pub fn finish_reason(&self) -> Option<String> {
         self.0.finish_reason().map(str::to_owned)
     }
 
-    /// What is wrong with the answer.
+    /// Returns a message about an answer that is not what was requested.
     #[napi]
     pub fn problem(&self) -> Option<String> {
         self.0.problem()

@@ -1,4 +1,5 @@
-//! The agent's loop, over a model of an endpoint or of Python, with Python's functions and MCP servers.
+//! The agent's loop over a model that is an endpoint or Python code, with Python functions and MCP
+//! servers as tools.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -28,17 +29,17 @@ use crate::model::PythonModel;
 use crate::tools::Tool;
 use crate::{records, settings, value};
 
-/// A model with tools.
+/// An agent: a model with tools.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Loop {
     agent: toolgraft::Agent,
-    /// Syntax that the calls of a client's messages are written in.
+    /// The syntax of calls in the client's messages.
     dialect: Dialect,
-    /// Language of what the model is told.
+    /// The language of notes to the model.
     lang: Lang,
 }
 
-/// A schema that an answer has to match.
+/// Reads the schema that an answer has to match.
 pub(crate) fn output(schema: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<OutputSchema>>> {
     let Some(schema) = schema.filter(|schema| !schema.is_none()) else { return Ok(None) };
     let schema: Value = value::from_python(schema).map_err(ToolError::new_err)?;
@@ -46,19 +47,21 @@ pub(crate) fn output(schema: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<O
     Ok(Some(Arc::new(schema)))
 }
 
-/// Strings; a lone string is a mistake, for it would count as its characters.
+/// Reads a list of strings. A single string is an error, because it would be read as a list of its
+/// characters.
 fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     value.extract()
 }
 
-/// How turns go, by the settings that are no prompt's; and how long a call may take.
+/// Reads the settings of turns, which are those that do not belong to the prompt. Also returns the
+/// time limit of a call.
 fn config(
     mut config: TurnConfig,
     keywords: &Bound<'_, PyDict>,
     functions: &[String],
 ) -> PyResult<(TurnConfig, Option<Duration>)> {
     let mut policy = Map::new();
-    // The program's own functions, which it handed over to be called.
+    // The program passed these functions itself to be called, so they need no approval.
     let mut allowed: Vec<Value> = functions.iter().map(|name| exact_pattern(None, name).into()).collect();
     let mut call_timeout = Some(toolgraft::agent::CALL_TIMEOUT);
     for (name, value) in keywords {
@@ -87,8 +90,8 @@ fn config(
     Ok((config, call_timeout))
 }
 
-/// The functions of Python as a toolbox: of each of these tools that runs, `tool/` and its name are
-/// those of a coroutine function of its arguments.
+/// Returns a toolbox of Python functions. Each of these tools that runs something has a coroutine
+/// function of the name `tool/` and the tool's name, which takes its arguments.
 fn functions(tools: Vec<Tool>, parallel: bool) -> Functions {
     let functions = if parallel { Functions::unnamed().parallel() } else { Functions::unnamed() };
     tools.into_iter().map(toolgraft::Tool::from).fold(functions, |functions, tool| {
@@ -116,8 +119,8 @@ async fn outcome(function: &str, arguments: Map<String, Value>) -> Outcome {
     }
 }
 
-/// Whoever answers for Python: `approve`, of a question, gives whether the call may run and what the
-/// model is told where it may not.
+/// Asks Python's `approve`, which gets the request and returns whether the call may run, and the
+/// reason for the model if not.
 struct Asked;
 
 impl Approver for Asked {
@@ -138,7 +141,7 @@ impl Approver for Asked {
     }
 }
 
-/// The fields of something that has a JSON form.
+/// Returns the JSON form of a value as a Python object.
 fn fields<'py>(py: Python<'py>, of: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::to_value(of).map_err(|error| StateError::new_err(error.to_string()))?;
     value::to_python(py, &value)
@@ -146,8 +149,9 @@ fn fields<'py>(py: Python<'py>, of: &impl serde::Serialize) -> PyResult<Bound<'p
 
 #[pymethods]
 impl Loop {
-    /// The model is `(url, name, key, headers, parameters)` of an endpoint, or the coroutine function
-    /// `model`; `tools` are those of functions, and `asks` is whether there is `approve`.
+    /// `model` is `(url, name, key, headers, parameters)` of an endpoint, or `None` for the
+    /// coroutine function `model`. `tools` are those of functions. `asks` is true if there is a
+    /// function `approve`.
     #[new]
     #[pyo3(signature = (model, name, tools, hubs, asks, output, parallel, prompt, settings))]
     #[allow(clippy::too_many_arguments, reason = "of Python's half alone")]
@@ -185,8 +189,8 @@ impl Loop {
         Ok(Loop { agent: builder.build(), dialect, lang })
     }
 
-    /// Begins a turn. What is said is a text, messages in the form of Chat Completions, or
-    /// nothing, where the conversation awaits the model.
+    /// Begins a turn. `said` is a text, messages in the form of Chat Completions, or nothing if the
+    /// conversation already awaits the model.
     fn run(
         &self,
         py: Python<'_>,
@@ -222,10 +226,10 @@ impl Loop {
 }
 
 impl Loop {
-    /// A client's messages.
+    /// Reads a client's messages.
     fn read(&self, messages: &Bound<'_, PyAny>) -> PyResult<toolgraft::Conversation> {
         let messages = messages.try_iter()?.map(|message| value::from_python(&message?).map_err(ToolError::new_err));
-        // A call of an earlier turn is written as it was, whether its tool is still there or not.
+        // A call of an earlier turn is written unchanged, even if its tool no longer exists.
         let messages = messages.collect::<PyResult<_>>()?;
         let (system, known) =
             toolgraft_bindings::read(messages, self.dialect, self.lang, &Catalog::default()).map_err(raised)?;
@@ -236,7 +240,7 @@ impl Loop {
     }
 }
 
-/// An endpoint, as Python's half has it.
+/// The parameters of an endpoint.
 #[derive(FromPyObject)]
 struct Endpoint(String, String, Option<String>, Vec<(String, String)>, Py<PyDict>);
 
@@ -258,14 +262,14 @@ impl Endpoint {
     }
 }
 
-/// What was said so far, to go on with.
+/// A conversation that can be continued.
 #[pyclass(frozen, eq, module = "toolgraft", skip_from_py_object)]
 #[derive(PartialEq)]
 pub(crate) struct Conversation(toolgraft::Conversation);
 
 #[pymethods]
 impl Conversation {
-    /// The conversation that `to_dict` wrote.
+    /// Reads the conversation that `to_dict` returned.
     #[staticmethod]
     fn from_dict(conversation: &Bound<'_, PyDict>) -> PyResult<Self> {
         let value = value::from_python(conversation.as_any()).map_err(ToolError::new_err)?;
@@ -273,7 +277,7 @@ impl Conversation {
         serde_json::from_value(value).map(Conversation).map_err(wrong)
     }
 
-    /// The JSON form, to be kept.
+    /// Returns the JSON form, for storing.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         fields(py, &self.0)
     }
@@ -283,7 +287,7 @@ impl Conversation {
     }
 }
 
-/// One turn on its way.
+/// A turn in progress.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Run {
     run: Arc<Mutex<Option<toolgraft::agent::Run>>>,
@@ -293,7 +297,7 @@ pub(crate) struct Run {
 
 #[pymethods]
 impl Run {
-    /// What happens next: the event's name and its fields, or `None` after the last.
+    /// Returns the next event as its name and its fields, or `None` after the last.
     fn next(&self, done: Py<PyAny>) -> PyResult<Work> {
         let run = Arc::clone(&self.run);
         let next = bridge::on(&self.on, async move {
@@ -313,12 +317,12 @@ impl Run {
         bridge::begin(done, next)
     }
 
-    /// Ends the turn: its last events say so.
+    /// Cancels the turn: its last events report that.
     fn cancel(&self) {
         self.cancel.cancel();
     }
 
-    /// Ends the turn and all that runs for it, without further events.
+    /// Ends the turn and everything that runs for it, without further events.
     fn close(&self, done: Py<PyAny>) -> PyResult<Work> {
         let run = Arc::clone(&self.run);
         bridge::begin(done, async move {
@@ -334,7 +338,8 @@ impl Drop for Run {
     }
 }
 
-/// An event as a dict in its JSON form, where calls are records and the last one has its parts.
+/// Converts an event to a dict in its JSON form, with records for calls and the parts of the last
+/// event.
 fn told<'py>(py: Python<'py>, event: AgentEvent) -> PyResult<Bound<'py, PyAny>> {
     match event {
         AgentEvent::CallEnded { index, id, call } => {

@@ -1,8 +1,8 @@
-//! Between tokio and asyncio: work of this library that Python awaits, and coroutines of Python
-//! that this library awaits. Either ends the other when it is dropped.
+//! The bridge between tokio and asyncio: work of this library that Python awaits, and coroutines of
+//! Python that this library awaits. Each is cancelled when the future of the other side is dropped.
 //!
-//! The Python half is `_bridge.py`. An own bridge, since in that of pyo3-async-runtimes a
-//! coroutine runs on where the future that awaits it is dropped.
+//! The Python half is `_bridge.py`. This is not pyo3-async-runtimes, because there a coroutine runs
+//! on after the future that awaits it is dropped.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,13 +15,15 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::task::futures::TaskLocalFuture;
 
-/// The threads that all work runs on, of the process with this identifier: a forked one has none.
+/// The runtime and the id of the process that created it: a forked process does not have its
+/// threads.
 static RUNTIME: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
 
 tokio::task_local! {
-    /// The event loop that coroutines of the work at hand run on: a Python function of a coroutine
-    /// function's name, its arguments and what is called with its end, that gives what cancels it.
-    /// The functions themselves are Python's alone, so that its collector sees all that holds them.
+    /// The event loop for coroutines of the current work, as a Python function: its arguments are
+    /// the name of a coroutine function, that function's arguments and a callback for its end, and
+    /// it returns a function that cancels. The coroutine functions are held by Python alone, so
+    /// that its garbage collector sees all references.
     static LOOP: Arc<Py<PyAny>>;
 }
 
@@ -35,36 +37,37 @@ fn runtime() -> PyResult<Arc<Runtime>> {
     }
     let built = Builder::new_multi_thread().worker_threads(2).enable_all().thread_name("toolgraft").build();
     let built = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
-    // Its threads are not here, and would be waited for.
+    // After a fork the old runtime's threads do not exist here, and dropping it would wait for
+    // them.
     std::mem::forget(runtime.replace((process, Arc::clone(&built))));
     Ok(built)
 }
 
-/// Work that goes on beside Python's threads.
+/// Work that runs in the background.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Work(AbortHandle);
 
 #[pymethods]
 impl Work {
-    /// Ends it, unless it is over.
+    /// Cancels the work unless it is finished.
     fn cancel(&self) {
         self.0.abort();
     }
 }
 
-/// Work whose coroutines run on this loop.
+/// Sets the event loop for the coroutines of `work`.
 pub(crate) fn on<W: Future>(on: &Arc<Py<PyAny>>, work: W) -> TaskLocalFuture<Arc<Py<PyAny>>, W> {
     LOOP.scope(Arc::clone(on), work)
 }
 
-/// Begins work, at whose end `done` is called with an exception or `None`, and what came of it.
+/// Starts work. At its end `done` is called with an exception or `None`, and the result.
 pub(crate) fn begin(
     done: Py<PyAny>,
     work: impl Future<Output = PyResult<Py<PyAny>>> + Send + 'static,
 ) -> PyResult<Work> {
     let task = runtime()?.spawn(async move {
         let over = work.await;
-        // Without an interpreter nobody waits.
+        // After the interpreter's end nobody waits for the result.
         Python::try_attach(|py| {
             let (error, value) = match over {
                 Ok(value) => (py.None(), value),
@@ -78,7 +81,7 @@ pub(crate) fn begin(
     Ok(Work(task.abort_handle()))
 }
 
-/// Drops on a thread that may do so for as long as it takes.
+/// Drops a value on a background thread, since that may take time.
 pub(crate) fn discard(value: impl Send + 'static) {
     if let Ok(runtime) = runtime() {
         runtime.spawn(async move { drop(value) });
@@ -87,7 +90,7 @@ pub(crate) fn discard(value: impl Send + 'static) {
 
 type Over = Box<dyn FnOnce(PyResult<Py<PyAny>>) + Send>;
 
-/// What is called with an exception or `None`, and a value, once a coroutine is over.
+/// The callback for the end of a coroutine: takes an exception or `None`, and a value.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Settle(Mutex<Option<Over>>);
 
@@ -101,7 +104,7 @@ impl Settle {
     }
 }
 
-/// A coroutine on its way. It is cancelled where this is dropped before its end.
+/// A running coroutine. It is cancelled when this is dropped before its end.
 pub(crate) struct Running(Py<PyAny>);
 
 impl Drop for Running {
@@ -114,7 +117,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs the coroutine function of this name on the loop of the work at hand.
+/// Starts the coroutine function of this name on the current event loop.
 pub(crate) fn start<A>(
     function: &str,
     arguments: A,
@@ -131,7 +134,7 @@ where
     })
 }
 
-/// What the coroutine function of this name gives.
+/// Calls the coroutine function of this name, and returns its result.
 pub(crate) async fn call<A>(function: &str, arguments: A) -> PyResult<Py<PyAny>>
 where
     A: for<'py> IntoPyObject<'py, Target = PyTuple>,

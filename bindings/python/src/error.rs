@@ -1,4 +1,4 @@
-//! The exceptions: one family, of the caller's mistakes. A model's mistakes are no exceptions.
+//! The exceptions: one family, for mistakes of the caller. A model's mistakes are not exceptions.
 
 use pyo3::PyErr;
 use pyo3::create_exception;
@@ -27,7 +27,7 @@ create_exception!(
     "MCP servers: their configuration cannot be read, or one of them is not there."
 );
 
-/// The exception for a mistake.
+/// Returns the exception for a mistake.
 pub(crate) fn raised(mistake: Mistake) -> PyErr {
     match mistake {
         Mistake::Type(words) => PyTypeError::new_err(words),

@@ -1,4 +1,4 @@
-//! The parser's events as Python sees them.
+//! The parser's events as Python classes.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ record! {
     Text is "text" {
         /// The text, verbatim.
         text: Py<PyString>,
-        /// Its bytes.
+        /// Range of bytes in the stream.
         span: Span,
     }
 }
@@ -24,54 +24,54 @@ record! {
     Reasoning is "reasoning" {
         /// The text, verbatim.
         text: Py<PyString>,
-        /// Syntax around a draft, if it is that.
+        /// The syntax around a drafted call, if the text is that.
         syntax: Option<String>,
-        /// Its bytes.
+        /// Range of bytes in the stream.
         span: Span,
     }
 }
 
 record! {
-    /// A call's name is known.
+    /// The name of a call is known.
     CallStart is "call_start" {
-        /// Which call of this message, from 0.
+        /// Index of the call in this message, from 0.
         index: u32,
-        /// Server, as far as it is known here; `CallEnd` is authoritative.
+        /// The server, if it is known already; `CallEnd` is authoritative.
         server: Option<String>,
-        /// Tool, as written.
+        /// The tool, as written.
         tool: String,
-        /// Bytes from the call's start to here.
+        /// Range of bytes from the start of the call.
         span: Span,
     }
 }
 
 record! {
-    /// A preview of the arguments' JSON text: all deltas of a call, joined, are always a prefix of
+    /// A preview of the arguments' JSON text: the joined deltas of a call are always a prefix of
     /// some valid JSON text.
     ArgsDelta is "args_delta" {
-        /// Which call.
+        /// Index of the call.
         index: u32,
         /// More of the JSON text.
         text: Py<PyString>,
-        /// Bytes since the call's last event.
+        /// Range of bytes since the call's last event.
         span: Span,
     }
 }
 
 record! {
-    /// A call is over. Authoritative; exactly one of `call` and `rejected` is there.
+    /// The end of a call. Authoritative; exactly one of `call` and `rejected` is set.
     CallEnd is "call_end" {
-        /// Which call.
+        /// Index of the call.
         index: u32,
-        /// The call, its arguments not yet checked against a schema.
+        /// The call. Its arguments are not yet checked against a schema.
         call: Option<Py<Call>>,
-        /// Why it must not run.
+        /// The rejection, if the call must not run.
         rejected: Option<Py<Rejected>>,
-        /// The call's whole text.
+        /// The whole text of the call.
         raw: Py<PyString>,
-        /// Whether the arguments do not continue the joined deltas.
+        /// True if the arguments do not continue the joined deltas.
         restated: bool,
-        /// Bytes since the call's last event.
+        /// Range of bytes since the call's last event.
         span: Span,
     }
 }
@@ -79,51 +79,51 @@ record! {
 record! {
     /// Syntax that is neither text nor call.
     Marker is "marker" {
-        /// Which.
+        /// The kind of syntax.
         kind: String,
         /// Its text, verbatim.
         text: Py<PyString>,
-        /// Its bytes.
+        /// Range of bytes in the stream.
         span: Span,
     }
 }
 
 record! {
-    /// Calls that were reported are judged anew, by what came after them; exactly one of `provenance` and
-    /// `reason` is there.
+    /// Reported calls are judged again because of the text after them; exactly one of `provenance`
+    /// and `reason` is set.
     Revised is "revised" {
-        /// Which calls.
+        /// Range of indexes of the calls.
         calls: Span,
-        /// How they were found, if they are calls.
+        /// The new provenance, if they are calls.
         provenance: Option<&'static str>,
-        /// Why they must not run.
+        /// The reason, if they must not run.
         reason: Option<Py<Reason>>,
-        /// Empty, at the point of the decision.
+        /// Empty, at the position of the decision.
         span: Span,
     }
 }
 
 record! {
-    /// Text that was reported belongs elsewhere, with the markers and calls in it.
+    /// Reported text belongs to another part of the message, together with its markers and calls.
     Moved is "moved" {
-        /// Which bytes of the stream.
+        /// Ranges of bytes in the stream.
         spans: Py<PyTuple>,
-        /// Where they belong: `content`, `reasoning`, `drafts` or `syntax`.
+        /// The part: `content`, `reasoning`, `drafts` or `syntax`.
         to: String,
-        /// Empty, at the point of the decision.
+        /// Empty, at the position of the decision.
         span: Span,
     }
 }
 
-/// An event of the library; `chunk` is the piece that was pushed, which an event with the
-/// same text shares.
+/// Converts an event of the library. `chunk` is the chunk that was pushed; an event with the same
+/// text shares its Python string.
 pub(crate) fn event<'py>(
     py: Python<'py>,
     event: Event<'_>,
     chunk: Option<(&str, &Bound<'py, PyString>)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shared = |part: &str| match chunk {
-        // All of the chunk in place, so that it need not be compared.
+        // Compared by address, which is cheap and enough for an event that is the whole chunk.
         Some((whole, object)) if std::ptr::eq(part, whole) => object.clone().unbind(),
         _ => text(py, part),
     };
@@ -158,12 +158,12 @@ pub(crate) fn event<'py>(
             let spans = spans.iter().map(|part| Py::new(py, span(part.clone()))).collect::<PyResult<Vec<_>>>()?;
             made!(Moved { spans: PyTuple::new(py, spans)?.unbind(), to: word(to), span: bytes })
         }
-        // A kind that a later version of the library adds is a row here first.
+        // An event kind of a later version of the library must be added here first.
         other => return Err(ToolError::new_err(format!("this package does not know the event {other:?}"))),
     })
 }
 
-/// The event that an owned one was made of.
+/// Converts an owned event back into a borrowed one, and takes its parts.
 pub(crate) fn lent(event: &mut OwnedEvent) -> Option<Event<'_>> {
     Some(match event {
         OwnedEvent::Text { text, span } => Event::Text { text, span: span.clone() },

@@ -17,14 +17,14 @@ use crate::records::{Call, ToolResult};
 use crate::tools::Tool;
 use crate::value;
 
-/// Servers that are connected.
+/// The connected servers.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Servers {
     hub: Arc<toolgraft_mcp::Hub>,
 }
 
 impl Servers {
-    /// The servers as a toolbox.
+    /// Returns the servers as a toolbox.
     pub(crate) fn toolbox(&self) -> Arc<dyn Toolbox> {
         Arc::clone(&self.hub) as Arc<dyn Toolbox>
     }
@@ -36,7 +36,8 @@ impl Drop for Servers {
     }
 }
 
-/// Connects to the servers of configurations: pairs of a name for messages, and JSON text.
+/// Connects to the servers of configurations, which are pairs of a name for messages and a JSON
+/// text.
 #[pyfunction]
 #[pyo3(signature = (done, configs, environment, **settings))]
 pub(crate) fn connect(
@@ -74,7 +75,7 @@ fn set(mut builder: HubBuilder, settings: Option<&Bound<'_, PyDict>>) -> PyResul
     Ok(builder)
 }
 
-/// A time in seconds.
+/// Reads a time in seconds.
 pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let seconds = value.extract::<f64>()?;
     Duration::try_from_secs_f64(seconds)
@@ -83,12 +84,12 @@ pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
 
 #[pymethods]
 impl Servers {
-    /// The tools of all servers.
+    /// Returns the tools of all servers.
     fn tools(&self) -> Vec<Tool> {
         self.hub.catalog().tools().cloned().map(Tool::from).collect()
     }
 
-    /// How the servers are.
+    /// Returns the status of the servers.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let states = serde_json::to_value(self.hub.servers()).map_err(|error| HubError::new_err(error.to_string()))?;
         value::to_python(py, &states)
@@ -120,7 +121,7 @@ impl Servers {
     }
 }
 
-/// What became of a call, for Python.
+/// Converts the outcome of a call.
 fn result(py: Python<'_>, call: Py<Call>, outcome: toolgraft::Outcome) -> PyResult<ToolResult> {
     let structured = outcome.structured.as_ref().map(|value: &Value| value::to_python(py, value)).transpose()?;
     Ok(ToolResult {

@@ -1,8 +1,8 @@
 //! toolgraft for Python: the native half of the package `toolgraft`.
 //!
-//! In come Python's texts, lists and dicts; out go [events] and [records] with the names that the JSON forms
-//! have. Each is made once and holds Python's own values, so that reading a field copies
-//! nothing. Where work may take long, other threads run meanwhile.
+//! Input is text, lists and dicts of Python; output are [events] and [records] with the names of
+//! the JSON forms. Each is created once and holds Python values, so that reading a field copies
+//! nothing. Other threads run during long work.
 
 mod agent;
 mod bridge;

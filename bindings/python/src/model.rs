@@ -1,4 +1,4 @@
-//! A model that is a program of Python.
+//! A model that is implemented in Python.
 
 use futures::stream::{self, BoxStream, StreamExt};
 use pyo3::exceptions::PyValueError;
@@ -11,16 +11,18 @@ use toolgraft::model::{ModelError, ModelEvent, Request};
 use crate::bridge;
 use crate::value;
 
-/// The coroutine function `model`, of messages and of what its answer's pieces are handed to.
+/// The coroutine function `model`, which takes messages and a callback for the pieces of its
+/// answer.
 pub(crate) struct PythonModel;
 
-/// What comes of the model: a piece, or its end.
+/// An output of the model: a piece, or its end.
 enum Came {
     Piece(ModelEvent),
     Over(PyResult<()>),
 }
 
-/// What pieces of an answer are handed to: a kind (`text`, `reasoning` or `finish`) and a text.
+/// The callback for the pieces of an answer; it takes a kind (`text`, `reasoning` or `finish`) and
+/// a text.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Emit(UnboundedSender<Came>);
 
@@ -36,7 +38,7 @@ impl Emit {
                 return Err(PyValueError::new_err(message));
             }
         };
-        // Nobody reads on where the answer is enough as it is.
+        // If the rest of the answer is not needed, nobody receives it.
         let _ = self.0.send(Came::Piece(piece));
         Ok(())
     }
@@ -58,7 +60,7 @@ impl Model for PythonModel {
                 Ok(running) => running,
                 Err(error) => return stream::iter([Err(ModelError::caused(error))]).boxed(),
             };
-            // The end of the coroutine is the end of the answer, unless that has said so itself.
+            // The end of the coroutine ends the answer, unless it has reported a finish reason.
             stream::unfold((told, Some(running), false), |(mut told, running, finished)| async move {
                 running.as_ref()?;
                 match told.recv().await? {

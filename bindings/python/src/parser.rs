@@ -12,20 +12,20 @@ use crate::records::{self, NotACall};
 use crate::tools::Catalog;
 use crate::{events, settings};
 
-/// A chunk of so many bytes is read while other threads run: below it that costs more than it gives.
+/// From this number of bytes on, a chunk is parsed while other threads run; for shorter ones the
+/// switch costs more than it saves.
 const LONG: usize = 32 << 10;
 
 /// An incremental parser of one message of a model.
 ///
-/// Of `tools` (a `Catalog`, or a list of tools or dicts) it reads names; without them any name is
-/// taken, and syntaxes that read known names only are off.
+/// Reads the names in `tools` (a `Catalog`, or a list of tools or dicts). Without tools any name is
+/// accepted, and syntaxes that only read known names are off.
 ///
-/// Settings: `dialects` (`"auto"`, one or a list), `model` (its name, for what is known of its
-/// family), `reasoning`, `reasoning_calls`, `reasoning_marks`, `fenced_calls`, `stop`,
-/// `call_bytes`, `depth`, `calls`; `validate` (whether `message` has arguments checked; true),
-/// `collect` (whether the message is kept for `message`; true), `keep_not_calls` (whether
-/// `not_calls` is kept; false). A message that is not kept has no near calls, and no calls of
-/// `fenced_calls`.
+/// Settings: `dialects` (`"auto"`, one or a list), `model` (its name, which selects the profile of
+/// its family), `reasoning`, `reasoning_calls`, `reasoning_marks`, `fenced_calls`, `stop`,
+/// `call_bytes`, `depth`, `calls`; `validate` (whether the calls of `message` are checked; true),
+/// `collect` (whether `message` is collected; true), `keep_not_calls` (whether `not_calls` is
+/// collected; false). Without `collect` there are no near calls, and no calls of `fenced_calls`.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Parser {
     reader: Reader,
@@ -33,7 +33,7 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
-    /// Reads with the settings that a caller gave; `tools` are looked at once.
+    /// Creates a parser with the caller's settings.
     fn with(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let reading = Reading::new(&settings::map(settings)?).map_err(raised)?;
         let catalog = Catalog::given(py, tools)?;
@@ -53,7 +53,7 @@ impl Parser {
         events.finish()
     }
 
-    /// Has the parser work while other threads run, and makes its events afterwards.
+    /// Runs the parser while other threads run, and creates its events afterwards.
     fn apart<'py>(
         &mut self,
         py: Python<'py>,
@@ -76,7 +76,7 @@ fn push(reader: &mut Reader, reasoning: bool, text: &str, sink: &mut impl FnMut(
     if reasoning { reader.push_reasoning(text, sink) } else { reader.push(text, sink) }
 }
 
-/// A list of events that grows.
+/// A growing list of events.
 struct Events<'py, 'c> {
     chunk: Option<(&'c str, &'c Bound<'py, PyString>)>,
     list: Bound<'py, PyList>,
@@ -108,20 +108,20 @@ impl Parser {
         Parser::with(py, tools, settings)
     }
 
-    /// Takes the next piece of the answer's text, and gives the events that are certain now.
+    /// Parses the next chunk of the answer's text, and returns the events that are certain now.
     #[pyo3(signature = (chunk, /))]
     fn push<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         self.take(false, chunk)
     }
 
-    /// Takes the next piece of a separate reasoning field (`reasoning_content`).
+    /// Parses the next chunk of a separate reasoning field (`reasoning_content`).
     #[pyo3(signature = (chunk, /))]
     fn push_reasoning<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         self.take(true, chunk)
     }
 
-    /// Ends the message: `reason` is the endpoint's word for why it ended. Gives the last events,
-    /// with text that was meant as a call and fits no syntax of calls as a rejected one.
+    /// Finishes the message with the endpoint's finish reason, and returns the last events. If a
+    /// text was meant as a call but fits no syntax, it is among them as a rejected call.
     #[pyo3(signature = (reason = "stop", *, stop = None))]
     fn finish<'py>(
         &mut self,
@@ -134,7 +134,7 @@ impl Parser {
         })
     }
 
-    /// What the message says, once it is over; arguments are checked, unless `validate` is false.
+    /// The message, after its end. Its arguments are checked unless `validate` is false.
     #[getter]
     fn message(&mut self, py: Python<'_>) -> PyResult<Py<records::Message>> {
         if let Some(message) = &self.message {
@@ -146,25 +146,25 @@ impl Parser {
         Ok(message)
     }
 
-    /// What looked like a call and is none, with `keep_not_calls`.
+    /// Texts that looked like calls but are none, with `keep_not_calls`.
     #[getter]
     fn not_calls(&self) -> Vec<NotACall> {
         self.reader.not_calls().iter().map(records::not_a_call).collect()
     }
 
-    /// Begins another message; settings and tools stay.
+    /// Begins another message with the same settings and tools.
     fn reset(&mut self) {
         self.reader.reset();
         self.message = None;
     }
 
-    /// A further parser with the same settings, at the start of a message; cheap however many
-    /// tools are known.
+    /// Returns a further parser with the same settings, at the start of a message. The cost does
+    /// not depend on the number of tools.
     fn fork(&self) -> Self {
         Parser { reader: self.reader.fork(), message: None }
     }
 
-    /// Reads a whole text with these settings, whatever this parser is in the middle of.
+    /// Parses a whole text with these settings, independently of the message in progress.
     #[pyo3(signature = (text, /, *, reasoning = "", reason = "stop"))]
     fn parse(&self, text: &Bound<'_, PyString>, reasoning: &str, reason: &str) -> PyResult<records::Message> {
         let py = text.py();
@@ -179,11 +179,11 @@ impl Parser {
     }
 }
 
-/// What a whole text says; arguments are checked against the tools' schemas.
+/// Parses a whole text. Arguments are checked against the tools' schemas.
 ///
-/// `finish_reason` is the endpoint's word for why it ended, `reasoning_field` the text of a separate
+/// `finish_reason` is the endpoint's finish reason, `reasoning_field` the text of a separate
 /// reasoning field. The settings are those of `Parser`. For many texts with the same tools,
-/// `Parser(…).parse(text)` does what a list of tools costs once.
+/// `Parser(…).parse(text)` reads the list of tools only once.
 #[pyfunction]
 #[pyo3(signature = (text, tools = None, *, finish_reason = "stop", reasoning_field = "", **settings))]
 pub(crate) fn parse(

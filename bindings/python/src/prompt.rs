@@ -1,4 +1,4 @@
-//! The system text, and the message that carries results.
+//! Renders the system text, and the message with results.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,11 +11,11 @@ use crate::records::{Rejected, ToolResult};
 use crate::tools::Catalog;
 use crate::{settings, value};
 
-/// The system text that teaches a syntax of calls and lists the tools.
+/// Renders the system text that teaches a syntax of calls and lists the tools.
 ///
-/// Settings: `model` (its name, for what is known of its family), `dialect`, `lang`, `style`,
-/// `listing`, `system` (the caller's own text, which comes first), `tool_choice` (`auto`, `none`,
-/// `required` or a tool's name), `max_calls`, `description_chars`.
+/// Settings: `model` (its name, which selects the profile of its family), `dialect`, `lang`,
+/// `style`, `listing`, `system` (the caller's own text, which comes first), `tool_choice` (`auto`,
+/// `none`, `required` or a tool's name), `max_calls`, `description_chars`.
 #[pyfunction]
 #[pyo3(signature = (tools, **settings))]
 pub(crate) fn render_prompt(
@@ -29,7 +29,7 @@ pub(crate) fn render_prompt(
     py.detach(|| render(known, options)).map_err(raised)
 }
 
-/// A result or a rejected call, in JSON.
+/// Converts a result or a rejected call to JSON.
 fn told(item: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = item.py();
     let dict = match (item.cast::<Rejected>(), item.cast::<ToolResult>()) {
@@ -43,11 +43,11 @@ fn told(item: &Bound<'_, PyAny>) -> PyResult<Value> {
     value::from_python(dict.as_any()).map_err(ToolError::new_err)
 }
 
-/// The one user message that answers the calls of the model's last message, rejected ones
-/// included. `request` is what the person asked for, which is recalled.
+/// Renders the one user message that answers the calls of the model's last message, including
+/// rejected ones. `request` is the user's request, which is repeated to the model.
 ///
-/// Settings are those of `render_prompt`, and have to be the same; `result_bytes` is how much of
-/// one result the model sees.
+/// The settings are those of `render_prompt`, and must be the same; `result_bytes` is the number of
+/// bytes of one result that the model sees.
 #[pyfunction]
 #[pyo3(signature = (tools, results, *, request = None, **settings))]
 pub(crate) fn results_message(

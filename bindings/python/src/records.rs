@@ -1,4 +1,4 @@
-//! Calls and messages as Python sees them: frozen, with the names of the JSON forms.
+//! Calls and messages as Python classes: frozen, with the names of the JSON forms.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ use toolgraft::parse;
 use crate::error::{ToolError, raised};
 use crate::value;
 
-/// A class of fields that can be read, compared, matched and written as JSON. The fields behind
-/// `beside` can only be read.
+/// Defines a class whose fields can be read, compared, matched and written as JSON. The fields
+/// after `beside` can only be read.
 macro_rules! record {
     (
         $(#[$doc:meta])* $name:ident $(is $type:literal)?
@@ -42,7 +42,7 @@ macro_rules! record {
             $($new)?
 
             $(
-                /// Which event it is, as in its JSON form.
+                /// The type of the event, as in its JSON form.
                 #[classattr]
                 #[pyo3(name = "type")]
                 fn kind() -> &'static str {
@@ -50,7 +50,7 @@ macro_rules! record {
                 }
             )?
 
-            /// The JSON form: a dict of what JSON has.
+            /// Returns the JSON form as a dict.
             #[allow(clippy::wrong_self_convention, reason = "one name and form for all, `Span` among them, which is `Copy`")]
             pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let dict = PyDict::new(py);
@@ -83,12 +83,12 @@ macro_rules! record {
 pub(crate) use record;
 
 record! {
-    /// Bytes of the stream, in UTF-8: offsets from its start.
+    /// A range of bytes of the stream in UTF-8, as offsets from its start.
     #[derive(Clone, Copy)]
     Span {
         /// The first byte.
         start: u64,
-        /// The byte behind the last one.
+        /// The byte after the last one.
         end: u64,
     }
 }
@@ -96,23 +96,23 @@ record! {
 record! {
     /// A complete call of a tool or resource.
     Call {
-        /// Server, as written or as resolved from the catalog.
+        /// The server, as written or as resolved from the catalog.
         server: Option<String>,
-        /// Tool.
+        /// The tool.
         tool: String,
-        /// Arguments: any JSON value until they are validated, an object then.
+        /// The arguments: any JSON value before validation, an object after it.
         arguments: Py<PyAny>,
-        /// The arguments' text as the model wrote it.
+        /// The text of the arguments as the model wrote it.
         raw_arguments: Py<PyString>,
-        /// Syntax that the call was written in.
+        /// The syntax of the call.
         dialect: &'static str,
-        /// Everything that had to be mended, in order.
+        /// All repairs, in order.
         repairs: Py<PyTuple>,
-        /// How the call was found. Any but `plain` wants a person's approval.
+        /// The provenance of the call. Any other than `plain` needs the user's approval.
         provenance: &'static str,
     }
     new
-    /// A call as if a model had written it without a mistake.
+    /// Creates a call as a parser would report it, without repairs.
     #[new]
     #[pyo3(signature = (tool, arguments, *, server = None, dialect = "use_mcp_tool"))]
     fn new(py: Python<'_>, tool: &str, arguments: &Bound<'_, PyAny>, server: Option<String>, dialect: &str) -> PyResult<Self> {
@@ -124,59 +124,59 @@ record! {
 }
 
 record! {
-    /// A call that must not run, and why.
+    /// A call that must not run, with the reason.
     Rejected {
-        /// Reason.
+        /// The kind of reason.
         kind: &'static str,
-        /// The call's whole text.
+        /// The whole text of the call.
         raw: Py<PyString>,
-        /// What was wrong and where, for people and for the model.
+        /// The fault and its place, for users and for the model.
         message: String,
-        /// Server, as far as it was known.
+        /// The server, if it is known.
         server: Option<String>,
-        /// Tool, as far as it was known.
+        /// The tool, if it is known.
         tool: Option<String>,
         /// Names of tools that the model may have meant.
         nearest: Py<PyTuple>,
-        /// Syntax that the call was written in.
+        /// The syntax of the call.
         dialect: &'static str,
-        /// The call itself where it was complete.
+        /// The call itself if it was complete.
         call: Option<Py<Call>>,
-        /// What quotes it (`quoted` only).
+        /// The construct that quotes it (`quoted` only).
         quoted_in: Option<String>,
-        /// Whether its text stays where it stands.
+        /// True if its text remains in the content.
         in_text: bool,
     }
 }
 
 record! {
-    /// Why a call must not run, without the call.
+    /// The reason that a call must not run, without the call.
     Reason {
-        /// What is wrong with it.
+        /// The kind of reason.
         kind: &'static str,
-        /// The same in words, with the place.
+        /// The fault and its place, as a message.
         message: String,
-        /// Known names that are near an unknown one.
+        /// Known names that are similar to an unknown one.
         nearest: Py<PyTuple>,
-        /// What quotes it (`quoted` only).
+        /// The construct that quotes it (`quoted` only).
         quoted_in: Option<String>,
-        /// How the call was found, which counts once nothing else rejects it.
+        /// The provenance of the call, which applies if nothing else rejects it.
         provenance: &'static str,
     }
 }
 
 record! {
-    /// What a message says.
+    /// A parsed message.
     Message {
-        /// What the user sees.
+        /// The text for the user.
         content: Py<PyString>,
-        /// The reasoning, with the calls that were drafted in it.
+        /// The reasoning, including calls that were only drafted in it.
         reasoning: Py<PyString>,
         /// The calls, in order.
         calls: Py<PyTuple>,
         /// Calls that must not run, in order.
         rejected: Py<PyTuple>,
-        /// Whether what looked like reasoning was the answer.
+        /// True if text that looked like reasoning was the answer.
         answer_in_reasoning: bool,
     }
     beside {
@@ -186,51 +186,51 @@ record! {
 }
 
 record! {
-    /// One call of a message, or what was left of it; exactly one of `call` and `rejected` is there.
+    /// One call of a message; exactly one of `call` and `rejected` is set.
     Entry {
-        /// Index that the events used.
+        /// Index of the call in the events.
         index: u32,
         /// The call.
         call: Option<Py<Call>>,
-        /// Why it must not run.
+        /// The rejection, if the call must not run.
         rejected: Option<Py<Rejected>>,
-        /// The call's whole text.
+        /// The whole text of the call.
         raw: Py<PyString>,
-        /// All deltas of the arguments, joined.
+        /// The joined deltas of the arguments.
         deltas: Py<PyString>,
-        /// Whether the arguments do not continue the deltas.
+        /// True if the arguments do not continue the deltas.
         restated: bool,
     }
 }
 
 record! {
-    /// Text that looked like a call and is none.
+    /// Text that looked like a call but is none.
     NotACall {
         /// The dialect that it was read as.
         dialect: &'static str,
-        /// Its bytes.
+        /// Range of bytes in the stream.
         span: Span,
-        /// Why it is none.
+        /// The reason that it is none.
         reason: String,
     }
 }
 
 record! {
-    /// What became of a call, for the model.
+    /// The result of a call, for the model.
     ToolResult {
         /// The call.
         call: Py<Call>,
-        /// What the tool said.
+        /// The tool's answer.
         text: String,
-        /// The call's identifier; its place in the message where none is given.
+        /// The call's identifier; by default its position in the message.
         id: Option<String>,
-        /// How it ended: `result`, `tool_error`, `denied`, `timed_out`, `cancelled` or `displayed`.
+        /// The status: `result`, `tool_error`, `denied`, `timed_out`, `cancelled` or `displayed`.
         status: String,
-        /// MCP's `structuredContent`, which is told where `text` is empty.
+        /// MCP's `structuredContent`, which the model gets if `text` is empty.
         structured: Option<Py<PyAny>>,
     }
     new
-    /// What became of a call: by default, that its tool answered with this text.
+    /// Creates a result; by default an answer of the tool.
     #[new]
     #[pyo3(signature = (call, text, *, id = None, status = "result", structured = None))]
     fn new(call: Py<Call>, text: String, id: Option<String>, status: &str, structured: Option<Py<PyAny>>) -> PyResult<Self> {
@@ -239,7 +239,7 @@ record! {
     }
 }
 
-/// A field as JSON has it: records as dicts, tuples as lists.
+/// Converts a field to its JSON form: records to dicts, tuples to lists.
 pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = field.py();
     if let Ok(items) = field.cast::<PyTuple>() {
@@ -259,18 +259,18 @@ pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     })
 }
 
-/// The library's own value of a record: both have the same JSON form.
+/// Converts a record to the library's type, by their common JSON form.
 pub(crate) fn from_record<T: DeserializeOwned>(dict: Bound<'_, PyDict>) -> PyResult<T> {
     let value = value::from_python(dict.as_any()).map_err(ToolError::new_err)?;
     serde_json::from_value(value).map_err(|error| ToolError::new_err(error.to_string()))
 }
 
-/// The value that a word stands for.
+/// Parses an argument that is one of several words.
 fn word_of<T: FromStr<Err: Display>>(word: &str) -> PyResult<T> {
     toolgraft_bindings::word(word).map_err(raised)
 }
 
-/// The word that JSON has for a value.
+/// Returns the JSON string of a value.
 pub(crate) fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -291,7 +291,7 @@ pub(crate) fn span(span: event::Span) -> Span {
     Span { start: span.start, end: span.end }
 }
 
-/// A call of the library.
+/// Converts a call of the library.
 pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
     Ok(Call {
         arguments: value::to_python(py, &call.arguments)?.unbind(),
@@ -304,7 +304,7 @@ pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
     })
 }
 
-/// A rejected call of the library.
+/// Converts a rejected call of the library.
 pub(crate) fn rejected(py: Python<'_>, rejected: event::Rejected) -> PyResult<Rejected> {
     Ok(Rejected {
         kind: rejected.kind.as_str(),
@@ -329,12 +329,12 @@ pub(crate) fn either(py: Python<'_>, result: Result<toolgraft::Call, event::Reje
     })
 }
 
-/// What of a text was no call.
+/// Converts a text that is not a call.
 pub(crate) fn not_a_call(not: &parse::NotACall) -> NotACall {
     NotACall { dialect: not.dialect.name(), span: span(not.span.clone()), reason: word(not.reason) }
 }
 
-/// A message of the library.
+/// Converts a message of the library.
 pub(crate) fn message(py: Python<'_>, assembled: Assembled) -> PyResult<Message> {
     let (mut entries, mut calls, mut not_run) = (Vec::new(), Vec::new(), Vec::new());
     for entry in assembled.entries {

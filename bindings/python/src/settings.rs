@@ -1,4 +1,4 @@
-//! Keyword arguments as the shared settings take them.
+//! Converts keyword arguments for the shared settings.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::value;
 
-/// Settings by name, in JSON.
+/// Returns settings by name, as JSON.
 pub(crate) fn map(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Map<String, Value>> {
     let Some(keywords) = keywords else { return Ok(Map::new()) };
     let setting = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {

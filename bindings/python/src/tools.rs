@@ -1,4 +1,4 @@
-//! Tools, the catalog of them, and what is checked and made harmless by it.
+//! Tools, their catalog, and the functions that need it: checking calls and defusing texts.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -32,7 +32,8 @@ impl From<Tool> for toolgraft::Tool {
 
 #[pymethods]
 impl Tool {
-    /// A tool; `input_schema` is the JSON Schema of its arguments, without which any object is taken.
+    /// Creates a tool. `input_schema` is the JSON Schema of its arguments; without it any object is
+    /// accepted.
     #[new]
     #[pyo3(signature = (name, *, description = None, input_schema = None, server = None, title = None, output_schema = None, display_only = false))]
     fn new(
@@ -52,15 +53,15 @@ impl Tool {
         Ok(Tool(tool))
     }
 
-    /// The tool of a dict: of MCP's form (`name`, `inputSchema`, and `server` beside it), or of a
-    /// function in a request to OpenAI, Anthropic or Gemini.
+    /// Reads a tool from a dict in MCP's form (`name`, `inputSchema`, and also `server`), or in the
+    /// form of a function in a request to OpenAI, Anthropic or Gemini.
     #[staticmethod]
     fn from_dict(tool: &Bound<'_, PyDict>) -> PyResult<Self> {
         let value = value::from_python(tool.as_any()).map_err(ToolError::new_err)?;
         toolgraft_bindings::tool(value).map(Tool).map_err(raised)
     }
 
-    /// The tool in MCP's form, with its server.
+    /// Returns the tool in MCP's form, with its server.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let value = serde_json::to_value(&self.0).map_err(|error| ToolError::new_err(error.to_string()))?;
         value::to_python(py, &value)
@@ -72,19 +73,19 @@ impl Tool {
         &self.0.name
     }
 
-    /// Server that offers the tool.
+    /// The server that offers the tool.
     #[getter]
     fn server(&self) -> Option<&str> {
         self.0.server.as_deref()
     }
 
-    /// Name for people.
+    /// A name to show to users.
     #[getter]
     fn title(&self) -> Option<&str> {
         self.0.title.as_deref()
     }
 
-    /// What the tool does.
+    /// The description.
     #[getter]
     fn description(&self) -> Option<&str> {
         self.0.description.as_deref()
@@ -102,7 +103,7 @@ impl Tool {
         self.0.output_schema.as_ref().map(|schema| value::to_python(py, schema)).transpose()
     }
 
-    /// Whether calls run nothing and only show their arguments.
+    /// True if calls run nothing and only show their arguments.
     #[getter]
     fn display_only(&self) -> bool {
         self.0.display_only
@@ -114,8 +115,8 @@ impl Tool {
     }
 }
 
-/// Tools that are known together. Made once and used for many messages, it spares each of them
-/// the work that a list of tools is.
+/// A set of tools. Created once for many messages, it saves each of them the cost of reading a list
+/// of tools.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Catalog(pub(crate) Known);
 
@@ -124,7 +125,7 @@ impl Catalog {
         Catalog(Known::new(tools))
     }
 
-    /// The catalog that a caller hands over: one, or a list of tools, or nothing.
+    /// Converts the caller's `tools`: a catalog, a list of tools, or nothing.
     pub(crate) fn given<'py>(py: Python<'py>, tools: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Catalog>> {
         match tools {
             None => Bound::new(py, Catalog::of(Vec::new())),
@@ -138,7 +139,7 @@ impl Catalog {
 
 #[pymethods]
 impl Catalog {
-    /// A catalog of tools, or of dicts as `Tool.from_dict` takes them.
+    /// Creates a catalog from tools, or from dicts as accepted by `Tool.from_dict`.
     #[new]
     fn new(tools: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut list = Vec::new();
@@ -159,7 +160,7 @@ impl Catalog {
         self.0.catalog.tools().cloned().map(Tool).collect()
     }
 
-    /// What is wrong with schemas that cannot be used; their tools take any object.
+    /// Returns messages about schemas that are not usable; their tools accept any object.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.0.validator.problems().iter().map(ToString::to_string).collect())
     }
@@ -173,8 +174,8 @@ impl Catalog {
     }
 }
 
-/// The call with arguments that its tool's schema accepts, mended where that loses nothing; or
-/// why it must not run, in words for the model. Of a tool that is not known, any object is taken.
+/// Returns the call with arguments that its tool's schema accepts, repaired if that loses nothing;
+/// or the rejection, with a message for the model. For an unknown tool any object is accepted.
 #[pyfunction]
 pub(crate) fn validate<'py>(
     py: Python<'py>,
@@ -190,15 +191,16 @@ pub(crate) fn validate<'py>(
     })
 }
 
-/// The name of the dialect that a file describes, by which settings know it from then on:
-/// `dialect=name` teaches it, `dialects=["auto", name]` reads it beside all others.
+/// Registers the dialect that a file describes, and returns its name, by which settings know it
+/// from then on: `dialect=name` teaches it, `dialects=["auto", name]` reads it in addition to all
+/// others.
 #[pyfunction]
 pub(crate) fn load_dialect(file: &str) -> PyResult<&'static str> {
     toolgraft_bindings::load_dialect(file).map_err(raised)
 }
 
-/// The text with nothing in it that any syntax of calls takes for a call or a result: for what
-/// servers and files say in a prompt. With `tools` their names count too.
+/// Defuses syntax in a text that could be read as a call or a result, for text of servers and files
+/// in a prompt. With `tools` their names count too.
 #[pyfunction]
 #[pyo3(signature = (text, tools = None))]
 pub(crate) fn neutralise<'py>(

@@ -1,4 +1,5 @@
-//! One request of a client with tools, to a model that has none: what to send, what comes of it.
+//! One request of a client with tools to a model without tool calling: the requests to send, and
+//! the answer.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -9,18 +10,19 @@ use crate::error::{ToolError, raised};
 use crate::tools::Catalog;
 use crate::{settings, value};
 
-/// A model without tools, asked as if it had some: requests to send in, and text and calls out.
+/// A model without tool calling, used as if it had it: requests with tools in, text and calls out.
 ///
-/// `messages` are those of a request to Chat Completions. `request` is what to send to the model,
-/// texts alone; `push`, `push_reasoning` and `finish` take what it answers. A mistake of the model's is
-/// corrected by a further `request`. In the end there are `calls` or a `content`.
+/// `messages` are those of a request to Chat Completions. `request` returns the messages for the
+/// model, without tools; `push`, `push_reasoning` and `finish` take its answer. A mistake of the
+/// model is corrected by a further `request`. At the end there are `calls` or a `content`.
 ///
-/// Settings are those of `render_prompt`, but `system`; `output`, a JSON Schema that the answer has to
-/// match; and `max_corrections`, requests in a row that may only correct.
+/// The settings are those of `render_prompt` except `system`; `output` is a JSON Schema that the
+/// answer has to match, and `max_corrections` the largest number of consecutive requests that only
+/// correct a mistake.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Turn(toolgraft_bindings::Turn);
 
-/// What a client is told, as Python sees it.
+/// Converts the pieces for the client.
 fn told(told: Vec<Told>) -> Vec<(&'static str, String)> {
     told.into_iter().map(|(kind, text)| (kind.as_str(), text)).collect()
 }
@@ -47,40 +49,41 @@ impl Turn {
         turn.map(Turn).map_err(raised)
     }
 
-    /// Takes the messages that are to be sent now, in the form of Chat Completions; `None` where
-    /// nothing is: the turn is over, or an answer is awaited.
+    /// Returns the messages to send now, in the form of Chat Completions, once. `None` if there is
+    /// nothing to send: the turn is over, or an answer is awaited.
     fn request<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let messages = self.0.request();
         messages.map(|messages| messages.iter().map(|message| value::to_python(py, message)).collect()).transpose()
     }
 
-    /// Takes the next piece of the answer's text, and gives what the client is told now: pairs of
+    /// Takes the next chunk of the answer's text, and returns the pieces for the client: pairs of
     /// `text` or `reasoning` and the text.
     #[pyo3(signature = (chunk, /))]
     fn push(&mut self, chunk: &Bound<'_, PyString>) -> PyResult<Vec<(&'static str, String)>> {
         self.0.push(&chunk.to_cow()?).map(told).map_err(raised)
     }
 
-    /// Takes the next piece of a separate reasoning field.
+    /// Takes the next chunk of a separate reasoning field, and returns the pieces for the client.
     #[pyo3(signature = (chunk, /))]
     fn push_reasoning(&mut self, chunk: &Bound<'_, PyString>) -> PyResult<Vec<(&'static str, String)>> {
         self.0.push_reasoning(&chunk.to_cow()?).map(told).map_err(raised)
     }
 
-    /// Takes a message of the endpoint's answer, or a piece of one, in the form of Chat Completions.
+    /// Takes a message of the endpoint's answer, or a chunk of one, in the form of Chat
+    /// Completions.
     #[pyo3(signature = (message, /))]
     fn push_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Vec<(&'static str, String)>> {
         let message: Value = value::from_python(message).map_err(ToolError::new_err)?;
         self.0.push_message(&message).map(told).map_err(raised)
     }
 
-    /// Ends the answer, by the endpoint's word for why it ended.
+    /// Finishes the answer with the endpoint's finish reason.
     #[pyo3(signature = (reason = "stop"))]
     fn finish(&mut self, py: Python<'_>, reason: &str) -> PyResult<Vec<(&'static str, String)>> {
         py.detach(|| self.0.finish(reason)).map(told).map_err(raised)
     }
 
-    /// Whether more of the model's answer is wanted; once it is not, the stream can be closed.
+    /// True while more of the model's answer is wanted. After that the stream can be closed.
     #[getter]
     fn is_streaming(&self) -> bool {
         self.0.is_streaming()
@@ -96,25 +99,25 @@ impl Turn {
         calls.collect()
     }
 
-    /// What the answer says so far.
+    /// The text of the answer so far.
     #[getter]
     fn content(&self) -> &str {
         self.0.content()
     }
 
-    /// What the model thought so far.
+    /// The model's reasoning so far.
     #[getter]
     fn reasoning(&self) -> &str {
         self.0.reasoning()
     }
 
-    /// Why the answer ended, in the words of Chat Completions; `None` before that.
+    /// The finish reason of Chat Completions; `None` before the end.
     #[getter]
     fn finish_reason(&self) -> Option<&'static str> {
         self.0.finish_reason()
     }
 
-    /// What is wrong with the answer, in words for people, where it is not what was asked for.
+    /// A message for the user if the answer is not what was requested; otherwise `None`.
     #[getter]
     fn problem(&self) -> Option<String> {
         self.0.problem()

@@ -1,13 +1,13 @@
-//! JSON values to Python's and back.
+//! Converts JSON values to Python values and back.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
-/// Deepest nesting of a value from Python; a deeper one may hold itself.
+/// Deepest nesting of a value from Python. A deeper one may contain itself.
 const MAX_DEPTH: usize = 256;
 
-/// The Python value of a JSON value.
+/// Converts a JSON value to a Python value.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -15,7 +15,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
         Value::Number(number) => match (number.as_u64(), number.as_i64()) {
             (Some(number), _) => number.into_pyobject(py)?.into_any(),
             (None, Some(number)) => number.into_pyobject(py)?.into_any(),
-            // What is no integer is a finite double.
+            // A number that is not an integer is a finite double.
             (None, None) => PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any(),
         },
         Value::String(text) => PyString::new(py, text).into_any(),
@@ -36,7 +36,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// The JSON value of a Python value, or what of it has none.
+/// Converts a Python value to a JSON value. An `Err` names the part that has no JSON form.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> Result<Value, String> {
     read(value, 0)
 }

@@ -1,4 +1,4 @@
-"""A scripted model behind a real HTTP endpoint that knows no tools."""
+"""A scripted model at a real HTTP endpoint without tools."""
 
 from __future__ import annotations
 

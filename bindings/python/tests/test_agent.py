@@ -1,4 +1,4 @@
-"""An agent with a scripted model, of Python and behind an endpoint, with functions and a hub."""
+"""An agent with a scripted model, in Python and at an endpoint, with functions and a hub."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ Tools = Union[Callable[..., Any], "tuple[Tool, Callable[..., Any]]", Hub, Tool]
 class Agent:
     """A model with tools. One agent serves many conversations.
 
-    `model` is the name of a model behind `base_url`, or a function (`Model`); then `family` can name
+    `model` is the name of a model at `base_url`, or a function (`Model`); then `family` can name
     the model whose ways it has. `tools` are functions, hubs that are connected, and pairs of a `Tool`
     and a function. A function that is not `async` runs on a thread.
 

@@ -12,7 +12,7 @@ __all__ = ["lm"]
 
 
 class _LM(dspy.LM):
-    """DSPy asks LiteLLM's lists what a model can do; what is behind `toolgraft/` can do this."""
+    """A model with the prefix `toolgraft/`. DSPy looks up its abilities in LiteLLM's lists, which lack it."""
 
     @property
     def supports_function_calling(self) -> bool:

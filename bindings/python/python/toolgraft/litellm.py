@@ -1,4 +1,4 @@
-"""A provider for LiteLLM: any of its models behind the prefix `toolgraft/` has tools."""
+"""A provider for LiteLLM: any of its models has tools under the prefix `toolgraft/`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Handler(CustomLLM):
 
 
 def register(provider: str = "toolgraft", **settings: Any) -> None:
-    """Makes the models known to LiteLLM, behind this prefix: `toolgraft/ollama_chat/qwen3:4b`.
+    """Makes the models known to LiteLLM under this prefix: `toolgraft/ollama_chat/qwen3:4b`.
 
     Settings are those of `toolgraft.Turn`; those of an earlier call are replaced.
     """

@@ -50,7 +50,7 @@ def wrap(client: _Client, **settings: Any) -> _Client:
 
 
 def wrap_httpx(client: _Httpx, **settings: Any) -> _Httpx:
-    """The same for a client of httpx, `Client` or `AsyncClient`, behind any library that takes one."""
+    """The same for a client of httpx, `Client` or `AsyncClient`, for any library that takes one."""
     library = _library(client)
     wrapped: _Httpx = _wrapping(library, isinstance(client, library.AsyncClient))(client, settings)
     return wrapped

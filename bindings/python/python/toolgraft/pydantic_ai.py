@@ -38,7 +38,7 @@ class _ChatModel(OpenAIChatModel):
 def chat_model(
     name: str, client: AsyncOpenAI, *, settings: ModelSettings | None = None, **toolgraft: Any
 ) -> OpenAIChatModel:
-    """The model of this name behind the client's endpoint, with tools.
+    """The model of this name at the client's endpoint, with tools.
 
     `settings` are those of Pydantic AI; all others are those of `toolgraft.Turn`.
     """
