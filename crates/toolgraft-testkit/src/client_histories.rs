@@ -1,15 +1,15 @@
-//! Histories as clients send them, and what an endpoint gets of them.
+//! Histories as clients send them, and the messages that the endpoint gets.
 
 use serde_json::{Value, json};
 use toolgraft_serve::{Adapter, Config, Piece};
 
-/// A template that knows no system role, as those of Gemma 2 and Mistral 7B v0.1 are.
+/// A template without a system role, like those of Gemma 2 and Mistral 7B v0.1.
 pub const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
     {% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}\
     {{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}\
     {{ message.content | trim }}\n{% endfor %}";
 
-/// Histories of clients, each text of which holds a number in brackets.
+/// Returns histories of clients. Each text in them contains a number in brackets.
 pub fn histories() -> Vec<(&'static str, Value)> {
     let says = |role: &str, text: &str| json!({"role": role, "content": text});
     let parts =
@@ -68,13 +68,13 @@ pub fn histories() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What the client offers.
+/// Returns the tool that the client offers.
 pub fn tool() -> Value {
     json!({"type": "function", "function": {"name": "get_weather", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}}}}})
 }
 
-/// What the endpoint gets.
+/// Returns the messages that the endpoint gets.
 pub fn sent(config: &Config, history: &Value) -> Value {
     let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool()]});
     let mut adapter = Adapter::new(config, request).unwrap();
@@ -82,7 +82,7 @@ pub fn sent(config: &Config, history: &Value) -> Value {
     body["messages"].take()
 }
 
-/// Numbers in brackets in a history.
+/// Returns the numbers in brackets that a history contains.
 pub fn marks(history: &Value) -> Vec<String> {
     let text = history.to_string();
     (1..10).map(|number| format!("[{number}]")).filter(|mark| text.contains(mark)).collect()

@@ -1,4 +1,4 @@
-//! Fuzz targets over the inputs that earlier walks found (`fixtures/fuzz`).
+//! Runs fuzz targets with the stored inputs (`fixtures/fuzz`).
 //!
 //! ```text
 //! #[path = "../fuzz/fuzz_targets/laws.rs"]
@@ -16,13 +16,13 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::oracle;
 
-/// Bytes of stack for a target.
+/// Stack size of a target's thread, in bytes.
 pub const STACK: usize = 64 << 20;
 
-/// The targets whose texts are compared with what the parser made of them before it was rebuilt.
+/// The targets whose parses are compared with recorded digests.
 const RECORDED: [&str; 2] = ["grammar", "laws"];
 
-/// Runs a target over its file: an input on each line, in Base64.
+/// Runs a target with each input of its file: one per line, in Base64.
 ///
 /// # Panics
 /// The target fails, or there is no such file.
@@ -32,7 +32,7 @@ pub fn replay(target: &str, run: fn(&[u8])) {
     let (mut inputs, mut differences, mut keys) = (0, Vec::new(), BTreeSet::new());
     for (at, line) in lines.lines().enumerate() {
         let input = BASE64_STANDARD.decode(line).unwrap_or_else(|e| panic!("{file}, line {}: {e}", at + 1));
-        // The target's own panic was printed before.
+        // The target's own panic message is already printed.
         oracle::reset();
         let passed = catch_unwind(AssertUnwindSafe(|| run(&input))).is_ok();
         assert!(passed, "{file}, line {}: {}", at + 1, input.escape_ascii());
@@ -51,13 +51,13 @@ pub fn replay(target: &str, run: fn(&[u8])) {
     }
 }
 
-/// Makes a test of each fuzz target; each is a module with a function `fuzz`.
+/// Creates a test for each fuzz target, which is a module with a function `fuzz`.
 #[macro_export]
 macro_rules! targets {
     ($($target:ident)*) => {$(
         #[test]
         fn $target() {
-            // A debug build's frames are large, and a schema may nest.
+            // The stack frames of a debug build are large, and a schema may be nested.
             let run = || $crate::corpus::replay(stringify!($target), $target::fuzz);
             let thread = std::thread::Builder::new().stack_size($crate::corpus::STACK).spawn(run).expect("a thread can be started");
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -1,8 +1,7 @@
-//! An OpenAI-compatible endpoint that answers by script, over real HTTP.
+//! A scripted OpenAI-compatible endpoint over real HTTP.
 //!
-//! It runs on a thread of its own, so tests with and without a runtime use it
-//! alike, and it ends when it is dropped. Give its `url()` to the library or to
-//! the built program (`--base-url`).
+//! It runs on a thread of its own, so that tests with and without a runtime can use it, and ends
+//! when it is dropped. Pass its `url()` to the library or to the built program (`--base-url`).
 //!
 //! ```text
 //! let mut endpoint = Endpoint::start([Reply::text("Hello!"), Reply::new(429, "slow down")]);   // in this order
@@ -22,9 +21,10 @@
 //! endpoint.gone().await     // until a client has left before its answer was complete; `gone_blocking()` without a runtime
 //! ```
 //!
-//! `GET …/models` is answered from the list of `models` and uses up no reply; without one
-//! it is refused, and is not seen, unless `lists()` has the replies answer it, too. A request for which no reply is left gets HTTP 500 `no reply is left`,
-//! which no client should see in a test that passes.
+//! `GET …/models` is answered from the list of `models` and uses up no reply. Without such a list
+//! it is refused and not recorded, unless `lists()` lets the replies answer it too. A request for
+//! which no reply is left gets HTTP 500 `no reply is left`, which must not happen in a test that
+//! passes.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -38,61 +38,61 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// After this time a test that waits has failed.
+/// Time after which a waiting test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the endpoint answers to one request.
+/// The reply to one request.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
     /// Header lines, each with its line end.
     pub headers: String,
-    /// The body; each piece is one HTTP chunk and one write.
+    /// The body; each piece is one HTTP chunk, sent in one write.
     pub pieces: Vec<Vec<u8>>,
-    /// All chunks go out in one write.
+    /// `true` to send all chunks in one write.
     pub at_once: bool,
-    /// Time before each piece.
+    /// Pause before each piece.
     pub delay: Duration,
-    /// What follows the last piece.
+    /// The action after the last piece.
     pub end: End,
 }
 
-/// What follows the last piece of a body.
+/// The action after the last piece of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum End {
-    /// As HTTP wants it.
+    /// The body ends properly.
     Whole,
     /// The connection is closed within the body.
     Break,
-    /// Nothing more comes until the client goes.
+    /// Nothing more is sent until the client disconnects.
     Stall,
-    /// Nothing comes at all, not even the head.
+    /// Nothing is sent at all, not even the head.
     Mute,
 }
 
 impl Reply {
-    /// A body in one piece.
+    /// Creates a reply with a body in one piece.
     pub fn new(status: u16, body: &str) -> Self {
         let pieces = vec![body.as_bytes().to_vec()];
         Reply { status, headers: String::new(), pieces, at_once: false, delay: Duration::ZERO, end: End::Whole }
     }
 
-    /// A stream of these events, each in a piece of its own.
+    /// Creates a stream of these events, each in a piece of its own.
     pub fn events(events: &[Value]) -> Self {
         let pieces = events.iter().map(|e| format!("data: {e}\n\n").into_bytes()).collect();
         Reply { pieces, ..Reply::new(200, "") }.header("content-type", "text/event-stream")
     }
 
-    /// A complete answer, a word in each event.
+    /// Creates a complete answer with one word per event.
     pub fn text(text: &str) -> Self {
         let mut events: Vec<Value> = text.split_inclusive(' ').map(says).collect();
         events.push(stops("stop"));
         Reply::events(&events).done()
     }
 
-    /// A complete answer as Ollama sends it: the role in every chunk, the reasoning
-    /// in `reasoning`, and the cost in a chunk without choices.
+    /// Creates a complete answer in the form of Ollama: the role in every chunk, the reasoning in
+    /// `reasoning`, and the usage in a chunk without choices.
     pub fn ollama(reasoning: &str, text: &str) -> Self {
         let chunk = |delta: Value, finish: Value| {
             json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m",
@@ -111,8 +111,8 @@ impl Reply {
         Reply::events(&events).done()
     }
 
-    /// A complete answer as LM Studio sends it: the role in the first chunk, the
-    /// reasoning in `reasoning_content`, an empty delta with the reason.
+    /// Creates a complete answer in the form of LM Studio: the role in the first chunk, the
+    /// reasoning in `reasoning_content`, and an empty delta with the finish reason.
     pub fn lm_studio(reasoning: &str, text: &str) -> Self {
         let mut events = vec![delta(json!({"role": "assistant", "content": ""}))];
         events.extend(reasoning.split_inclusive(' ').map(|piece| delta(json!({"reasoning_content": piece}))));
@@ -121,24 +121,24 @@ impl Reply {
         Reply::events(&events).done()
     }
 
-    /// A web page, as a proxy or a wrong address gives it.
+    /// Creates a web page, as a proxy or a wrong URL returns it.
     pub fn html(title: &str) -> Self {
         let page = format!("<!DOCTYPE html><html><head><title>{title}</title></head><body></body></html>");
         Reply::new(200, &page).header("content-type", "text/html")
     }
 
-    /// A refusal with the endpoint's error object.
+    /// Creates a refusal with an error object.
     pub fn refused(status: u16, message: &str) -> Self {
         Reply::new(status, &json!({"error": {"message": message}}).to_string())
     }
 
-    /// Adds the `[DONE]` of the protocol.
+    /// Adds the protocol's `[DONE]`.
     pub fn done(mut self) -> Self {
         self.pieces.push(b"data: [DONE]\n\n".to_vec());
         self
     }
 
-    /// Adds a piece as it is.
+    /// Adds a piece verbatim.
     pub fn raw(mut self, piece: &str) -> Self {
         self.pieces.push(piece.as_bytes().to_vec());
         self
@@ -150,43 +150,43 @@ impl Reply {
         self
     }
 
-    /// Each byte in a piece of its own.
+    /// Splits the body into pieces of one byte.
     pub fn bytewise(mut self) -> Self {
         self.pieces = self.pieces.concat().chunks(1).map(<[u8]>::to_vec).collect();
         self
     }
 
-    /// All in one piece.
+    /// Joins the body into one piece.
     pub fn whole(mut self) -> Self {
         self.pieces = vec![self.pieces.concat()];
         self
     }
 
-    /// The pieces stay HTTP chunks, but go out in one write.
+    /// Sends the chunks in one write.
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
     }
 
-    /// Waits so long before each piece.
+    /// Sets the pause before each piece.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Sets what follows the last piece.
+    /// Sets the action after the last piece.
     pub fn end(mut self, end: End) -> Self {
         self.end = end;
         self
     }
 }
 
-/// A chunk with this delta.
+/// Returns a chunk with this delta.
 pub fn delta(delta: Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
-/// A chunk of one token, with others that could have stood there, probabilities in percent.
+/// Returns a chunk with one token and its alternatives, with probabilities in percent.
 pub fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
     let of = |text: &str, percent: f64| json!({"token": text, "logprob": (percent / 100.0).ln().max(-99.0), "bytes": text.as_bytes()});
     let mut token = of(text, percent);
@@ -194,35 +194,35 @@ pub fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
     json!({"choices": [{"index": 0, "delta": {"content": text}, "logprobs": {"content": [token]}, "finish_reason": null}]})
 }
 
-/// A chunk of the answer's text.
+/// Returns a chunk with text of the answer.
 pub fn says(text: &str) -> Value {
     delta(json!({"content": text}))
 }
 
-/// A chunk of reasoning in a field of its own.
+/// Returns a chunk with text of a separate reasoning field.
 pub fn thinks(text: &str) -> Value {
     delta(json!({"reasoning_content": text}))
 }
 
-/// A chunk with a whole native call.
+/// Returns a chunk with a whole native call.
 pub fn call(name: &str, arguments: &str) -> Value {
     let call = json!({"index": 0, "id": "call_a", "type": "function",
         "function": {"name": name, "arguments": arguments}});
     delta(json!({"tool_calls": [call]}))
 }
 
-/// The chunk with the reason why the answer is over.
+/// Returns the chunk with the finish reason.
 pub fn stops(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-/// The chunk that says what an answer cost.
+/// Returns the chunk with the usage.
 pub fn usage(prompt: u64, completion: u64) -> Value {
     json!({"choices": [], "usage":
         {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}})
 }
 
-/// A call in the syntax that the default prompt teaches.
+/// Returns a call in the syntax that the default prompt teaches.
 pub fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
     format!(
         "<use_mcp_tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
@@ -230,42 +230,42 @@ pub fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
     )
 }
 
-/// A request as the endpoint saw it.
+/// A request that the endpoint received.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// Request line and header lines.
     pub head: String,
-    /// The body; null where it is no JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
 }
 
 impl Seen {
-    /// `POST /v1/chat/completions`.
+    /// Returns the method and path, as in `POST /v1/chat/completions`.
     pub fn target(&self) -> &str {
         let line = self.head.lines().next().unwrap_or_default();
         line.rsplit_once(' ').map_or(line, |(target, _)| target)
     }
 
-    /// A header's value.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 
-    /// The text of the last message.
+    /// Returns the text of the last message.
     pub fn question(&self) -> String {
         let messages = self.body["messages"].as_array();
         let last = messages.and_then(|messages| messages.last());
         last.and_then(|m| m["content"].as_str()).unwrap_or_default().to_owned()
     }
 
-    /// All messages as one JSON text, for `contains`.
+    /// Returns all messages as one JSON text, for `contains`.
     pub fn messages(&self) -> String {
         self.body["messages"].to_string()
     }
 }
 
-/// Where the replies come from: the request and its number, from 0.
+/// The source of replies: a function of the request and its number, from 0.
 type Answer = Box<dyn FnMut(&Seen, usize) -> Reply + Send>;
 
 /// Options of an [`Endpoint`].
@@ -281,55 +281,56 @@ pub struct EndpointSetup {
 }
 
 impl EndpointSetup {
-    /// Listens on this port of the loopback interface; else on any free one.
+    /// Listens on this port of the loopback interface. The default is any free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Answers `GET …/models` with these.
+    /// Answers `GET …/models` with these models.
     pub fn models(mut self, models: &[&str]) -> Self {
         self.models = Some(models.iter().map(|&m| m.to_owned()).collect());
         self
     }
 
-    /// Names this as the owner of its models, as llama.cpp, vLLM and SGLang name themselves.
+    /// Sets the owner of the models, by which llama.cpp, vLLM and SGLang can be recognised.
     pub fn owner(mut self, owner: &'static str) -> Self {
         self.owner = Some(owner);
         self
     }
 
-    /// Has the replies answer `GET …/models`.
+    /// Lets the replies answer `GET …/models`.
     pub fn lists(mut self) -> Self {
         self.lists = true;
         self
     }
 
-    /// Says at Ollama's `/api/show` whether requests may carry tools.
+    /// Reports at Ollama's `/api/show` whether requests may contain tools.
     pub fn tools(mut self, tools: bool) -> Self {
         self.tools = Some(tools);
         self
     }
 
-    /// Answers requests for paths that end so with this; that uses up no reply and is not seen.
+    /// Answers requests for paths with this ending; they use up no reply and are not recorded.
     pub fn serves(mut self, path: &str, answer: Value) -> Self {
         self.serves.push((path.to_owned(), answer));
         self
     }
 
-    /// Takes requests for paths that end so and never answers; that uses up no reply and is not seen.
+    /// Accepts requests for paths with this ending and never answers; they use up no reply and are
+    /// not recorded.
     pub fn mutes(mut self, path: &str) -> Self {
         self.mutes.push(path.to_owned());
         self
     }
 
-    /// Answers the requests in this order.
+    /// Starts an endpoint with these replies, in this order.
     pub fn start(self, replies: impl IntoIterator<Item = Reply>) -> Endpoint {
         let mut replies: VecDeque<Reply> = replies.into_iter().collect();
         self.answer(move |_, _| replies.pop_front().unwrap_or_else(|| Reply::refused(500, "no reply is left")))
     }
 
-    /// Answers each request with what the function gives.
+    /// Starts an endpoint that gets its replies from a function.
     pub fn answer(self, answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Endpoint {
         let listener = std::net::TcpListener::bind(("127.0.0.1", self.port))
             .unwrap_or_else(|e| panic!("cannot listen on port {} of the loopback interface: {e}", self.port));
@@ -388,48 +389,50 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Options: port, list of models.
+    /// Returns options: port, list of models.
     pub fn setup() -> EndpointSetup {
         EndpointSetup::default()
     }
 
-    /// Answers the requests in this order, on any free port.
+    /// Starts an endpoint with these replies, in this order, on any free port.
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         Endpoint::setup().start(replies)
     }
 
-    /// Answers each request with what the function gives for it and its number, from 0.
+    /// Starts an endpoint that gets its replies from a function of the request and its number, from
+    /// 0.
     pub fn answer(answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Self {
         Endpoint::setup().answer(answer)
     }
 
-    /// The base URL, `http://127.0.0.1:PORT/v1`.
+    /// Returns the base URL, `http://127.0.0.1:PORT/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The requests so far, those for the list of models included.
+    /// Returns the recorded requests, including those for the list of models.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// As [`seen`](Self::seen), and forgets them.
+    /// Returns the recorded requests and forgets them.
     pub fn take_seen(&self) -> Vec<Seen> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Methods and paths of what was asked about server and models and is not [`seen`](Self::seen).
+    /// Returns methods and paths of the requests about the server and its models that are not
+    /// [`seen`](Self::seen).
     pub fn probed(&self) -> Vec<String> {
         self.probed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many requests came.
+    /// Returns the number of recorded requests.
     pub fn requests(&self) -> usize {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Waits until a client has left before its answer was complete; each such
-    /// client is reported once.
+    /// Waits until a client has disconnected before its answer was complete. Each such client is
+    /// reported once.
     pub async fn gone(&mut self) {
         let gone = tokio::time::timeout(PATIENCE, self.gone.recv()).await;
         gone.expect("no client left before its answer was complete").unwrap();
@@ -454,7 +457,7 @@ impl Drop for Endpoint {
     }
 }
 
-/// What every connection needs.
+/// The state that every connection needs.
 #[derive(Clone)]
 struct Desk {
     models: Option<Reply>,
@@ -469,8 +472,8 @@ struct Desk {
 }
 
 impl Desk {
-    /// What some servers say of their models beside `/v1`: this one what Ollama
-    /// says, if it was told to. It uses up no reply and is not seen.
+    /// Returns the reply to a request about the server and its models outside of `/v1`: by default
+    /// that of Ollama, if it is configured. It uses up no reply and is not recorded.
     fn probed(&self, request: &Seen) -> Option<Reply> {
         let target = request.target();
         if self.mutes.iter().any(|path| target.ends_with(path.as_str())) {
@@ -496,6 +499,8 @@ impl Desk {
             return reply;
         }
         let listing = request.target().starts_with("GET") && request.target().ends_with("/models");
+        // A client that looks for models must not use up a reply that the test meant for a
+        // question.
         if listing && self.models.is_none() && !self.lists {
             return Reply::new(404, "404 page not found");
         }
@@ -519,7 +524,7 @@ async fn listen(listener: TcpListener, desk: Desk) {
     }
 }
 
-/// Serves one connection, which lives on after every whole answer.
+/// Serves one connection, which stays open after every complete answer.
 async fn serve(socket: TcpStream, desk: Desk) {
     let (mut read, mut write) = socket.into_split();
     let mut rest = Vec::new();
@@ -552,7 +557,7 @@ async fn read_request(socket: &mut OwnedReadHalf, bytes: &mut Vec<u8>) -> Option
     }
 }
 
-/// A complete request and its length in bytes.
+/// Returns a complete request and its length in bytes.
 fn parse_request(bytes: &[u8]) -> Option<(Seen, usize)> {
     let at = bytes.windows(4).position(|w| w == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&bytes[..at]).into_owned();
@@ -562,7 +567,7 @@ fn parse_request(bytes: &[u8]) -> Option<(Seen, usize)> {
     Some((seen, end))
 }
 
-/// Sends the reply; whether the client left before it was complete.
+/// Sends the reply. Returns `true` if the client disconnected before it was complete.
 async fn send(socket: &mut OwnedWriteHalf, reply: Reply) -> bool {
     let Reply { status, headers, pieces, at_once, delay, end } = reply;
     if end == End::Mute {
@@ -595,7 +600,7 @@ async fn send(socket: &mut OwnedWriteHalf, reply: Reply) -> bool {
 /// Waits until the client closes the connection.
 async fn hung_up(socket: &mut OwnedReadHalf) {
     while socket.peek(&mut [0]).await.is_ok_and(|n| n > 0) {
-        // The next request lies there already; it is read after this answer.
+        // The next request has arrived already; it is read after this answer.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! English sentences in a text that should have none.
+//! Finds English sentences in a text that should have none.
 
 /// Returns the first two English words in a row outside of quotation marks, code and tags.
 pub fn first_words(text: &str) -> Option<String> {

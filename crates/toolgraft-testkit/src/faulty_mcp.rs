@@ -1,7 +1,7 @@
 //! An MCP server over standard input and output with one fault.
 //!
-//! Some faults are those of one answer, and are tools of every server. The test program is the
-//! server as well: it starts itself with words that lead to [`serve`], and children of a server
+//! Some faults only concern one answer; these are tools of every server. The test program is also
+//! the server: it starts itself with arguments that lead to [`serve`], and the children of a server
 //! with `linger FOLDER`, which leads to [`linger`].
 
 use std::fs::OpenOptions;
@@ -11,9 +11,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// Serves until standard input ends. What the server called `s` is asked it notes in `dir`.
+/// Serves until standard input ends. Only the server named `s` records its requests, in `dir`.
 pub fn serve(fault: &str, dir: &Path, name: &str) {
-    // Only what the faulty one does is written down.
+    // Only the faulty server's actions are recorded.
     let noting = name == "s";
     let mut server = Server {
         fault: fault.to_owned(),
@@ -38,7 +38,7 @@ pub fn serve(fault: &str, dir: &Path, name: &str) {
     }
 }
 
-/// The next line; `None` at the end.
+/// Reads the next line; `None` at the end.
 fn hear() -> Option<String> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line).ok()?;
@@ -49,22 +49,22 @@ fn key() -> String {
     std::env::var("API_KEY").unwrap_or_default()
 }
 
-/// Waits to be killed.
+/// Waits until it is killed.
 pub fn linger() {
     loop {
         std::thread::park();
     }
 }
 
-/// A schema in an order and with words of its own.
+/// A schema with an unusual order and unknown keywords.
 pub const SCHEMA: &str = r#"{"zeta":1.0,"type":"object","properties":{"b":{"type":"string","default":null},"a":{"enum":[1,"1",true]}},"x-own":{"deep":[{}]},"required":["b"],"$schema":"https://json-schema.org/draft/2020-12/schema"}"#;
 
-/// A text that is nested so deeply that nobody reads it.
+/// Returns JSON that is nested too deeply to be read.
 pub fn deep() -> String {
     format!("{}1{}", "[".repeat(300), "]".repeat(300))
 }
 
-/// Tools of which some cannot be read.
+/// Returns a list of tools, some of which are unreadable.
 pub fn odd_tools() -> String {
     let deep = deep();
     format!(
@@ -83,17 +83,17 @@ struct Server {
     dir: PathBuf,
     noting: bool,
     grown: usize,
-    /// Pages that were asked for.
+    /// Number of pages requested.
     pages: usize,
-    /// What the task is to do, and looks at it.
+    /// The kind of the task, and the number of its polls.
     task: String,
     looks: usize,
     listed: usize,
-    /// Id of the request that asked for notices.
+    /// Id of the request that subscribed to notices.
     subscription: Option<Value>,
 }
 
-/// Says of the tool `task` that it runs as a task alone.
+/// Declares that the tool `task` only runs as a task.
 fn as_task(mut tool: Value) -> Value {
     if tool["name"] == "task" {
         tool["execution"] = json!({ "taskSupport": "required" });
@@ -106,7 +106,7 @@ impl Server {
         self.fault == fault
     }
 
-    /// Adds a line to a file of the test's folder.
+    /// Adds a line to a file in the test's folder.
     fn note(&self, file: &str, text: &str) {
         if !self.noting {
             return;
@@ -119,9 +119,9 @@ impl Server {
     fn begin(&self) {
         match self.fault.as_str() {
             "exits" => self.dies("cannot open the database", 3),
-            // Works the first time, and again when the test says so.
+            // Works the first time, and again once the test removes the file.
             "breaks" if self.dir.join("broken").exists() => self.dies("broken for now", 4),
-            // As `uvx` does while it downloads.
+            // Like `uvx` while it downloads.
             "downloads" => {
                 let mut stderr = std::io::stderr().lock();
                 for n in 1..=12 {
@@ -130,7 +130,7 @@ impl Server {
                 }
             }
             "banner" => self.write(b"*** Welcome to the server ***\n\n[INFO] listening {\n"),
-            // A session of its own, and no parent.
+            // A process in its own session, without a parent.
             "has-strays" => {
                 let me = std::env::current_exe().unwrap();
                 let setsid = Command::new("setsid").arg("-f").arg(me).arg("linger").arg(&self.dir).status();
@@ -138,7 +138,8 @@ impl Server {
             }
             "has-children" | "ignores-the-end" => {
                 let me = std::env::current_exe().unwrap();
-                // One whose parent goes at once, and one of our own, which nobody waits for.
+                // One whose parent exits at once, and a child of this process, which nobody waits
+                // for.
                 let script = "(\"$0\" linger \"$1\" &)";
                 let family = Command::new("sh").args(["-c", script]).args([&me, &self.dir]).status();
                 assert!(family.unwrap().success());
@@ -154,7 +155,7 @@ impl Server {
         std::process::exit(code);
     }
 
-    /// Half an answer, in the middle of a line, and the end: an exit status, or a signal.
+    /// Writes half an answer, ending within a line, and dies: with an exit status, or by a signal.
     fn dies_in_an_answer(&self, id: &Value) {
         self.write(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"te"#).as_bytes());
         if self.fault.ends_with(":3") {
@@ -182,7 +183,7 @@ impl Server {
                 "exits-when-asked" => self.dies("what is server/discover?", 1),
                 "ignores-the-question" => {}
                 "hangs-when-asked" => linger(),
-                // Speaks one version, and says so in the way of the era 2026-07-28.
+                // Supports one version, and says so in the form of the 2026-07-28 revision.
                 "speaks-2025-03-26" => self.does_not_speak(&id),
                 "modern" => self.answer(&id, &json!({
                     "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
@@ -279,7 +280,7 @@ impl Server {
         self.answer(id, &json!({ "tools": tools }));
     }
 
-    /// Says that a resource has changed, by the subscription where there is one.
+    /// Reports a changed resource, with the subscription if there is one.
     fn updated(&self, uri: &Value, subscription: Option<&Value>) {
         self.note("followed", uri.as_str().unwrap());
         let mut params = json!({ "uri": uri });
@@ -289,7 +290,7 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params }));
     }
 
-    /// The ticket of a task, in the way of the era; a plain call is refused in the earlier one.
+    /// Answers with a task in the form of the revision. In the earlier one a plain call is refused.
     fn ticket(&mut self, id: &Value, params: &Value) {
         self.task = params["arguments"]["kind"].as_str().unwrap_or("plain").to_owned();
         self.looks = 0;
@@ -307,7 +308,7 @@ impl Server {
         }
     }
 
-    /// What is asked of the task: it works at the first look, and is done at the second.
+    /// Answers a request about the task: it works at the first poll, and is finished at the second.
     fn task(&mut self, id: &Value, method: &str, params: &Value) {
         assert_eq!(params["taskId"], "t1");
         self.note("tasks", method);
@@ -435,7 +436,7 @@ impl Server {
         }
     }
 
-    /// Asks back twice, in the way of the era 2026-07-28, and then says what it was told.
+    /// Asks for input twice, in the form of the 2026-07-28 revision, and then returns the answer.
     fn ask(&self, id: &Value, params: &Value) {
         let form = json!({ "type": "object", "properties": { "name": { "type": "string", "default": "Ada" } } });
         let requests = json!({ "who": { "method": "elicitation/create",
@@ -450,7 +451,7 @@ impl Server {
         self.answer(id, &question);
     }
 
-    /// Asks a person, in the way of the eras before, and says what it was told.
+    /// Asks the user, in the form of the earlier revisions, and returns the answer.
     fn elicit(&self, id: &Value, arguments: &Value) {
         let asked = json!({ "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
             "params": arguments["params"] });
@@ -495,7 +496,7 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
 
-    /// Tells of its progress for two seconds, or for ever.
+    /// Reports progress for two seconds, or without end.
     fn work(&self, id: &Value, token: &Value) {
         let mut progress = 0;
         while progress < 10 || self.has("endless-progress") {
@@ -545,7 +546,7 @@ impl Server {
         self.answer(id, &json!({ "content": [{ "type": "text", "text": text }] }));
     }
 
-    /// A notification, of the subscription where there is one.
+    /// Sends a notification, with the subscription if there is one.
     fn notify(&self, method: &str, mut params: Value) {
         if let Some(subscription) = &self.subscription {
             params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
@@ -570,7 +571,7 @@ impl Server {
 
     fn write(&self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
-        // A client that has gone is none of a server's business.
+        // The client may have exited.
         let _ = out.write_all(bytes).and_then(|()| out.flush());
     }
 }

@@ -1,4 +1,4 @@
-//! Files in memory for tests of what is written while something runs.
+//! Files in memory, for tests of output that is written during a run.
 //!
 //! ```text
 //! use toolgraft_testkit::files::{Full, Shared};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Shared {
-    /// What was written so far.
+    /// Returns the text written so far.
     pub fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
@@ -33,11 +33,11 @@ impl io::Write for Shared {
     }
 }
 
-/// A disk that is full after some bytes.
+/// A disk that is full after a number of bytes.
 pub struct Full(usize);
 
 impl Full {
-    /// A disk with space for so many bytes.
+    /// Creates a disk with space for this number of bytes.
     pub fn after(bytes: usize) -> Self {
         Full(bytes)
     }

@@ -1,4 +1,4 @@
-//! What is expected of a parser fixture: how its text is read, and what is found in it.
+//! The expectation of a parser fixture: the settings for its text, and the expected message.
 
 use serde_json::Value;
 use toolgraft::event::Assembled;
@@ -7,7 +7,7 @@ use toolgraft::{Catalog, Tool};
 
 use crate::laws::Input;
 
-/// The command's own reader and comparer of expectations (`replay --check`).
+/// The command's own parser and comparison of expectations (`replay --check`).
 #[path = "../../../cli/src/replay/check.rs"]
 mod check;
 #[path = "../../../cli/src/replay/expected.rs"]
@@ -17,24 +17,24 @@ mod expected;
 #[derive(Debug)]
 pub struct Expectation {
     config: expected::Config,
-    /// What is expected of each round.
+    /// The expectation of each round.
     pub rounds: Vec<Value>,
 }
 
 impl Expectation {
-    /// Reads the file's text.
+    /// Parses the file's text.
     ///
     /// # Errors
-    /// What is wrong, with the place in the file.
+    /// A fault, with its place in the file.
     pub fn read(text: &str) -> Result<Self, String> {
         let (config, rounds) = expected::read(text)?;
         Ok(Expectation { config: config.unwrap_or_default(), rounds })
     }
 
-    /// The list of tools that it gives. One that is only named stands beside the fixtures.
+    /// Returns the list of tools. A list that is only named is a file of the fixtures.
     ///
     /// # Errors
-    /// The named list is missing, or no JSON.
+    /// The named list is missing, or is not JSON.
     pub fn tools(&self) -> Result<Option<Value>, Box<dyn std::error::Error>> {
         match &self.config.tools {
             Some(Value::String(name)) => {
@@ -45,10 +45,10 @@ impl Expectation {
         }
     }
 
-    /// The text and how it is read.
+    /// Returns the text with its parser settings.
     ///
     /// # Errors
-    /// A dialect or a list of tools that nobody knows.
+    /// A dialect or a list of tools is unknown.
     pub fn input(self, text: String) -> Result<Input, Box<dyn std::error::Error>> {
         let tools: Option<Vec<Tool>> = self.tools()?.map(serde_json::from_value).transpose()?;
         let config = self.config;
@@ -66,13 +66,13 @@ impl Expectation {
     }
 }
 
-/// What a message says, as an expectation names it.
+/// Returns a message in the form of an expectation.
 pub fn found(assembled: &Assembled) -> Value {
     check::found(assembled)
 }
 
-/// Where the rounds differ from what is expected, a text for each place: of an expectation only
-/// the fields that it names count.
+/// Returns the differences between the expected and the actual rounds, one text for each place.
+/// Only the fields that an expectation names count.
 pub fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
     check::differences(expected, found)
 }

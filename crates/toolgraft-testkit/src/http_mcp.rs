@@ -1,7 +1,7 @@
 //! An MCP server over streamable HTTP, with sessions, on a thread of its own.
 //!
-//! It has the tools `echo(text)`, which answers with the text, and `hang`, which
-//! never answers. It ends when it is dropped.
+//! It has the tools `echo(text)`, which returns the text, and `hang`, which never answers. It ends
+//! when it is dropped.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -26,17 +26,17 @@ pub struct HttpMcp {
 }
 
 impl HttpMcp {
-    /// Starts it on any free port of the loopback interface.
+    /// Starts a server on any free port of the loopback interface.
     pub fn start() -> Self {
         Self::start_at(0)
     }
 
-    /// Starts it on this port of the loopback interface.
+    /// Starts a server on this port of the loopback interface.
     pub fn start_at(port: u16) -> Self {
         Self::serving(port, || Server)
     }
 
-    /// Starts a server with the handlers that this makes, one for each session.
+    /// Starts a server with handlers from this function, one for each session.
     pub fn serving<S: ServerHandler>(port: u16, handler: impl Fn() -> S + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -45,7 +45,7 @@ impl HttpMcp {
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                // Small writes of one answer must not wait for each other's receipt.
+                // Several small writes of one answer must not wait for acknowledgements.
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 let listener = listener.tap_io(|socket| socket.set_nodelay(true).unwrap());
                 let config = StreamableHttpServerConfig::default();
@@ -61,12 +61,12 @@ impl HttpMcp {
         HttpMcp { port, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Its port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its address.
+    /// Returns the URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
@@ -81,7 +81,7 @@ impl Drop for HttpMcp {
     }
 }
 
-/// The tools as they are listed.
+/// Returns the list of tools.
 fn tools() -> Value {
     json!([
         {

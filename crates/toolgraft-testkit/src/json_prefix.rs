@@ -1,13 +1,13 @@
-//! Whether a text begins some JSON text, and whether it begins a given value.
+//! Checks that a text is the beginning of a JSON text, and that it can become a given value.
 
 use serde_json::Value;
 
-/// A JSON value of which perhaps only the beginning is there.
+/// A JSON value, perhaps incomplete.
 #[derive(Debug)]
 pub(crate) enum Prefix {
     /// A number or word.
     Scalar { text: String, closed: bool },
-    /// A string; `None` where its escapes stand for no text.
+    /// A string; `None` if its escapes are not valid text.
     Text { text: Option<String>, closed: bool },
     /// An array.
     Array { items: Vec<Prefix>, closed: bool },
@@ -15,10 +15,10 @@ pub(crate) enum Prefix {
     Object { members: Vec<(String, Prefix)>, closed: bool },
 }
 
-/// Reads the beginning of a JSON text; `None` where nothing has begun.
+/// Parses the beginning of a JSON text; `None` if there is no token yet.
 ///
 /// # Errors
-/// What no JSON text can have there.
+/// The text cannot be the beginning of JSON.
 pub(crate) fn read(text: &str) -> Result<Option<Prefix>, String> {
     let mut reader = Reader { text, at: 0 };
     let prefix = reader.value()?;
@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Result<Option<Prefix>, String> {
 }
 
 impl Prefix {
-    /// Whether `value` has a text that goes on like this one.
+    /// Returns `true` if the text can be continued to a text of `value`.
     pub(crate) fn begins(&self, value: &Value) -> bool {
         match (self, value) {
             (Prefix::Scalar { text, closed }, _) => match serde_json::from_str::<Value>(text) {
@@ -46,11 +46,13 @@ impl Prefix {
                 }
             }
             (Prefix::Array { items, closed }, Value::Array(full)) => {
+                // An unclosed array may continue with the remaining items of `full`.
                 items.len() <= full.len()
                     && (!closed || items.len() == full.len())
                     && items.iter().zip(full).all(|(item, full)| item.begins(full))
             }
             (Prefix::Object { members, closed }, Value::Object(full)) => {
+                // An unclosed object may continue with the remaining members of `full`.
                 (!closed || members.len() == full.len())
                     && members.iter().all(|(key, part)| full.get(key).is_some_and(|full| part.begins(full)))
             }
@@ -143,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A comma (`true`), the closing bracket (`false`), or the end.
+    /// Reads a comma (`true`), the closing bracket (`false`), or the end (`None`).
     fn separator(&mut self, close: u8) -> Result<Option<bool>, String> {
         self.space();
         let found = match self.peek() {
@@ -170,7 +172,7 @@ impl Reader<'_> {
                 _ => self.at += 1,
             }
         }
-        // Without the piece of an escape that may stand at the end.
+        // Without an incomplete escape at the end.
         let open = &self.text[start..];
         let whole = (0..=12)
             .filter_map(|less| open.get(..open.len().checked_sub(less)?))
@@ -213,7 +215,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the text is a number or, if not closed, may become one.
+/// Returns `true` if the text is a number or, if not closed, can become one.
 fn number(text: &str, closed: bool) -> bool {
     let mut state = 0;
     for byte in text.bytes() {

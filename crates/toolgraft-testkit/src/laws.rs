@@ -1,14 +1,12 @@
-//! The parser's laws, checked on any input. Shared by the fixtures, the
-//! property tests and the fuzz target, so that all three hold it to the same.
+//! The parser's laws, checked for any input. The fixtures, the property tests and the fuzz target
+//! share them.
 //!
-//! What is checked on every run: the spans tile the stream and each event's
-//! text is the stream's text under its span; every `CallStart` has its
-//! `CallEnd`, indices are dense, nothing stands between a call's events; joined
-//! deltas are a prefix of a JSON text and, unless restated, of the arguments;
-//! text is not held back without cause; what is settled stays a call, and each
-//! call is settled once; the assembled pieces tile the stream. Between runs: however the stream is
-//! cut, the same was handed on when all of it had come, and the assembled
-//! message is the same.
+//! In every run: the spans tile the stream, and each event's text is the stream's text of its span;
+//! every `CallStart` has its `CallEnd`, indexes are dense, and nothing is between the events of a
+//! call; the joined deltas are a prefix of a JSON text and, unless restated, of the arguments; text
+//! is not held back without cause; a settled call remains a call, and is settled once; the
+//! assembled pieces tile the stream. Between runs: however the stream is cut, the same events were
+//! emitted when all of it had arrived, and the assembled message is the same.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,23 +21,23 @@ use toolgraft::{Call, Catalog, Dialect, Event, Parser};
 
 use crate::{json_prefix, oracle};
 
-/// One message and how to parse it.
+/// A message, and the settings for parsing it.
 #[derive(Debug, Clone, Default)]
 pub struct Input {
     /// Text of a separate reasoning field, pushed first.
     pub reasoning_field: String,
-    /// The answer's text.
+    /// The text of the answer.
     pub text: String,
-    /// Why the stream ended.
+    /// The finish reason of the stream.
     pub reason: FinishReason,
     /// The parser's configuration.
     pub config: Config,
 }
 
-/// A law that was broken, and where.
+/// A violated law, and its place.
 pub type Broken = String;
 
-/// A parser and what it was made of: the stored form of its configuration, and the tools.
+/// A parser with its key: the serialized configuration, and the tools.
 struct Made {
     of: String,
     catalog: Option<Arc<Catalog>>,
@@ -47,14 +45,14 @@ struct Made {
 }
 
 thread_local! {
-    /// Without optimisation, making a parser takes longer than it takes to read most messages.
+    /// A cache: without optimisation, creating a parser takes longer than parsing most messages.
     static PARSERS: RefCell<Vec<Made>> = const { RefCell::new(Vec::new()) };
 }
 
-/// So many are kept of a thread.
+/// Number of parsers that are cached per thread.
 const PARSERS_KEPT: usize = 8;
 
-/// A parser at the start of a message.
+/// Returns a parser at the start of a message.
 pub fn parser(config: &Config) -> Parser {
     let written = serde_json::to_string(config).expect("a configuration can be written");
     let address = |catalog: &Option<Arc<Catalog>>| catalog.as_ref().map(Arc::as_ptr);
@@ -76,11 +74,11 @@ pub fn read(text: &str, config: &Config) -> Assembled {
     parser(config).parse(text)
 }
 
-/// Runs the input whole, one character at a time, and once for each set of
-/// cuts (byte offsets into the text, ascending); all must assemble alike.
+/// Parses the input whole, one character at a time, and once for each set of cuts (byte offsets
+/// into the text, ascending). All must be assembled to the same message.
 ///
 /// # Errors
-/// The first law that was broken.
+/// The first violated law.
 pub fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
     let mut parser = parser(&input.config);
     let whole = parse(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
@@ -100,40 +98,40 @@ pub fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
     Ok(whole.message)
 }
 
-/// Parses the input cut at `cuts` and checks every event.
+/// Parses the input, cut at `cuts`, and checks every event.
 ///
 /// # Errors
-/// The first law that was broken.
+/// The first violated law.
 pub fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
     parse(parser, input, cuts).map(|parsed| parsed.message)
 }
 
-/// Whether a text may hold what says where reasoning begins or ends.
+/// Returns `true` if a text may contain a delimiter of reasoning.
 pub fn may_tell_reasoning(text: &str) -> bool {
     let marks = REASONING_MARKS.iter().any(|mark| text.contains(mark.open.trim()));
-    // Harmony's headers begin with one of two tokens.
+    // Harmony's headers begin with one of two special tokens.
     marks || text.contains("<|channel|>") || text.contains("<|start|>") || text.to_ascii_lowercase().contains("think")
 }
 
-/// Whether a text without a think tag is the same answer in `open` as in `auto`, but for
-/// what needs approval.
+/// Checks that a text without a think tag gives the same answer in `open` as in `auto`, except for
+/// the provenance.
 ///
 /// # Errors
-/// The difference, or a law that was broken.
+/// The difference, or a violated law.
 pub fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     let parsed = |reasoning| {
         let config = input.config.clone().with_reasoning(reasoning);
         run(&mut parser(&config), &Input { config, ..input.clone() }, &[])
     };
     let (mut auto, mut open) = (parsed(ReasoningMode::Auto)?, parsed(ReasoningMode::Open)?);
-    // Where reasoning may end, what may become `</think>` is held back a little longer: of a
-    // call that is cut off there the preview ends earlier.
+    // If reasoning may end, a possible `</think>` is held back longer: the preview of a call that
+    // is cut off there ends earlier.
     for entry in auto.entries.iter_mut().chain(&mut open.entries).filter(|entry| entry.result.is_err()) {
         entry.deltas.clear();
     }
     expect(open.answer_in_reasoning != input.text.is_empty(), || "it is taken for reasoning".to_owned())?;
     open.answer_in_reasoning = false;
-    // Of what stands behind no tag nobody knows whether it is meant.
+    // After no tag, it is unknown whether a call is intended.
     for entry in auto.entries.iter_mut().chain(&mut open.entries) {
         if let Ok(call) = &mut entry.result {
             call.provenance = Provenance::Plain;
@@ -142,11 +140,11 @@ pub fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     expect(auto == open, || format!("another answer than in auto\n auto: {auto:#?}\n open: {open:#?}"))
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Debug, PartialEq)]
 struct Parsed {
-    /// When all had come and nothing was ended yet: bytes in events, what they said, and
-    /// which calls were settled.
+    /// At the end of the text, before `finish`: the number of bytes in events, the message so far,
+    /// and the settled calls.
     so_far: (usize, Assembled, Vec<u32>),
     message: Assembled,
     not_calls: Vec<NotACall>,
@@ -179,7 +177,8 @@ fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, B
     Ok(Parsed { so_far, message: watch.end()?, not_calls })
 }
 
-/// The text cut at the given offsets; those that do not fit it are left out.
+/// Cuts the text at these offsets. Offsets that are out of order or inside of a character are
+/// ignored.
 fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {
     let mut pieces = Vec::with_capacity(cuts.len() + 1);
     let mut start = 0;
@@ -210,46 +209,47 @@ fn same(expected: &Parsed, got: &Parsed) -> Result<(), Broken> {
     })
 }
 
-/// Watches one run's events.
+/// Checks the events of one run.
 struct Watch<'a> {
     stream: &'a str,
-    /// Bytes handed to the parser.
+    /// Number of bytes given to the parser.
     pushed: usize,
-    /// Bytes that events stand for.
+    /// Number of bytes that events cover.
     at: usize,
-    /// Whether `finish` was called.
+    /// `true` once `finish` was called.
     finished: bool,
     /// Index, start and joined deltas of the open call.
     open: Option<(u32, usize, String)>,
-    /// Index that the next `CallEnd` must have.
+    /// Index of the next call.
     next: u32,
-    /// Rejected calls that hold a complete draft.
+    /// Rejected calls that contain a complete draft.
     drafts: Vec<u32>,
-    /// Calls so far, which an orphan closer turns into drafts.
+    /// Calls so far, which an unmatched closing tag turns into drafts.
     found: Vec<u32>,
-    /// Where the stream first reads like a marker line.
+    /// First position that may be a marker line.
     marked_at: usize,
-    /// Bytes that may be held back without cause.
+    /// Number of bytes that may be held back without a cause.
     hold: usize,
     tags: Vec<String>,
-    /// Names of known tools, alone and with their servers, folded.
+    /// Names of known tools, alone and with their servers, normalised by [`folded`].
     known: Vec<String>,
     call_bytes: usize,
     calls: usize,
-    /// The last event was a marker, or syntax in the reasoning.
+    /// `true` if the last event was a marker, or syntax in the reasoning.
     marked_last: bool,
-    /// Text stands before on the line, behind what begins one: a think tag, a token.
+    /// `true` if the line has text before this position and after a token that begins a line, such
+    /// as a think tag.
     line_has_text: bool,
-    /// Bytes of the separate reasoning field.
+    /// Number of bytes of the separate reasoning field.
     field: usize,
-    /// The same where the open call begins.
+    /// `line_has_text` at the beginning of the open call.
     call_in_a_line: bool,
-    /// Where calls stand, rejected ones included.
+    /// Spans of the calls, including rejected ones.
     calls_at: Vec<Span>,
     collector: Collector,
     /// Calls that are settled.
     settled: Vec<(u32, Call)>,
-    /// Calls that were none after all.
+    /// Calls that were withdrawn.
     withdrawn: Vec<std::ops::Range<u32>>,
     broken: Option<Broken>,
 }
@@ -262,12 +262,13 @@ impl<'a> Watch<'a> {
             tags.push(tool.name.clone());
             known.push(folded(&tool.name));
             known.extend(tool.server.as_ref().map(|server| folded(&format!("{server}.{}", tool.name))));
-            // An opener and the child behind it are one marker.
+            // An opening tag and the child element after it are one marker.
             let child = tool.parameters().map(|p| p.name.len() + "</>".len()).max().unwrap_or(0);
             let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
             longest = longest.max(server + tool.name.len() + "</>".len() + child);
         }
-        // An opener of a foreign dialect holds the tool's name, and the child behind it the parameter's.
+        // The opening tag of a foreign dialect contains the tool's name, and the child element
+        // after it the parameter's.
         let names = config.catalog.iter().flat_map(|c| c.tools()).map(|tool| {
             let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
             (server + tool.name.len(), tool.parameters().map(|p| p.name.len()).max().unwrap_or(0))
@@ -301,7 +302,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes an event; the first broken law is kept.
+    /// Checks an event. The first violation is kept.
     fn event(&mut self, event: Event<'_>) {
         if self.broken.is_none()
             && let Err(law) = self.check_event(&event)
@@ -330,7 +331,8 @@ impl<'a> Watch<'a> {
         self.marked_last = matches!(event, Event::Marker { .. } | Event::Reasoning { syntax: Some(_), .. });
         let under = &self.stream[start..end];
         self.follow_line(event, under);
-        // The answer begins a line, whatever the field ended with, which may have been held.
+        // The answer begins a new line, whatever the end of the reasoning field, which may have
+        // been held back.
         self.line_has_text &= end > self.field;
         match event {
             Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::Marker { text, .. } => {
@@ -375,7 +377,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A new verdict on calls is one that what followed may tell.
+    /// Checks that a revision of calls is one that later text may cause.
     fn revised(&mut self, calls: &std::ops::Range<u32>, result: &Result<Provenance, Reason>) -> Result<(), Broken> {
         let entries = || self.collector.entries().iter().filter(|entry| calls.contains(&entry.index));
         match result {
@@ -401,7 +403,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Goes on with what stands on the line.
+    /// Updates the state of the line.
     fn follow_line(&mut self, event: &Event<'_>, under: &str) {
         let last = under.rsplit('\n').next().unwrap_or_default();
         let breaks = last.len() < under.len();
@@ -458,14 +460,14 @@ impl<'a> Watch<'a> {
                 })
             }
             Err(rejected) => {
-                // The text of a near call stands where it was written.
+                // The text of a near call remains in the content.
                 let is_near = rejected.kind == RejectedKind::NearCall && raw.is_empty();
                 let is_own = if is_near { !rejected.raw.is_empty() } else { rejected.raw == raw };
                 expect(is_own, || "the rejection has another raw text".to_owned())?;
                 expect(!rejected.message.is_empty(), || "a rejection without a message".to_owned())?;
                 match rejected.kind {
                     RejectedKind::InReasoning if rejected.call.is_some() => self.drafts.push(index),
-                    // An example that turns out to stand in the reasoning is a draft.
+                    // An example that is later found to be in the reasoning is a draft.
                     RejectedKind::Quoted if rejected.call.is_some() => self.found.push(index),
                     _ => {}
                 }
@@ -474,13 +476,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Text is held back only for a cause.
+    /// Checks that text is held back only for a cause.
     fn held(&mut self) -> Result<(), Broken> {
         if let Some(broken) = self.broken.take() {
             return Err(broken);
         }
         let held = &self.stream[self.at..self.pushed];
-        // An object behind a tag that was handed on as a marker names its tool where it ends.
+        // An object after a tag that was emitted as a marker may name its tool at its end.
         let is_marked = self.marked_last && held.starts_with(['{', '[']);
         if self.open.is_some() || is_marked || held.len() <= self.hold || self.may_be_call(held) {
             return Ok(());
@@ -488,24 +490,24 @@ impl<'a> Watch<'a> {
         Err(format!("{} bytes held back without cause at {}: {:?}", held.len(), self.at, head(held, 80)))
     }
 
-    /// Whether the held text starts a call, or a fence with a call in it.
+    /// Returns `true` if the held text may begin a call, or a fence with a call in it.
     fn may_be_call(&self, held: &str) -> bool {
         let marked = self.marked_at < self.at;
-        behind_fence(held.trim_start()).into_iter().any(|rest| {
+        after_fence(held.trim_start()).into_iter().any(|rest| {
             let bare = rest.trim_start_matches(['*', '_']);
             if !bare.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("type")) {
                 return self.begins_call(rest, marked);
             }
             let (line, after) = bare.split_once('\n').unwrap_or((bare, ""));
-            // The object may stand on the marker's own line.
+            // The object may be on the marker's own line.
             if head(line, LONGEST_LINE).contains(['{', '[']) {
                 return true;
             }
-            behind_fence(after.trim_start()).into_iter().any(|rest| self.begins_call(rest, true))
+            after_fence(after.trim_start()).into_iter().any(|rest| self.begins_call(rest, true))
         })
     }
 
-    /// Whether the text begins a call, the next piece of marked JSON included.
+    /// Returns `true` if the text may begin a call, or the next piece of marked JSON.
     fn begins_call(&self, rest: &str, marked: bool) -> bool {
         if self.begins_bare_call(rest) || begins_react(rest) {
             return true;
@@ -522,44 +524,43 @@ impl<'a> Watch<'a> {
         }
         self.tags.iter().any(|name| {
             let after = tag.strip_prefix(name.as_str()).and_then(|r| r.split_once('>'));
-            // A gate that is still undecided gives no right to hold more.
+            // An undecided gate is no reason to hold more back.
             after.is_some_and(|(_, body)| !body.trim_start().is_empty())
         })
     }
 
-    /// Whether the text begins a call of a known tool that no marker announces.
+    /// Returns `true` if the text may begin a call of a known tool without a marker.
     fn begins_bare_call(&self, rest: &str) -> bool {
-        // Markdown escapes brackets, and the underscores of names.
+        // Markdown escapes brackets, and underscores in names.
         let unescaped = head(rest, LONGEST_LINE).replace("\\[", "[").replace("\\_", "_");
         let rest = unescaped.as_str();
         let list = rest.strip_prefix('[').map(|inner| inner.trim_start());
         let object = list.unwrap_or(rest).strip_prefix('{').map(str::trim_start);
-        // A second pair of braces may stand around it.
+        // There may be a second pair of braces around it.
         let object = object.map(|inner| inner.strip_prefix('{').map_or(inner, str::trim_start));
-        // Python's quotes, too.
+        // With Python's quotes too.
         let key = |quote| object.and_then(|inner| inner.strip_prefix(quote)).and_then(|key| key.split_once(quote));
-        // The tool's name may be the key.
+        // The key may be the tool's name.
         let is_key = |(key, _): (&str, &str)| CALL_KEYS.contains(&key) || self.known.contains(&folded(key));
         if key('"').or(key('\'')).is_some_and(is_key) {
             return !self.known.is_empty();
         }
-        // A list may hold a list.
+        // A list may contain a list.
         let list = list.map(|inner| inner.strip_prefix('[').map_or(inner, str::trim_start));
         let call = list.map_or(rest, |inner| inner.strip_prefix(['"', '\'']).unwrap_or(inner));
         self.known.iter().any(|name| {
-            let behind = call.get(..name.len()).filter(|found| folded(found) == *name).map(|_| &call[name.len()..]);
-            // `search.call(` calls `search`.
-            // GLM-4 writes the arguments on the line behind the name.
-            let behind_line = |rest: &str| rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-            behind.is_some_and(|rest| {
+            let tail = call.get(..name.len()).filter(|found| folded(found) == *name).map(|_| &call[name.len()..]);
+            // `search.call(` calls `search`. GLM-4 writes the arguments on the line after the name.
+            let after_line = |rest: &str| rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+            tail.is_some_and(|rest| {
                 rest.starts_with('(')
                     || rest.starts_with(".call(")
-                    || (behind_line(rest) && rest.trim_start().starts_with('{'))
+                    || (after_line(rest) && rest.trim_start().starts_with('{'))
             })
         })
     }
 
-    /// What was given back stands in order, and in no call.
+    /// Checks that texts that are no calls are in order, and outside of calls.
     fn not_calls(&self, list: &[NotACall]) -> Result<(), Broken> {
         let mut from = 0;
         for given in list {
@@ -586,7 +587,7 @@ impl<'a> Watch<'a> {
         oracle::end(&self.collector);
         let message = self.collector.finish();
         let calls = message.entries.iter().filter_map(|e| Some((e.index, e.result.clone().ok()?)));
-        // What is settled is no reasoning; it may still be text of another call.
+        // A settled call is not in the reasoning; it may still turn out to be text of another call.
         let withdrawn = |index: u32| self.withdrawn.iter().any(|calls| calls.contains(&index));
         let settled = self.settled.iter().filter(|(index, _)| !withdrawn(*index));
         expect(calls.eq(settled.cloned()), || {
@@ -595,7 +596,7 @@ impl<'a> Watch<'a> {
         Ok(message)
     }
 
-    /// The assembled pieces tile the stream.
+    /// Checks that the assembled pieces tile the stream.
     fn pieces(&self) -> Result<(), Broken> {
         let mut at = 0;
         for piece in self.collector.clone().into_pieces().0 {
@@ -614,7 +615,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Literal markers of JSON, those of all dialects.
+/// Returns the literal markers of JSON of all dialects.
 fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
     Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
         Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => wrappers.as_slice(),
@@ -622,50 +623,51 @@ fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
     })
 }
 
-/// Where the first marker of JSON may stand.
+/// Returns the first possible position of a marker of JSON.
 fn marked_at(stream: &str) -> usize {
     let line = stream.to_ascii_lowercase().find("type");
     wrappers().filter_map(|w| stream.find(w.open.as_str())).chain(line).min().unwrap_or(usize::MAX)
 }
-/// Whether the text is ReAct's lines up to an object, the fence around one, or a bare text, which goes up to the
-/// end of its line and the white space behind that.
+/// Returns `true` if the text is the beginning of a ReAct call: its lines up to an object, to the
+/// fence around one, or to a plain text, which extends to the end of its line and the white space
+/// after it.
 fn begins_react(text: &str) -> bool {
     let (_, input) = text.split_once("Action Input").unwrap_or_default();
-    // Behind a bare text one of ReAct's lines may begin.
-    let may_follow = |behind: &str| REACT_LINES.iter().any(|line| line.starts_with(behind.trim()));
-    let is_bare = || input.split_once(['\n']).is_none_or(|(line, behind)| !line.is_empty() && may_follow(behind));
+    // After a plain text, another line of ReAct may begin.
+    let may_follow = |rest: &str| REACT_LINES.iter().any(|line| line.starts_with(rest.trim()));
+    let is_bare = || input.split_once(['\n']).is_none_or(|(line, rest)| !line.is_empty() && may_follow(rest));
     text.trim_start_matches(['*', '_']).starts_with("Action")
         && text.find("Action Input").is_some_and(|at| at < LONGEST_LINE)
         && (head(input, LONGEST_LINE).contains(['{', '`', '~', '\'']) || is_bare())
 }
 
-/// Lines that may follow a call of ReAct's.
+/// Lines that may follow a ReAct call.
 const REACT_LINES: [&str; 4] = ["Action:", "Observation:", "Thought:", "Final Answer:"];
 
-/// What openers of foreign dialects begin with behind their `<`.
+/// Text after `<` at the beginning of opening tags of foreign dialects.
 const FOREIGN: &[&str] = &[
     "function", "invoke", "antml:", "steptml:", "seed:", "start_function_call>", "minimax:", "tool_call>",
     "tool_call ", "longcat_tool_call>", "｜tool", "|tool", "｜DSML", "｜｜DSML", "||DSML", "|DSML", "|open|>call",
     "|channel|>", "|start|>",
 ];
 
-/// The longest of them with all that the gate behind it waits for, but for the names.
+/// The longest of them, with the text that its gate waits for, but without the names.
 const FOREIGN_OPENER: &str = "<tool_call:opensource> <tool_sep:opensource><arg_key:opensource>  \
                               </arg_key:opensource> <arg_value:opensource>";
 
-/// Keys that an object may begin with that is a call without a marker.
+/// First keys of an object that may be a call without a marker.
 const CALL_KEYS: &[&str] = &[
     "name", "tool_name", "tool", "function_name", "thought", "arguments", "parameters", "args", "params", "input",
     "tool_input", "server_name", "server", "id", "type", "index", "call_id", "function", "tool_calls",
 ];
 
-/// Bytes of a line that are searched for the beginning of a call.
+/// Number of bytes of a line that are searched for the beginning of a call.
 const LONGEST_LINE: usize = 1024;
 
-/// Where a call may begin behind a fence: on its line, or after it. Without a
-/// fence the text itself.
-fn behind_fence(text: &str) -> Vec<&str> {
-    // The fence of a numbered step stands behind its number.
+/// Returns the positions after a fence at which a call may begin: on its line, or after it. Without
+/// a fence, the text itself.
+fn after_fence(text: &str) -> Vec<&str> {
+    // In a numbered list, the fence is after the number.
     let step = text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']).map(str::trim_start);
     let text = step.filter(|step| step.starts_with(['`', '~', '\''])).unwrap_or(text);
     if !["```", "~~~", "'''", "<pre", "<code"].iter().any(|fence| text.starts_with(fence)) {
@@ -673,13 +675,13 @@ fn behind_fence(text: &str) -> Vec<&str> {
     }
     let (line, after) = text.split_once('\n').unwrap_or((text, ""));
     let on_the_line = head(line, LONGEST_LINE).match_indices(['{', '[', '<']).map(|(at, _)| &text[at..]);
-    // A name in Python's syntax stands behind the fence's run, or behind its language.
+    // In Python's syntax the name is after the delimiter of the fence, or after its language.
     let name = text.trim_start_matches(['`', '~', '\'']);
-    let behind_language = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).trim_start_matches([' ', '\t']);
-    on_the_line.chain([name, behind_language, after.trim_start()]).collect()
+    let after_language = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).trim_start_matches([' ', '\t']);
+    on_the_line.chain([name, after_language, after.trim_start()]).collect()
 }
 
-/// A name as it compares where no marker announces a call.
+/// Normalises a name as it is compared if no marker announces a call.
 fn folded(name: &str) -> String {
     name.replace(['.', '-'], "_")
 }
@@ -688,7 +690,7 @@ fn expect(holds: bool, law: impl FnOnce() -> String) -> Result<(), Broken> {
     if holds { Ok(()) } else { Err(law()) }
 }
 
-/// The first bytes of a text, without half a character at the end.
+/// Returns at most `most` bytes of the beginning of a text, without cutting a character.
 fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]

@@ -1,7 +1,7 @@
-//! What the tests of toolgraft's crates share; it is not published.
+//! Code that the tests of toolgraft's crates share. It is not published.
 //!
-//! A package names it among its `dev-dependencies`, by path and without a version, with the
-//! features that its tests want. Without features there is what a test of the parser asks for:
+//! A package lists it in its `dev-dependencies`, by path and without a version, with the features
+//! that its tests need. Without features it has the support for tests of the parser:
 //!
 //! | module | what it is |
 //! |---|---|
@@ -22,8 +22,8 @@
 //! | `serve` | `client_histories` | histories as clients send them, and what an endpoint gets |
 //! | `spans` | `spans` | a subscriber of `tracing` that keeps all spans |
 //!
-//! A unit test of `toolgraft` sees another copy of the library than this crate does. It may use
-//! what holds none of the library's types, as [`nasty`].
+//! A unit test of `toolgraft` links a second copy of the library, whose types are different from
+//! those of this crate. It can only use modules without such types, like [`nasty`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -54,7 +54,7 @@ pub mod work_mcp;
 
 use std::path::Path;
 
-/// The repository's root.
+/// Returns the root of the repository.
 fn root() -> &'static Path {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     root.expect("this package stands two folders below it")

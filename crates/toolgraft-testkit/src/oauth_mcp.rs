@@ -1,9 +1,9 @@
-//! An MCP server that wants a login, its authorization server, and a stranger, each on a port
-//! of its own. What reaches them is written down.
+//! An MCP server that needs a login, its authorization server, and a foreign server, each on a port
+//! of its own. Their requests are recorded.
 //!
-//! The MCP server has the tools `hello`, for everybody who is logged in, `mirror`, which says
-//! what token it was sent, and `admin`, which wants the scope `admin`. The authorization server registers clients, sends the browser back
-//! at once, and checks what it is given: the redirect, PKCE by S256, the resource.
+//! The MCP server has the tools `hello`, for all logged-in users, `mirror`, which returns the token
+//! of the request, and `admin`, which needs the scope `admin`. The authorization server registers
+//! clients, redirects at once, and checks the redirect URI, PKCE with S256, and the resource.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -20,57 +20,57 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-/// How the servers behave.
+/// The behaviour of the servers.
 #[derive(Clone)]
 pub struct Ways {
-    /// What `code_challenge_methods_supported` says.
+    /// The value of `code_challenge_methods_supported`.
     pub challenges: Option<Vec<&'static str>>,
-    /// Only OpenID Connect's document is there, not that of RFC 8414.
+    /// Only OpenID Connect's metadata document exists, not that of RFC 8414.
     pub openid: bool,
-    /// Only the well-known place tells of the metadata, no header.
+    /// The metadata is only at its well-known URL; no header names it.
     pub quiet: bool,
-    /// The issuer that the metadata names, in place of the true one.
+    /// The issuer in the metadata, instead of the true one.
     pub issuer: Option<String>,
-    /// The `iss` that the browser brings back; `None` for none.
+    /// The `iss` in the redirect; `None` for none.
     pub iss: Option<String>,
-    /// The error that the browser brings back, in place of a code.
+    /// The error in the redirect, instead of a code.
     pub error: Option<&'static str>,
-    /// Whether the authorization server registers clients.
+    /// `true` if the authorization server registers clients.
     pub registers: bool,
     /// It refuses to register them, with 403.
     pub forbids: bool,
-    /// The browser comes back without `state`.
+    /// The redirect has no `state`.
     pub stateless: bool,
-    /// Tokens are for the audience `api://other`, and the MCP server takes none of them.
+    /// Tokens are for the audience `api://other`, and the MCP server refuses them.
     pub other_audience: bool,
-    /// Seconds that a token is good for.
+    /// Lifetime of a token in seconds.
     pub expires: u64,
-    /// Whether a refresh token is taken.
+    /// `true` if refresh tokens are accepted.
     pub refreshes: bool,
-    /// The token endpoint sends everybody to the stranger.
+    /// The token endpoint redirects to the foreign server.
     pub tokens_elsewhere: bool,
-    /// So does the MCP server.
+    /// The MCP server redirects to the foreign server.
     pub mcp_elsewhere: bool,
-    /// So does the place of the metadata.
+    /// The URL of the metadata redirects to the foreign server.
     pub metadata_elsewhere: bool,
-    /// The MCP server lets everybody in and says nothing of logins.
+    /// The MCP server needs no login and publishes nothing about logins.
     pub open: bool,
-    /// The MCP server speaks HTTP+SSE of 2024-11-05 only.
+    /// The MCP server only supports HTTP+SSE of 2024-11-05.
     pub legacy: bool,
-    /// Where tokens are taken back: nowhere, here, or at the stranger.
+    /// The place of the revocation endpoint.
     pub revokes: Revokes,
-    /// What the metadata names as the place of the resource, in place of the true one.
+    /// The resource in the metadata, instead of the true one.
     pub resource: Option<String>,
 }
 
-/// Where the metadata says that tokens are taken back.
+/// The revocation endpoint in the metadata.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Revokes {
-    /// No place is named.
+    /// There is none.
     Nowhere,
     /// At the authorization server.
     Here,
-    /// At another server, which never gave them.
+    /// At the foreign server, which did not issue the tokens.
     AtTheStranger,
 }
 
@@ -100,7 +100,7 @@ impl Default for Ways {
     }
 }
 
-/// A request that came.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// `mcp`, `as` or `stranger`.
@@ -111,7 +111,7 @@ pub struct Seen {
     pub path: String,
     /// The query, without its question mark.
     pub query: String,
-    /// The header of this name.
+    /// The `Authorization` header.
     pub authorization: Option<String>,
     /// The body.
     pub body: String,
@@ -129,12 +129,12 @@ struct Inner {
     ways: Ways,
     seen: Vec<Seen>,
     ports: [u16; 3],
-    /// By code.
+    /// Grants by their code.
     grants: HashMap<String, Grant>,
-    /// Tokens that are taken, with their scope.
+    /// Valid tokens, with their scope.
     tokens: HashMap<String, String>,
     refresh: HashMap<String, (String, String)>,
-    /// The stream of events that is open, where the server has one.
+    /// The open event stream of a legacy server.
     events: Option<mpsc::UnboundedSender<String>>,
     count: u32,
 }
@@ -154,7 +154,7 @@ const OTHER_AUDIENCE: &str = "eyJhdWQiOiJhcGk6Ly9vdGhlciJ9";
 const WHO: [&str; 3] = ["mcp", "as", "stranger"];
 
 impl OAuthMcp {
-    /// Starts them on free ports of the loopback interface.
+    /// Starts the servers on free ports of the loopback interface.
     pub fn start(ways: Ways) -> Self {
         let shared: Shared = Arc::new(Mutex::new(Inner { ways, ..Inner::default() }));
         let listeners = WHO.map(|who| {
@@ -183,44 +183,44 @@ impl OAuthMcp {
         self.shared.lock().unwrap()
     }
 
-    /// The MCP server.
+    /// Returns the URL of the MCP server.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.inner().ports[0])
     }
 
-    /// The authorization server.
+    /// Returns the URL of the authorization server.
     pub fn issuer(&self) -> String {
         self.inner().issuer()
     }
 
-    /// The stranger.
+    /// Returns the URL of the foreign server.
     pub fn stranger(&self) -> String {
         format!("http://127.0.0.1:{}/", self.inner().ports[2])
     }
 
-    /// Has them behave in another way from now on.
+    /// Changes the behaviour from now on.
     pub fn change(&self, change: impl FnOnce(&mut Ways)) {
         change(&mut self.inner().ways);
     }
 
-    /// No token that was given is taken any more.
+    /// Invalidates all access tokens.
     pub fn forget_tokens(&self) {
         self.inner().tokens.clear();
     }
 
-    /// The stream of events ends.
+    /// Ends the event stream.
     pub fn ends_stream(&self) {
         self.inner().events = None;
     }
 
-    /// The requests to one of them, by method and path.
+    /// Returns the requests to one of the servers, by method and beginning of the path.
     pub fn seen(&self, who: &str, method: &str, path: &str) -> Vec<Seen> {
         let inner = self.inner();
         let fits = |seen: &&Seen| seen.who == who && seen.method == method && seen.path.starts_with(path);
         inner.seen.iter().filter(fits).cloned().collect()
     }
 
-    /// All that was ever given out and must stay between the two.
+    /// Returns all tokens that were issued and must not leak.
     pub fn secrets(&self) -> Vec<String> {
         let inner = self.inner();
         inner.tokens.keys().chain(inner.refresh.keys()).cloned().collect()
@@ -236,7 +236,7 @@ impl Drop for OAuthMcp {
     }
 }
 
-/// What a browser does with the page to open; the page that it ends at.
+/// Opens a page like a browser. Returns the status and text of the final page.
 pub async fn browse(url: &str) -> (u16, String) {
     let answer = toolgraft::http::client().no_proxy().build().unwrap().get(url).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
@@ -284,6 +284,7 @@ impl Inner {
                 &json!({ "resource": resource, "authorization_servers": issuers, "scopes_supported": ["basic"] }),
             );
         }
+        // Only a legacy server has a second URL for messages.
         if seen.path != "/mcp" && !(self.ways.legacy && seen.path == "/messages") {
             return json_of(404, &json!({}));
         }
@@ -313,7 +314,7 @@ impl Inner {
         )
     }
 
-    /// A stream of events, or a message whose answer goes there.
+    /// Opens an event stream, or handles a message whose answer is sent there.
     fn legacy(&mut self, seen: &Seen, scope: &str) -> Response {
         match (seen.method.as_str(), seen.path.as_str()) {
             ("GET", "/mcp") => {
@@ -338,7 +339,7 @@ impl Inner {
         }
     }
 
-    /// What a message is answered with, nothing for a notification; or a refusal.
+    /// Returns the answer to a message, null for a notification; or a refusal.
     fn answer(&self, seen: &Seen, scope: &str) -> Result<Value, Response> {
         let message: Value = serde_json::from_str(&seen.body).unwrap();
         let named = |tool: &str| message["params"]["name"] == tool;
@@ -459,7 +460,7 @@ impl Inner {
                 }
             }
             "refresh_token" => match self.refresh.remove(&asked["refresh_token"]) {
-                // Each is good for one use.
+                // A refresh token is valid for one use.
                 Some((_, scope)) if self.ways.refreshes => scope,
                 _ => return json_of(400, &json!({ "error": "invalid_grant" })),
             },

@@ -1,13 +1,14 @@
-//! The oracle: digests of the events that the parser reports over a text, recorded before the parser was rebuilt.
+//! The oracle: digests of the parser's events for a text, compared with recorded ones.
 //!
-//! While [`laws::check`](crate::laws::check) reads a text one character at a time, every event goes into a digest,
-//! with the number of bytes that had come by then. `fixtures/oracle` has the digests of the fixtures, of other
-//! engines' texts and of what the fuzz targets write; a text whose digest differs is read otherwise than before.
-//! An intended difference is a named rule: its rows bear the rule's name, and the head of the table says what the
-//! rule is and which test shows it.
+//! While [`laws::check`](crate::laws::check) parses a text one character at a time, a digest is
+//! computed of every event and the number of bytes that had arrived. `fixtures/oracle` has the
+//! digests of the fixtures, of texts of other engines and of the texts of the fuzz targets. A text
+//! with another digest is parsed differently than before. An intended difference is a named rule:
+//! its rows have the rule's name, and the head of the table explains the rule and names the test
+//! that shows it.
 //!
-//! What takes back an earlier report counts by what it leaves of the message, whatever the events are that say it;
-//! the wording of rejections does not count.
+//! A revision of earlier events counts by its effect on the message, not by the events that report
+//! it. The wording of rejections does not count.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,11 +20,11 @@ use toolgraft::Event;
 use toolgraft::event::Collector;
 
 thread_local! {
-    /// The digest of the streams that are being recorded on this thread.
+    /// The digest of the recorded streams of this thread.
     static DIGEST: Cell<u64> = const { Cell::new(OFFSET) };
-    /// Set while a stream is recorded.
+    /// `true` while a stream is recorded.
     static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
-    /// Set if earlier reports were taken back since the message was last digested.
+    /// `true` if there was a revision since the message was last added to the digest.
     static IS_REVISED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -48,7 +49,8 @@ pub(crate) fn record<T>(run: impl FnOnce() -> T) -> T {
     ran
 }
 
-/// Adds an event; `pushed` bytes had come, and `message` is what was collected before it.
+/// Adds an event. `pushed` is the number of bytes that had arrived, and `message` the message
+/// before it.
 pub(crate) fn event(event: &Event<'_>, pushed: usize, message: &Collector) {
     if !IS_RECORDING.get() {
         return;
@@ -102,17 +104,17 @@ fn add_json(value: &impl serde::Serialize) {
     add(&serde_json::to_vec(value).expect("events can be written"));
 }
 
-/// Forgets what was recorded on this thread.
+/// Forgets the recorded streams of this thread.
 pub fn reset() {
     DIGEST.set(OFFSET);
 }
 
-/// The digest of what was recorded on this thread since the last [`reset`].
+/// Returns the digest of the streams recorded on this thread since the last [`reset`].
 pub fn digest() -> u64 {
     DIGEST.get()
 }
 
-/// A digest of a text that has no name.
+/// Returns a digest of a text, as its key.
 pub fn digest_of(text: &[u8]) -> u64 {
     let recorded = DIGEST.replace(OFFSET);
     add(text);
@@ -132,7 +134,8 @@ struct Row {
 
 static TABLES: Mutex<BTreeMap<String, Table>> = Mutex::new(BTreeMap::new());
 
-/// The name of the rule that differences are recorded under, and `begin` for texts that are new.
+/// The environment variable with the name of the rule for new differences, or `begin` for new
+/// texts.
 const UPDATE: &str = "ORACLE";
 
 fn path(table: &str) -> PathBuf {
@@ -164,7 +167,8 @@ impl Table {
     }
 }
 
-/// Compares a digest with the recorded one. A text that the table does not have is new, and anything is right.
+/// Compares a digest with the recorded one. A text that is not in the table is new and always
+/// accepted.
 ///
 /// # Errors
 /// The digests differ.
@@ -193,7 +197,7 @@ pub fn compare(table: &str, key: &str, digest: u64) -> Result<(), String> {
     }
 }
 
-/// The rows of a table whose texts are no longer there.
+/// Returns the rows of a table whose texts no longer exist.
 pub fn stale(table: &str, keys: &BTreeSet<String>) -> Vec<String> {
     Table::read(table).rows.into_keys().filter(|key| !keys.contains(key)).collect()
 }

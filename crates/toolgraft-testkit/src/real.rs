@@ -1,19 +1,20 @@
-//! The MCP servers of other people that `make set-up` installs.
+//! MCP servers of other projects, which `make set-up` installs.
 //!
-//! `make test` sets `TOOLGRAFT_REAL_SERVERS=1`, with which a missing server is a
-//! failure; without it [`wanted`] says that the test was skipped.
+//! `make test` sets `TOOLGRAFT_REAL_SERVERS=1`, and a missing server is then a failure. Otherwise
+//! [`wanted`] reports that the test was skipped.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// Where `make set-up` puts them.
+/// Returns the folder that `make set-up` installs them in.
 pub fn servers() -> PathBuf {
     crate::root().join("tests/servers")
 }
 
-/// Whether to run; otherwise says so past the test harness's capture.
+/// Returns `true` if tests with real servers should run. Otherwise writes a note directly to
+/// standard error, which the test harness does not capture.
 pub fn wanted(test: &str) -> bool {
     let wanted = std::env::var("TOOLGRAFT_REAL_SERVERS").is_ok_and(|v| v == "1");
     if !wanted {
@@ -22,7 +23,7 @@ pub fn wanted(test: &str) -> bool {
     wanted
 }
 
-/// A server that runs in Node, as a configuration writes it.
+/// Returns the configuration of a server for Node.
 pub fn node(name: &str, args: &[&str]) -> Value {
     let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     assert!(script.is_file(), "{} is missing: run `make set-up`", script.display());
@@ -31,14 +32,15 @@ pub fn node(name: &str, args: &[&str]) -> Value {
     json!({ "command": "node", "args": all, "connectTimeout": 120 })
 }
 
-/// A program of a Python environment: `venv`, or `venv-v1` with the first version of the SDK.
+/// Returns the path of a program in a Python environment: `venv`, or `venv-v1` with the first
+/// version of the SDK.
 pub fn program(venv: &str, name: &str) -> PathBuf {
     let program = servers().join(venv).join("bin").join(name);
     assert!(program.is_file(), "{} is missing: run `make set-up`", program.display());
     program
 }
 
-/// A server of the Python environment, as a configuration writes it.
+/// Returns the configuration of a server in the Python environment.
 pub fn python(name: &str, args: &[&str]) -> Value {
     json!({ "command": program("venv", name), "args": args, "connectTimeout": 120 })
 }

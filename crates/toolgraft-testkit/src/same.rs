@@ -1,8 +1,8 @@
-//! When a value that was read is the one that was expected.
+//! Comparison of a parsed value with the expected one.
 
 use serde_json::Value;
 
-/// Whether two values are the same, numbers by what they amount to.
+/// Returns `true` if two values are equal; numbers are compared by value.
 pub fn same_value(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
         (Value::Object(e), Value::Object(g)) => {

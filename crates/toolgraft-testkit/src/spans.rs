@@ -1,5 +1,5 @@
-//! A subscriber of `tracing` that keeps all spans and events, and joins them with those of
-//! other programs.
+//! A `tracing` subscriber that keeps all spans and events, and links them with those of other
+//! programs.
 //!
 //! ```text
 //! use toolgraft_testkit::spans;
@@ -7,7 +7,7 @@
 //! spans.of("chat")[0].fields["gen_ai.request.model"]
 //! ```
 //!
-//! The traceparent of the span with the identifier 7 ends in `-0000000000000007-01`.
+//! The traceparent of the span with the id 7 ends in `-0000000000000007-01`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,37 +23,37 @@ use tracing_core::span::Current;
 /// Version and trace of every traceparent.
 pub const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// A span, or an event with the span that it is in.
+/// A span, or an event with its span.
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
-    /// From 1; 0 for an event.
+    /// The id, from 1; 0 for an event.
     pub id: u64,
-    /// A span's name, or what an event says.
+    /// The name of a span, or the message of an event.
     pub name: String,
-    /// Whose it is: `toolgraft` for the library's own.
+    /// The target: `toolgraft` for the library's own.
     pub target: String,
-    /// The span that it is in.
+    /// The enclosing span.
     pub parent: Option<u64>,
-    /// What another program's headers said.
+    /// The headers of the request of another program.
     pub remote: Vec<(String, String)>,
-    /// Its fields; what was recorded last counts.
+    /// The fields; the last recorded value counts.
     pub fields: BTreeMap<String, String>,
     handles: usize,
     metadata: Option<&'static Metadata<'static>>,
 }
 
 impl Kept {
-    /// Whether nobody holds the span any more.
+    /// Returns `true` if there is no handle of the span any more.
     pub fn is_closed(&self) -> bool {
         self.handles == 0
     }
 
-    /// The header that names the span to other programs.
+    /// Returns the `traceparent` header for this span.
     pub fn traceparent(&self) -> String {
         format!("{TRACE}-{:016x}-01", self.id)
     }
 
-    /// A field's value; empty where there is none.
+    /// Returns a field's value; empty if it is missing.
     pub fn field(&self, name: &str) -> &str {
         self.fields.get(name).map(String::as_str).unwrap_or_default()
     }
@@ -70,15 +70,15 @@ struct State {
 #[derive(Clone, Default)]
 pub struct Spans(Arc<Mutex<State>>);
 
-/// Wants all spans of the process, for programs in which other tests want none.
-/// Called before any of them, since what nobody wanted once may be left out for good.
+/// Enables all spans of the process, for programs in which other tests enable none. Must be called
+/// before them, since a disabled call site may stay disabled.
 pub fn wanted() {
     tracing::subscriber::set_global_default(Spans::default()).unwrap();
 }
 
-/// Keeps the spans and events of this thread.
+/// Records the spans and events of this thread.
 pub fn recorded() -> (Spans, DefaultGuard) {
-    // The first test of the process sets it for all.
+    // The first test of the process sets this for all.
     toolgraft::spans::propagate(Joined);
     let spans = Spans::default();
     (spans.clone(), tracing::subscriber::set_default(spans))
@@ -89,17 +89,17 @@ impl Spans {
         self.0.lock().unwrap()
     }
 
-    /// The library's spans of this name, in their order.
+    /// Returns the library's spans of this name, in order.
     pub fn of(&self, name: &str) -> Vec<Kept> {
         self.lock().spans.iter().filter(|s| s.target == "toolgraft" && s.name == name).cloned().collect()
     }
 
-    /// The library's events that say this.
+    /// Returns the library's events with this message.
     pub fn events(&self, message: &str) -> Vec<Kept> {
         self.lock().events.iter().filter(|e| e.target == "toolgraft" && e.name == message).cloned().collect()
     }
 
-    /// All that the library's spans and events say.
+    /// Returns the text of all spans and events of the library.
     pub fn text(&self) -> String {
         let state = self.lock();
         let own = |kept: &&Kept| kept.target == "toolgraft";
@@ -185,7 +185,7 @@ impl Subscriber for Spans {
     }
 }
 
-/// Joins the spans that are kept here with those of others.
+/// Links the recorded spans with those of other programs.
 struct Joined;
 
 impl Joined {

@@ -1,8 +1,8 @@
-//! MCP servers that change something real, so that a test sees there what happened: a folder with git and a shell, or
-//! whatever else a function acts upon.
+//! MCP servers with real effects that a test can check: a folder with git and a shell, or the
+//! effects of a function.
 //!
-//! The tools of a folder are `branch_create(name)`, `checkout(branch)`, `commit(message)`, `sh(command)`, and
-//! `status(command)`, which runs a command too and calls itself read-only.
+//! The tools of a folder are `branch_create(name)`, `checkout(branch)`, `commit(message)`,
+//! `sh(command)`, and `status(command)`, which also runs a command but declares itself read-only.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::http_mcp::HttpMcp;
 
-/// A tool as it is listed: name, description, its one argument, and whether it only reads.
+/// A listed tool: name, description, its one argument, and `true` if it is read-only.
 pub type Listed = (&'static str, &'static str, &'static str, bool);
 
 const TOOLS: [Listed; 5] = [
@@ -29,7 +29,7 @@ const TOOLS: [Listed; 5] = [
     ("status", "Looks something up with a command", "command", true),
 ];
 
-/// Starts it for this folder.
+/// Starts a server for this folder.
 pub fn start(folder: &Path) -> HttpMcp {
     let folder = folder.to_owned();
     let run = move |program: &str, args: &[&str]| {
@@ -47,7 +47,7 @@ pub fn start(folder: &Path) -> HttpMcp {
     })
 }
 
-/// Starts one whose calls are answered by this function of a tool's name and its argument.
+/// Starts a server whose calls are answered by this function of a tool's name and its argument.
 pub fn acting<F>(tools: &'static [Listed], act: F) -> HttpMcp
 where
     F: Fn(&str, &str) -> Result<String, String> + Send + Sync + 'static,
