@@ -1,8 +1,8 @@
-//! The one writer of files: each is replaced whole or not at all, and is read by who should.
+//! Writes files atomically and with safe permissions.
 //!
-//! What is written stands beside the file first and takes its place by a rename, so whoever
-//! reads it gets the earlier text or the later one. A link is followed and stays a link. A
-//! [`Lock`] tells two programs of one another that would write the same file.
+//! The content is written to a temporary file in the same folder, which is then renamed, so that a
+//! reader gets either the old or the new text. A symbolic link is followed and remains. A [`Lock`]
+//! keeps two programs from writing the same file.
 
 mod lock;
 
@@ -12,24 +12,25 @@ use std::path::{Path, PathBuf};
 
 pub use lock::{Holder, Lock};
 
-/// Who may read a file.
+/// The permissions of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Its owner alone, whoever could before: it holds a conversation, tokens or a recording.
+    /// Only the owner can read it, whatever its permissions were before: for conversations, tokens
+    /// and recordings.
     Private,
-    /// Its owner alone where it is new; one that is there keeps its mode.
+    /// Only the owner can read a new file; an existing one keeps its permissions.
     Kept,
 }
 
-/// Links that are followed before a file counts as one that links to itself.
+/// Number of symbolic links that are followed before a cycle is assumed.
 const LINKS: usize = 40;
 
-/// Replaces a file as a whole. A new folder gets mode 0700. What is no file, such as a device,
-/// is written to.
+/// Replaces a file atomically. New folders get mode 0700. A path that is not a regular file, such
+/// as a device, is written to directly.
 ///
 /// # Errors
-/// The file cannot be written; then it is what it was.
+/// The file cannot be written; a regular file is unchanged then.
 pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let path = target(path)?;
     let found = fs::metadata(&path).ok();
@@ -38,11 +39,11 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     private_folder(folder)?;
-    // Two programs at once write two files; the later one stays.
+    // Concurrent programs write to separate temporary files; the last rename wins.
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.partial", std::process::id()));
     let partial = path.with_file_name(name);
-    // One that a process of the same number left behind may be anything, a link too.
+    // A leftover of an earlier process with the same id may be anything, even a symbolic link.
     let _ = fs::remove_file(&partial);
     let written = private(OpenOptions::new().write(true).create_new(true)).open(&partial).and_then(|mut out| {
         out.write_all(bytes)?;
@@ -54,16 +55,16 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     written.and_then(|()| fs::rename(&partial, &path)).inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
-/// Writes a file that is not there yet, for its owner alone. A link counts as there, whatever
-/// it leads to.
+/// Creates a file that only the owner can read. A symbolic link counts as existing, wherever it
+/// leads.
 ///
 /// # Errors
-/// Something is there, or the file cannot be written.
+/// The path exists, or the file cannot be written.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
 }
 
-/// A file that is written on as something goes on, for its owner alone.
+/// Opens a file for appending, and creates it if necessary. Only the owner can read it.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -72,13 +73,13 @@ pub fn append(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     if file.metadata().is_ok_and(|found| found.is_file()) {
         use std::os::unix::fs::PermissionsExt;
-        // Somebody else's file is theirs to open or to close.
+        // The permissions of a file of another user cannot be changed, which is no fault.
         let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
     }
     Ok(file)
 }
 
-/// What a link leads to, though nothing may be there yet.
+/// Follows symbolic links and returns the target, which need not exist.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -88,10 +89,10 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("it is a link that leads to itself"))
 }
 
-/// A folder, with those above it, that only its owner may look into where it is new.
+/// Creates a folder and its missing parents with mode 0700. Existing ones keep their permissions.
 ///
 /// # Errors
-/// A folder cannot be made.
+/// A folder cannot be created.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -105,7 +106,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Whether others than the owner may read a file.
+/// Returns `true` if other users than the owner may read a file.
 pub fn others_may_read(file: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -119,8 +120,8 @@ pub fn others_may_read(file: &Path) -> bool {
     }
 }
 
-/// Whether others than the owner may write to a folder, and so replace what is in it. The group that has only the
-/// owner in it, by its number, is not others.
+/// Returns `true` if other users than the owner may write to a folder, and so replace the files in
+/// it. A group whose id is that of the owner is assumed to have no other member.
 pub fn others_may_write(folder: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! A file that one process holds at a time.
+//! A file lock between processes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::{private, private_folder};
 
-/// A file that this process holds, as long as the value lives.
+/// A locked file; it is unlocked when the value is dropped.
 ///
-/// The system itself lets go of it when the process ends, however it ends: a lock that is left
-/// behind by a crash is free. The file is removed with the value.
+/// The operating system releases the lock when the process ends in any way, so that a crash leaves
+/// no lock behind. The file is removed with the value.
 #[derive(Debug)]
 pub struct Lock {
-    /// Holds it.
+    /// The open file that holds the lock.
     _file: File,
     path: PathBuf,
 }
@@ -21,23 +21,23 @@ pub struct Lock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// Its number, where it can be read.
+    /// Its process id, if that is readable.
     pub process: Option<u32>,
 }
 
 impl Lock {
-    /// Takes the lock of this name, or says who has it.
+    /// Acquires the lock of this path, or returns its holder.
     ///
     /// # Errors
-    /// The file cannot be opened, or the file system knows no locks.
+    /// The file cannot be opened, or the file system has no locks.
     pub fn take(path: &Path) -> io::Result<Result<Self, Holder>> {
         Lock::acquire(path, try_hold)
     }
 
-    /// Waits until the lock of this name is free, and takes it.
+    /// Waits until the lock of this path is free, and acquires it.
     ///
     /// # Errors
-    /// As for [`take`](Lock::take).
+    /// Those of [`take`](Lock::take).
     pub fn wait(path: &Path) -> io::Result<Self> {
         loop {
             if let Ok(lock) = Lock::acquire(path, hold)? {
@@ -52,8 +52,8 @@ impl Lock {
         }
         loop {
             let Some(mut file) = hold(path)? else { return Ok(Err(holder(path))) };
-            // Whoever had it may have removed the file between our opening and our holding it:
-            // then others hold another file of this name.
+            // The previous holder may have removed the file after we opened it. Our lock would then
+            // be on another file than the one that others lock.
             if is_at(&file, path) {
                 file.set_len(0)?;
                 write!(file, "{}", std::process::id())?;
@@ -65,12 +65,13 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It is still held, so nobody else's is removed. What stays is free nevertheless.
+        // Still locked, so this cannot remove the file of another holder. A file that remains is
+        // not locked.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Who holds a lock, as its file says.
+/// Reads the holder of a lock from its file.
 fn holder(path: &Path) -> Holder {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(20).read_to_string(&mut text));
@@ -99,7 +100,7 @@ fn hold(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Whether a file still has this name.
+/// Returns `true` if the path still names this file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -107,7 +108,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     (held.dev(), held.ino()) == (named.dev(), named.ino())
 }
 
-/// Others may read who has it; the system removes the file when it is closed.
+/// Locks the file so that others can still read the holder's id. The system removes the file when
+/// it is closed.
 #[cfg(windows)]
 fn try_hold(path: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;

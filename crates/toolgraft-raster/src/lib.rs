@@ -14,25 +14,26 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 
 use crate::sample::Sampler;
 
-/// The most pixels of an image that is decoded where the caller has no reason for another number: a scan of a page at
-/// 500 dots an inch, a photograph. The pixels of a JPEG take 75 megabytes meanwhile, those of an interlaced PNG 100.
+/// Default number of pixels up to which an image is decoded: enough for a page scanned at 500 dpi,
+/// or a photograph. Decoding then takes 75 megabytes for the pixels of a JPEG, and 100 for those of
+/// an interlaced PNG.
 pub const MAX_PIXELS: u64 = 25_000_000;
 
-/// Bytes of a pixel: red, green, blue and opacity.
+/// Bytes per pixel: red, green, blue and opacity.
 const CHANNELS: usize = 4;
 
-/// An image as pixels of eight bits a channel, with opacity.
+/// An image with eight bits per channel, including opacity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raster {
     width: u32,
     height: u32,
-    /// Rows from the top, four bytes a pixel.
+    /// Rows from the top, four bytes per pixel.
     pixels: Vec<u8>,
 }
 
 impl Raster {
-    /// Makes an image of rows from the top, with four bytes (RGBA) a pixel. Returns `None` if an edge is 0 or if the
-    /// number of bytes does not fit the edges.
+    /// Creates an image from rows from the top, with four bytes (RGBA) per pixel. Returns `None` if
+    /// an edge is 0 or if the number of bytes does not fit the edges.
     pub fn new(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
         let bytes = size(width, height)?;
         (bytes > 0 && pixels.len() as u64 == bytes).then_some(Raster { width, height, pixels })
@@ -72,13 +73,14 @@ impl Raster {
         &self.pixels
     }
 
-    /// Scales the image down, in proportion, until it is at most this wide and high. A smaller one stays as it is.
+    /// Scales the image down, preserving proportions, until it is at most this wide and high. A
+    /// smaller one is unchanged.
     #[must_use]
     pub fn fit(self, width: u32, height: u32) -> Self {
         if self.width <= width && self.height <= height { self } else { scale::down(&self, width, height) }
     }
 
-    /// Replaces transparency by white, as paper would show it.
+    /// Composes the image on a white background.
     #[must_use]
     pub fn on_white(mut self) -> Self {
         for pixel in self.pixels.chunks_exact_mut(CHANNELS) {
@@ -110,7 +112,7 @@ impl Raster {
         let (width, height) = (u16::try_from(self.width).ok()?, u16::try_from(self.height).ok()?);
         let mut out = Vec::new();
         let mut encoder = Encoder::new(&mut out, quality);
-        // Thin letters of a colour stay legible: no colour is shared by several pixels.
+        // Full colour resolution keeps thin coloured letters legible.
         encoder.set_sampling_factor(SamplingFactor::F_1_1);
         encoder.encode(&self.pixels, width, height, ColorType::Rgba).ok()?;
         Some(out)
@@ -163,7 +165,8 @@ fn decode_png(bytes: &[u8], max_pixels: u64, sampler: &mut Sampler) -> Option<()
         }
         return Some(());
     }
-    // The rows of an interlaced image come in seven passes.
+    // The rows of an interlaced image are stored in seven passes, so the whole image is decoded
+    // first.
     let mut samples = vec![0; reader.output_buffer_size().filter(|needed| *needed <= limit)?];
     let frame = reader.next_frame(&mut samples).ok()?;
     samples.chunks_exact(frame.line_size).try_for_each(|row| sampler.push(row, channels))
@@ -173,7 +176,7 @@ fn decode_jpeg(bytes: &[u8], sampler: &mut Sampler) -> Option<()> {
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options());
     decoder.decode_headers().ok()?;
     let (width, _) = decoder.dimensions()?;
-    // The others are converted to RGB.
+    // All other colour spaces are converted to RGB.
     let space = match decoder.input_colorspace()? {
         same @ (ColorSpace::RGBA | ColorSpace::Luma | ColorSpace::LumaA) => same,
         _ => ColorSpace::RGB,
@@ -184,7 +187,7 @@ fn decode_jpeg(bytes: &[u8], sampler: &mut Sampler) -> Option<()> {
     samples.chunks_exact(width.checked_mul(channels)?).try_for_each(|row| sampler.push(row, channels))
 }
 
-/// Edges are limited by `Raster::decode` instead, and a damaged end is forgiven.
+/// Returns lenient options: `Raster::decode` limits the edges, and a damaged end is accepted.
 fn jpeg_options() -> DecoderOptions {
     DecoderOptions::default().set_strict_mode(false).set_max_width(usize::MAX).set_max_height(usize::MAX)
 }
@@ -195,7 +198,7 @@ mod tests {
 
     const MAX: u64 = 1 << 20;
 
-    /// An image whose left half is red and whose right half is blue.
+    /// Returns an image with a red left half and a blue right half.
     fn halves(width: u32, height: u32) -> Raster {
         let row = (0..width).flat_map(|x| if x < width / 2 { [255, 0, 0, 255] } else { [0, 0, 255, 255] });
         let row: Vec<u8> = row.collect();
@@ -210,7 +213,7 @@ mod tests {
         out
     }
 
-    /// A PNG of these chunks.
+    /// Returns a PNG with these chunks.
     fn chunked(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
         let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
         for (kind, data) in chunks {
@@ -267,7 +270,7 @@ mod tests {
         assert_eq!((Raster::new(0, 1, Vec::new()), Raster::new(1, 1, vec![0; 3])), (None, None));
     }
 
-    /// In each format, an image that is sampled on the way is what it is if it is scaled as a whole.
+    /// In each format, sampling during decoding gives the same image as scaling the whole.
     #[test]
     fn a_sampled_image_is_the_one_that_is_scaled_as_a_whole() {
         let image = halves(1_203, 301);

@@ -2,17 +2,18 @@
 
 use crate::{CHANNELS, Raster};
 
-/// How much larger than wanted a sampled image is: the scaling after it then sees no blocks.
+/// Smallest factor between the sampled and the requested size, so that the blocks do not show after
+/// the final scaling.
 const SPARE: u32 = 2;
 
-/// Makes an image of rows, with one pixel for each block of `step` by `step`.
+/// Builds an image from rows, with one pixel for each block of `step` by `step`.
 pub(crate) struct Sampler {
     /// Width and height of the image that is pushed.
     from: (u32, u32),
     step: u32,
-    /// The sums of the blocks that are being read.
+    /// The sums of the current row of blocks.
     sums: Vec<[u64; CHANNELS]>,
-    /// Rows that these sums are of.
+    /// Number of rows in these sums.
     summed: u32,
     /// Rows that were pushed.
     pushed: u32,
@@ -20,7 +21,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Makes a sampler of an image of one size that is to be scaled down to fit another one.
+    /// Creates a sampler for an image of the size `from` that will be scaled down to fit `into`.
     pub(crate) fn new(from: (u32, u32), into: (u32, u32)) -> Self {
         let times = |from: u32, into: u32| from / into.max(1).saturating_mul(SPARE);
         let step = times(from.0, into.0).max(times(from.1, into.1)).clamp(1, from.0.min(from.1).max(1));
@@ -43,7 +44,7 @@ impl Sampler {
         Some(())
     }
 
-    /// Writes the row of pixels that the blocks are.
+    /// Writes the averages of the current blocks as a row of pixels.
     fn flush(&mut self) {
         let mut left = self.from.0;
         for sum in &mut self.sums {

@@ -1,8 +1,10 @@
-//! Scaling down: each new pixel is the mean of the old ones around its place, nearer ones counting more.
+//! Downscaling: each new pixel is the weighted mean of the old pixels around its position, with
+//! more weight for nearer ones.
 
 use crate::{CHANNELS, Raster};
 
-/// Scales the image down, in proportion, until it fits into `width` and `height`; at least one pixel is left.
+/// Scales the image down, preserving proportions, until it fits into `width` and `height`; each
+/// edge keeps at least one pixel.
 pub(crate) fn down(image: &Raster, width: u32, height: u32) -> Raster {
     let ratio = (f64::from(width) / f64::from(image.width)).min(f64::from(height) / f64::from(image.height));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 1 and the old edge")]
@@ -13,12 +15,12 @@ pub(crate) fn down(image: &Raster, width: u32, height: u32) -> Raster {
     Raster { width: to_width, height: to_height, pixels }
 }
 
-/// The lines of an image that are scaled, each by itself.
+/// The lines of an image that are scaled independently.
 struct Lines {
     number: usize,
-    /// Pixels of a line.
+    /// Number of pixels in a line.
     length: u32,
-    /// Pixels from the beginning of one line to that of the next.
+    /// Number of pixels from the beginning of one line to that of the next.
     apart: usize,
     are_rows: bool,
 }
@@ -37,7 +39,7 @@ impl Lines {
 fn along(pixels: &[u8], lines: &Lines, length: u32) -> Vec<u8> {
     let windows: Vec<Window> = (0..length).map(|at| Window::of(at, lines.length, length)).collect();
     let mut out = vec![0; lines.number * length as usize * CHANNELS];
-    // Pixels from one of a line to its next, in the old image and in the new one.
+    // Distance in pixels between neighbours in a line, in the old image and in the new one.
     let (step, new_step) = if lines.are_rows { (1, 1) } else { (lines.number, lines.number) };
     let new_apart = if lines.are_rows { length as usize } else { lines.apart };
     for line in 0..lines.number {
@@ -58,18 +60,20 @@ fn along(pixels: &[u8], lines: &Lines, length: u32) -> Vec<u8> {
     out
 }
 
-/// The old pixels that a new one is the mean of.
+/// The old pixels that contribute to a new one.
 struct Window {
     first: usize,
-    /// Weights of the first and the following ones.
+    /// The weights of the first and the following pixels.
     weights: Vec<u64>,
     total: u64,
 }
 
 impl Window {
-    /// The window of the new pixel `at`: a triangle around its centre, twice as wide as what it stands for.
+    /// Returns the window of the new pixel `at`: a triangle around its centre, twice as wide as the
+    /// area that it covers.
     fn of(at: u32, from: u32, to: u32) -> Self {
-        // In halves of `1 / to`, so that all is whole: an old pixel is 2 * to wide, a new one 2 * from.
+        // In units of half of `1 / to`, so that all numbers are integers: an old pixel is 2 * to
+        // wide, a new one 2 * from.
         let (from, to, at) = (u64::from(from), u64::from(to), u64::from(at));
         let reach = 2 * from.max(to);
         let centre = (2 * at + 1) * from;
