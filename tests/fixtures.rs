@@ -1,6 +1,5 @@
-//! The parser over `fixtures/parse`: each text whole, by character, and at
-//! every two-way split, against an expectation written by hand. The format is
-//! described in `fixtures/README.md`.
+//! The parser on `fixtures/parse`: each text as a whole, by character, and at every two-way split,
+//! compared with an expectation written by hand. The format is described in `fixtures/README.md`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,19 +11,19 @@ use serde_json::Value;
 use toolgraft_testkit::fixture::{Expectation, differences, found};
 use toolgraft_testkit::{laws, oracle};
 
-/// Texts up to this size are cut at every character; longer ones at some
-/// hundreds of places.
+/// Largest text, in bytes, that is split at every character; longer ones are split at some hundred
+/// offsets.
 const EVERY_SPLIT: usize = 4096;
 
-/// Every two-way split of a short text; some hundred of a long one.
+/// Returns every two-way split of a short text, and some hundred of a long one.
 fn two_way_splits(text: &str) -> Vec<Vec<usize>> {
     let step = 1 + text.len() / EVERY_SPLIT * 16;
     text.char_indices().map(|(at, _)| at).step_by(step).map(|at| vec![at]).collect()
 }
 
-/// The expectation with all that a fixture must state, and its defaults written out: a call's
-/// server is none and it was found plainly, a rejection stands for itself alone, the answer is
-/// not in the reasoning.
+/// Checks that the expectation has all required members, and adds the defaults: a call has no
+/// server and plain provenance, a rejection no further members, and the answer is not in the
+/// reasoning.
 fn in_full(mut expectation: Value) -> Result<Value, String> {
     let stated = |value: &Value, keys: &[&str], what: &str| match keys.iter().find(|key| value.get(**key).is_none()) {
         Some(key) => Err(format!("{what} states no `{key}`")),
@@ -57,7 +56,7 @@ fn fixture(name: &str, path: &Path, text: String) -> Result<(), Box<dyn std::err
     let expectation = in_full(expectation.take()).map_err(|e| place(&e))?;
     let splits = two_way_splits(&text);
     let input = stated.input(text)?;
-    // What it says comes first: a wrong answer is told before a broken law.
+    // A wrong message is reported before a violated law.
     let whole = laws::run(&mut laws::parser(&input.config), &input, &[])?;
     let differences = differences(std::slice::from_ref(&expectation), &[found(&whole)]);
     if !differences.is_empty() {
@@ -66,20 +65,22 @@ fn fixture(name: &str, path: &Path, text: String) -> Result<(), Box<dyn std::err
     oracle::reset();
     laws::check(&input, &splits)?;
     oracle::compare("fixtures", name, oracle::digest())?;
+    // With a delimiter of reasoning, a reasoning field or a truncated answer, the modes differ on
+    // purpose.
     if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {
         laws::is_answer_in_open(&input)?;
     }
     Ok(())
 }
 
-/// The texts below a folder.
+/// Returns the texts below a folder.
 fn texts(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| if path.is_dir() { texts(&path) } else { vec![path] };
     entries.flat_map(below).filter(|path| path.extension().is_some_and(|extension| extension == "txt")).collect()
 }
 
-/// A test for each text, named by its path.
+/// Creates a test for each text, named by its path.
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse");
     let trial = |path: PathBuf| {

@@ -1,6 +1,6 @@
-//! The fuzz targets over the inputs that earlier walks found (`fixtures/fuzz`), so that what
-//! a fuzzer reached once is tried with every `cargo test`. `make fuzz CORPUS=yes` makes the files
-//! anew (`fuzz/README.md`).
+//! Runs the fuzz targets with the stored inputs (`fixtures/fuzz`), so that each input that a fuzzer
+//! once found is tried with every `cargo test`. `make fuzz CORPUS=yes` recreates the files
+//! (`fuzz/README.md`).
 
 #![allow(clippy::explicit_auto_deref, reason = "without it the type of what is picked is not known")]
 

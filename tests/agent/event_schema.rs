@@ -1,6 +1,6 @@
-//! The JSON Schema and the TypeScript types of the events, which interfaces in other
-//! languages are written against: `docs/events.schema.json` and `docs/events.d.ts` are what
-//! the types say today. `UPDATE=1 cargo test --test agent event_schema` writes them anew.
+//! The JSON Schema and the TypeScript types of the events, for programs in other languages:
+//! `docs/events.schema.json` and `docs/events.d.ts` must match the types. `UPDATE=1 cargo test
+//! --test agent event_schema` writes them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -13,8 +13,8 @@ use toolgraft::AgentEvent;
 use toolgraft::agent::{Approval, ApprovalRequest};
 use toolgraft::event::OwnedEvent;
 
-/// The schema of an agent's event, and the definitions of all that stands in one, in the
-/// parser's events and in what an interface answers.
+/// Returns the schema of an agent's event, with the definitions of everything in it, of the
+/// parser's events, and of the answers of a user interface.
 fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let root = generator.subschema_for::<AgentEvent>();
@@ -34,7 +34,7 @@ fn schema() -> Value {
     schema
 }
 
-/// Descriptions without rustdoc's links.
+/// Removes rustdoc's links from descriptions.
 fn plain_words(value: &mut Value) {
     let link = regex::Regex::new(r"\[([^\]]*)\](?:\([^)]*\))?").unwrap();
     match value {
@@ -51,7 +51,7 @@ fn plain_words(value: &mut Value) {
     }
 }
 
-/// Every definition as a type of TypeScript.
+/// Returns every definition as a TypeScript type.
 fn types(schema: &Value) -> String {
     let mut out =
         "// The events of toolgraft, in their JSON form. Made from events.schema.json by a test.\n".to_owned();
@@ -81,7 +81,7 @@ fn comment(out: &mut String, schema: &Value, indent: &str) {
     }
 }
 
-/// A schema as a type. A keyword that is not known here fails the test.
+/// Converts a schema to a type. An unknown keyword fails the test.
 fn typed(schema: &Value, indent: &str) -> String {
     let Some(object) = schema.as_object() else { return "unknown".to_owned() };
     for key in object.keys() {
@@ -115,7 +115,7 @@ fn typed(schema: &Value, indent: &str) -> String {
     if let Some(all) = object.get("allOf") {
         parts.extend(all.as_array().unwrap().iter().map(|part| typed(part, indent)));
     }
-    // Members of the variant itself stand beside those that it refers to.
+    // Members of the variant itself are combined with those of the types that it refers to.
     if parts.is_empty() { "unknown".to_owned() } else { parts.join(" & ") }
 }
 

@@ -1,5 +1,5 @@
-//! `docs/events.md` says what the events are: its examples are read back, no
-//! event and no word is missing, and the turn it shows is one that happened.
+//! `docs/events.md` describes the events: its examples can be read back, it has every event and
+//! every name, and the turn in it is a real one.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -19,7 +19,7 @@ use toolgraft::{Agent, AgentEvent, Functions, Policy, Tool};
 
 const DOC: &str = include_str!("../../docs/events.md");
 
-/// The sections of the page: title and text.
+/// Returns the sections of the page: title and text.
 fn sections() -> Vec<(&'static str, &'static str)> {
     let headed = DOC.split("\n## ").skip(1);
     headed.map(|section| section.split_once('\n').unwrap()).collect()
@@ -30,13 +30,13 @@ fn section(title: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("the page has no section {title:?}")).1
 }
 
-/// The lines of a section's JSON block.
+/// Returns the lines of a section's JSON block.
 fn lines(section: &str) -> Vec<&str> {
     let (_, block) = section.split_once("```jsonl\n").unwrap_or_else(|| panic!("no example: {section}"));
     block.split_once("```").unwrap().0.lines().collect()
 }
 
-/// The words that serde accepts: it names them all where one is wrong.
+/// Returns the names that serde accepts, which its error for a wrong one lists.
 fn words<T: DeserializeOwned>(wrong: &Value) -> BTreeSet<String> {
     let Err(error) = serde_json::from_value::<T>(wrong.clone()) else { panic!("{wrong} is accepted") };
     let error = error.to_string();
@@ -44,8 +44,8 @@ fn words<T: DeserializeOwned>(wrong: &Value) -> BTreeSet<String> {
     expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Reads a line and writes it again: every member that it shows is one, and none
-/// that is always written is missing.
+/// Reads a line and writes it again, so that it has every member that is always written, and no
+/// unknown one.
 fn read_back<T: DeserializeOwned + Serialize>(line: &str) -> T {
     let value: T = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
     let shown: Value = serde_json::from_str(line).unwrap();
@@ -53,7 +53,7 @@ fn read_back<T: DeserializeOwned + Serialize>(line: &str) -> T {
     value
 }
 
-/// The first column of a section's table.
+/// Returns the first column of a section's table.
 fn rows(section: &str) -> BTreeSet<String> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     rows.map(|(name, _)| name.to_owned()).collect()
@@ -107,7 +107,7 @@ fn no_word_is_missing() {
     }
 }
 
-/// The turn that the page shows.
+/// Runs the turn that the page shows.
 async fn played() -> Vec<AgentEvent> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tools = Functions::new("weather").with(
@@ -127,7 +127,7 @@ async fn played() -> Vec<AgentEvent> {
 
 #[tokio::test]
 async fn the_turn_of_the_page_is_one_that_happened() {
-    // Only the call's time is another each time.
+    // Only the duration of the call differs each time.
     let same_time =
         |text: String| regex::Regex::new("\"took\":[0-9.]+").unwrap().replace_all(&text, "\"took\":0.5").into_owned();
     let written: Vec<String> =

@@ -1,4 +1,4 @@
-//! A conversation that nobody recorded, as a recording that is replayed.
+//! A conversation without a recording, converted to a recording and replayed.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use toolgraft::turn::TurnConfig;
 use toolgraft::validate::Validator;
 use toolgraft::{Agent, AgentEvent, Call, Catalog, Conversation, Dialect, Model, Outcome, Parser, Policy, Tool};
 
-/// What the parser makes of a round.
+/// Parses a round as in a replay.
 fn played(recording: &Recording, round: &Round) -> Assembled {
     let catalog = Arc::new(recording.catalog(0).expect("the tools that were called are there"));
     let session = &recording.session;
@@ -47,7 +47,7 @@ fn said(call: &Call) -> Said {
     (call.server.clone(), call.tool.clone(), call.arguments.clone())
 }
 
-/// That each call that was made is found again, with what became of it and the text beside it.
+/// Checks that each call is found again, with its outcome and the text around it.
 pub(crate) fn comes_back(conversation: &Conversation, what: &str) -> usize {
     let recording = Recording::from(conversation);
     let messages: Vec<&Assistant> = conversation
@@ -69,7 +69,7 @@ pub(crate) fn comes_back(conversation: &Conversation, what: &str) -> usize {
     calls
 }
 
-/// A model that says these, with what it thinks before each.
+/// A model with these answers, each after a reasoning.
 struct Scripted(Mutex<Vec<(&'static str, String)>>);
 
 impl Model for Scripted {

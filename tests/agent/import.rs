@@ -1,4 +1,4 @@
-//! Recordings of other programs become ours, with their boundaries and calls.
+//! Recordings of other programs are converted, with their chunk boundaries and calls.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -135,7 +135,7 @@ fn answers_after_one_another_are_rounds() {
     assert_eq!(one(text(&same_id, "x").unwrap()).rounds.len(), 2);
 }
 
-/// What the first answer's end does not say must still stand in the file.
+/// The end of the first answer must be explicit in the file.
 #[test]
 fn answers_without_an_end_stay_apart_when_they_are_written_and_read_again() {
     let chunk = |text: &str| format!("{{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n");

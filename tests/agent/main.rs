@@ -1,5 +1,5 @@
-//! The agent: its events, and a model that lost its plan. Recordings: the format, what is written
-//! while an agent works, and those of other programs.
+//! The agent: its events, and a model that has lost its plan. Recordings: the format, the recorder
+//! of an agent, and the formats of other programs.
 
 #[cfg(feature = "typed")]
 mod event_schema;

@@ -1,4 +1,5 @@
-//! Sessions of a real model that went wrong: each ends well when its endpoint is played again.
+//! Recorded sessions in which a real model went wrong: each ends properly when its endpoint is
+//! replayed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -15,15 +16,15 @@ use toolgraft::tools::{DefaultDecision, Server};
 use toolgraft::turn::{MAX_SAME_RESULTS, REPEATED_BYTES, TurnConfig};
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Model, Outcome, Policy};
 
-/// One answer of the endpoint, as it was streamed.
+/// A streamed answer of the endpoint.
 #[derive(Debug, Clone, Default)]
 struct Answer {
     pieces: Vec<String>,
-    /// Why it ended; none where it broke off.
+    /// The finish reason; `None` if it was truncated.
     finish: Option<FinishReason>,
 }
 
-/// What a recording says of its endpoint and its tools.
+/// The endpoint and the tools of a recording.
 #[derive(Clone)]
 struct Session {
     answers: Vec<Answer>,
@@ -81,13 +82,13 @@ fn session(name: &str) -> Session {
             _ => {}
         }
     }
-    // What it was asked last it has not answered.
+    // The last request has no answer.
     session.answers.retain(|answer| !answer.pieces.is_empty());
     session
 }
 
 impl Model for Session {
-    /// The next answer; the last one again where there is no further one.
+    /// Returns the next answer, and the last one again after that.
     fn stream(&self, _: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let mut asked = self.asked.lock().expect("nothing panics under the lock");
         let answer = self.answers[(*asked).min(self.answers.len() - 1)].clone();
@@ -113,11 +114,11 @@ impl Toolbox for Session {
     }
 }
 
-/// How the session ends now, and how often the call ran that ran most.
+/// Replays the session. Returns its end, and the largest number of runs of one call.
 async fn played(session: &Session, conversation: Conversation) -> (Finished, usize) {
     let mut config = TurnConfig::default();
     config.reasons = Some(false);
-    // A recorded answer follows no structure.
+    // A recorded answer has no constrained structure.
     config.constrain = Constrain::Off;
     let agent = Agent::builder(session.clone(), session.clone())
         .config(config)
@@ -129,7 +130,7 @@ async fn played(session: &Session, conversation: Conversation) -> (Finished, usi
     ((**finished).clone(), most)
 }
 
-/// Name, most rounds, and how it ends: what the person reads.
+/// Name, largest number of rounds, and the message about the end.
 const SESSIONS: &[(&str, u32, &str)] = &[
     ("forged-result.tool_tag.en", 3, "a result that no tool gave"),
     ("full.tool_tag.What_is_the_weather_in_Oslo_", 2, "answered"),
@@ -159,7 +160,7 @@ async fn each_session_ends_well_when_its_endpoint_is_played_again() {
         assert!(most <= limit, "{name}: a call ran {most} times");
         assert!(finished.answer.len() < 1_000 + REPEATED_BYTES, "{name}: {}", finished.answer);
         crate::history::comes_back(&finished.conversation, name);
-        // The conversation goes on: no call waits, and another endpoint answers.
+        // The conversation can be continued: no call is pending, and another endpoint answers.
         let mut conversation = finished.conversation;
         conversation.push_user("And now?").unwrap_or_else(|error| panic!("{name}: {error}"));
         let well = Answer { pieces: vec!["All is well.".to_owned()], finish: Some(FinishReason::Stop) };

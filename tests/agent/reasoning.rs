@@ -1,5 +1,5 @@
-//! Answers of reasoning models that other projects recorded, each through a whole loop: the reasoning and a
-//! call, its result, and the recorded answer.
+//! Answers of reasoning models from recordings of other projects, each in a whole loop: the
+//! reasoning and a call, its result, and the recorded answer.
 
 use serde_json::Value;
 use toolgraft::agent::{Finished, StopReason};
@@ -14,7 +14,7 @@ use toolgraft::{Agent, Dialect, Functions, Outcome, Policy, Tool};
 struct Answer {
     name: String,
     deltas: Vec<Delta>,
-    /// What was thought, and what was said.
+    /// The reasoning; and below, the answer.
     reasoning: String,
     text: String,
 }
@@ -49,7 +49,7 @@ fn recorded() -> Vec<Answer> {
 }
 
 impl Answer {
-    /// The same reasoning, and then this text.
+    /// Returns a round with the same reasoning, and this text.
     fn with(&self, text: &str) -> Round {
         let in_text = self.deltas.iter().all(|delta| delta.kind == DeltaKind::Content);
         let thought = match in_text {
@@ -89,7 +89,7 @@ async fn recorded_reasoning_is_no_answer_and_a_call_behind_it_runs() {
         let arguments = serde_json::json!({"topic": "it"});
         let call = write_call(Dialect::UseMcpTool, None, "look_up", arguments.as_object().expect("an object"));
         if answer.text.is_empty() {
-            // Nothing was said: the turn ends all the same, and the reasoning is no answer.
+            // Without text the turn still ends, and the reasoning is no answer.
             let finished = run(vec![answer.round(), Round::text("Done.")]).await;
             assert!(matches!(finished.answer.as_str(), "" | "Done."), "{}: {}", answer.name, finished.answer);
             continue;

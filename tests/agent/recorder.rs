@@ -1,5 +1,5 @@
-//! Recordings that are written while an agent works: what a reader and a replay
-//! find in them, what must not stand in them, what becomes of a full disk.
+//! Recordings that are written while an agent works: they can be read and replayed, contain no
+//! secrets, and a full disk is reported.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -196,7 +196,7 @@ async fn what_was_streamed_so_far_stands_in_the_file_already() {
     assert_eq!(recording.cut.unwrap().reason, transcript::CutReason::NoFinish);
 }
 
-/// A model with all that an endpoint may report.
+/// A model with every event that an endpoint may report.
 struct Reports;
 
 impl Model for Reports {

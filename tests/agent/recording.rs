@@ -1,5 +1,5 @@
-//! The recording format: what is read back equals what was written; cut-off,
-//! foreign and broken recordings say what is wrong and where.
+//! The recording format: it is read back as written, and truncated, foreign or broken recordings
+//! are reported with the fault and its place.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -209,7 +209,7 @@ proptest! {
             prop_assert!(whole.calls.starts_with(&part.calls));
         }
         if half.rounds.len() < recording.rounds.len() || half.rounds.last().unwrap().finish.is_none() {
-            // Between two rounds nothing tells that another one was to follow.
+            // Between two rounds, nothing shows that another one was planned.
             let between = half.rounds.last().is_some_and(|r| r.finish.is_some()) && text.as_bytes()[at - 1] == b'\n';
             let complete_line = text[..].is_char_boundary(at) && text[..at].ends_with('}');
             prop_assert!(half.cut.is_some() || between || complete_line);
@@ -222,7 +222,7 @@ fn a_last_line_that_breaks_off_is_a_cut() {
     let text = after_session(
         "{\"type\":\"delta\",\"kind\":\"content\",\"text\":\"a\"}\n{\"type\":\"delta\",\"kind\":\"content\",\"text\":\"武",
     );
-    // Even in the middle of a character.
+    // Even within a character.
     let recording = read(&text.as_bytes()[..text.len() - 1]).unwrap();
     let cut = recording.cut.unwrap();
     assert_eq!((cut.line, cut.reason), (3, CutReason::IncompleteLine));

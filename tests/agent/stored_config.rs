@@ -1,4 +1,4 @@
-//! Configurations are stored and read back, and what is missing in them is the default.
+//! Configurations are stored and read back; missing members have their defaults.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

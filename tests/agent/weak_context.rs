@@ -1,5 +1,5 @@
-//! A model that has lost its plan goes on with it, because the last message says
-//! what was asked, what was called and that a plan may be unfinished.
+//! A model that has lost its plan continues it, because the last message names the request, the
+//! calls, and that a plan may be unfinished.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,8 +17,8 @@ use toolgraft::{Agent, AgentEvent, Dialect, Functions, Message, Model, Policy, T
 
 const CITIES: [&str; 3] = ["Paris", "Oslo", "Lima"];
 
-/// A model that knows nothing but its own last call and what it is told of that: it calls for
-/// the first city in it that was not called for, and answers once it sees none.
+/// A model that only knows its own last call and the message about it: it calls for the first city
+/// in the message that has no call yet, and answers if there is none.
 #[derive(Clone)]
 struct Forgetful {
     dialect: Dialect,
@@ -58,7 +58,7 @@ fn weather(result_bytes: usize) -> Functions {
     })
 }
 
-/// The answer, the requests, and whether something was left out of one.
+/// Returns the answer, the requests, and `true` if a part was left out of one.
 async fn tour(options: Options, result_bytes: usize, context: Option<usize>) -> (String, Vec<Vec<Message>>, bool) {
     let model = Forgetful { dialect: options.dialect, sent: Arc::default() };
     let mut config = TurnConfig::default();
@@ -105,7 +105,7 @@ async fn three_cities_are_asked_for_one_by_one_by_a_model_that_forgets() {
             let told = told(round);
             assert_eq!(told.role, Role::User);
             assert!(told.content.contains(request) && told.content.contains(plan), "{}", told.content);
-            // The newest call stands right before it.
+            // The newest call is in the message before.
             for city in &called[..called.len() - 1] {
                 assert!(told.content.contains(&format!("{{\"city\":\"{city}\"}}")), "{city}: {}", told.content);
             }
@@ -122,7 +122,7 @@ async fn the_recall_stays_when_the_context_is_cut() {
     }
 }
 
-/// Roles and texts of the first request, with the system text at this place.
+/// Returns the roles and texts of the first request, with the system text in this place.
 async fn first_request(style: PromptStyle, placement: SystemPlacement) -> Vec<(Role, String)> {
     let options = Options::default().with_style(style);
     let model = Forgetful { dialect: options.dialect, sent: Arc::default() };
@@ -149,7 +149,7 @@ async fn in_the_compact_style_the_examples_are_messages_where_the_system_text_is
             (pair[0].1.as_str(), pair[1].1.as_str())
         })
         .collect();
-    // Two without a tool, then a call with its result and the answer.
+    // Two examples without a tool, then a call with its result and the answer.
     let [_, _, (question, call), (told, answer)] = shown[..] else { panic!("{shown:?}") };
     assert_eq!((asked.as_str(), question), ("What is the time?", "Weather of a city: city-1."));
     assert!(call.starts_with("<use_mcp_tool>") && call.contains("city-1"), "{call}");

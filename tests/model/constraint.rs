@@ -1,4 +1,4 @@
-//! The forms in which endpoints are asked for a structure, and what a refusal does.
+//! The fields in which a constraint is requested from endpoints, and the behaviour after a refusal.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -32,7 +32,7 @@ fn request(constraint: Constraint) -> Request {
     request
 }
 
-/// A server of this owner that takes what `takes` says.
+/// Starts a server with this owner that accepts the requests that satisfy `takes`.
 fn server(owner: &'static str, takes: impl Fn(&Value) -> bool + Send + 'static) -> Endpoint {
     Endpoint::setup().models(&["m"]).owner(owner).answer(move |seen, _| match takes(&seen.body) {
         true => Reply::text("fine"),
@@ -40,7 +40,7 @@ fn server(owner: &'static str, takes: impl Fn(&Value) -> bool + Send + 'static) 
     })
 }
 
-/// What of the requests for an answer speaks of a structure.
+/// Returns the field with the constraint of each request for an answer.
 fn forms(seen: &[Seen]) -> Vec<Value> {
     let asked = seen.iter().filter(|seen| seen.target().contains("/chat/completions"));
     let fields = ["grammar", "ebnf", "structured_outputs", "response_format"];
@@ -54,7 +54,7 @@ fn forms(seen: &[Seen]) -> Vec<Value> {
         .collect()
 }
 
-/// The stream's refusals, text and end.
+/// Returns the number of refusals in the stream, its text, and its end.
 async fn told(model: &OpenAi, request: Request) -> (usize, String, Result<FinishReason, ModelError>) {
     let (mut refused, mut text) = (0, String::new());
     let mut events = model.stream(request);
@@ -133,7 +133,7 @@ async fn a_refusal_falls_back_form_by_form_and_is_remembered() {
             forms.iter().map(|form| form.as_object().unwrap().keys().next().unwrap().as_str()).collect();
         assert_eq!(names, ["response_format", tried, tried], "{owner}");
     }
-    // Tags as they were first, where the model may also answer in prose.
+    // Structural tags in their first form, since the model may also answer in prose.
     let endpoint = server("vllm", |body| body["response_format"].get("structures").is_some());
     let model = OpenAi::new(endpoint.url(), "m").unwrap();
     let begun = Constraint::begun_calls(Dialect::UseMcpTool, &catalog()).unwrap();
@@ -152,7 +152,8 @@ async fn an_endpoint_that_takes_no_form_answers_without() {
     assert_eq!(told(&model, request(answer())).await, fine(1));
     let kinds: Vec<Value> = forms(&endpoint.take_seen()).iter().map(|f| f["response_format"]["type"].clone()).collect();
     assert_eq!(kinds, [json!("json_schema"), json!("json_object"), Value::Null]);
-    // For another schema, too, and for other clients of the endpoint; where it is required that is an error.
+    // Remembered for another schema too, and for other clients of the endpoint; a required
+    // constraint is an error then.
     let other = Constraint::answer(json!({"type": "array"}));
     assert_eq!(told(&model.with_model("m"), request(other.clone())).await, fine(0));
     assert_eq!(forms(&endpoint.take_seen()), [Value::Null]);

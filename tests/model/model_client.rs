@@ -29,7 +29,7 @@ fn hello() -> Request {
     Request::new(vec![Message::user("Hello")])
 }
 
-/// Content, reasoning, how it ended.
+/// Returns content, reasoning, and the end.
 fn told(events: &[Result<ModelEvent, ModelError>]) -> (String, String, Result<FinishReason, ModelError>) {
     let (mut content, mut reasoning) = (String::new(), String::new());
     let mut end = None;
@@ -181,13 +181,13 @@ async fn the_last_refusal_is_reported_with_the_endpoints_message() {
     assert!(error.contains("slow down (rate_limit)"), "{error}");
     assert_eq!(endpoint.requests(), 3);
 
-    // A date that has passed is no reason to wait.
+    // A date in the past needs no wait.
     let limited = Reply::refused(429, "slow down").header("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
     let endpoint = Endpoint::start([limited, Reply::text("Hi")]);
     let model = builder(&endpoint).backoff(Duration::from_secs(3600)).build().unwrap();
     assert_eq!(told(&model.stream(hello()).collect::<Vec<_>>().await).0, "Hi");
 
-    // Nobody waits for an hour, and what the caller did wrong stays wrong.
+    // An hour is too long to wait, and a mistake of the caller is not retried.
     let later = Reply::new(429, "quota").header("retry-after", "3600");
     let endpoint = Endpoint::start([later, Reply::new(400, r#"{"error": "bad \"messages\""}"#)]);
     let error = error_of(&ask(&endpoint).await);
@@ -271,8 +271,8 @@ async fn nobody_there_is_an_error_that_asks_whether_the_server_runs() {
     assert!(error.contains(&url) && error.contains("Ollama") && error.contains("nothing listens"), "{error}");
 }
 
-/// A server of HTTP that waits for the end of a first line, as llama.cpp's does: the hello of
-/// TLS has none.
+/// An HTTP server that waits for the end of the first line, like llama.cpp's: the TLS handshake has
+/// none.
 async fn waits_for_a_line(listener: TcpListener, asked: mpsc::UnboundedSender<String>) {
     while let Ok((mut socket, _)) = listener.accept().await {
         let asked = asked.clone();
@@ -362,7 +362,7 @@ async fn an_overflow_is_told_with_its_numbers_and_not_tried_again() {
         "message": "the request exceeds the available context size. try increasing the context size"}});
     let vllm = json!({"object": "error", "type": "BadRequestError", "code": 400, "message": "This model's maximum context \
         length is 8192 tokens. However, you requested 14929 tokens (14429 in the messages, 500 in the completion)."});
-    // What stands between repeats the server's words somewhere else.
+    // A proxy repeats the server's message in another member.
     let passed_on = json!({"error": {"message": "Provider returned error", "code": 400,
         "metadata": {"raw": "{\"message\": \"prompt is too long: 14429 tokens > 8192 maximum\"}"}}});
     let bodies = [llama.to_string(), vllm.to_string(), passed_on.to_string()];

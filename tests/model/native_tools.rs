@@ -1,4 +1,4 @@
-//! Native tools over real HTTP: the probe, the request's shape, the fallback.
+//! Native tools over real HTTP: the check for support, the form of requests, and the fallback.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -35,7 +35,8 @@ async fn played(agent: &Agent) -> (Vec<String>, Finished) {
     }
 }
 
-/// A native call as Ollama sends it: whole, in one delta, finished with `stop` by older ones.
+/// Returns a native call as Ollama sends it: whole, in one delta; older versions finish it with
+/// `stop`.
 fn calls() -> Reply {
     let function = json!({"name": "weather__get", "arguments": "{\"city\":\"Oslo\"}"});
     let call = json!({"index": 0, "id": "call_abc", "type": "function", "function": function});
@@ -94,7 +95,7 @@ async fn what_many_want_to_know_at_once_is_asked_once() {
     probed.sort();
     probed.dedup();
     assert_eq!(probed.len(), questions, "{probed:?}");
-    // One that leaves takes the answer from no other.
+    // A dropped question does not take the answer from the others.
     let other = model.with_model("other");
     let (left, stays) = (other.native_tools(None), other.native_tools(None));
     let _ = tokio::time::timeout(std::time::Duration::ZERO, left).await;
@@ -122,8 +123,8 @@ async fn a_server_that_is_not_up_yet_is_asked_again() {
     assert_eq!(model.native_tools(None).await, Some(true));
 }
 
-/// The calls of an answer whose chunks bring these lists of `tool_calls`, as
-/// `name arguments`, with ids in front of those that have one.
+/// Returns the calls of an answer whose chunks have these lists of `tool_calls`, as `name
+/// arguments`, after the id if there is one.
 async fn put_together(lists: &[Value]) -> Vec<String> {
     let mut events: Vec<Value> =
         lists.iter().map(|list| delta(json!({"role": "assistant", "content": null, "tool_calls": list}))).collect();
@@ -142,7 +143,7 @@ async fn put_together(lists: &[Value]) -> Vec<String> {
     told.collect()
 }
 
-/// A piece of a call; fields that are null are left out.
+/// Returns a piece of a call without the fields that are null.
 fn piece(index: impl Into<Value>, id: impl Into<Value>, name: impl Into<Value>, arguments: impl Into<Value>) -> Value {
     let kept = |fields: [(&str, Value); 2]| -> Map<String, Value> {
         fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.to_owned(), value)).collect()
@@ -189,10 +190,10 @@ async fn a_call_that_is_made_too_often_ends_the_stream() {
     let events: Vec<_> = model.stream(Request::new(vec![Message::user("Hello")])).collect().await;
     let (last, calls) = events.split_last().unwrap();
     assert_eq!(*last, Ok(ModelEvent::Finish(FinishReason::ToolCalls)), "{events:?}");
-    // One more than may be made, so that the turn says so.
+    // One more than is allowed, so that the turn reports it.
     assert_eq!(calls.len(), MAX_EQUAL_CALLS + 1, "{events:?}");
     endpoint.gone().await;
-    // Calls that are announced first and written in turn are not equal.
+    // Calls that are announced first and written later are not equal.
     let begun = (0..8).map(|n| json!([piece(n, format!("c{n}"), "get", "")]));
     let written = (0..8).map(|n| json!([piece(n, NONE, NONE, format!("{{\"n\": {n}}}"))]));
     let lists: Vec<Value> = begun.chain(written).collect();

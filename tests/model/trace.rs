@@ -1,4 +1,4 @@
-//! Traces of the model client: what goes over the wire, and no secret of it.
+//! Traces of the model client contain the requests and answers, and no secret.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -13,7 +13,7 @@ use toolgraft_testkit::files::{Full, Shared};
 
 const KEY: &str = "sk-0123456789";
 
-/// The lines of a trace.
+/// Returns the lines of a trace.
 fn lines(file: &Shared) -> Vec<Value> {
     file.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -22,7 +22,7 @@ fn types(file: &Shared) -> Vec<String> {
     lines(file).iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The bodies' text, joined.
+/// Returns the joined text of the bodies.
 fn received(file: &Shared) -> String {
     lines(file).iter().filter_map(|line| line["text"].as_str().filter(|_| line["type"] == "chunk")).collect()
 }

@@ -1,5 +1,5 @@
-//! `fixtures/conformance.jsonl`: every parser fixture in one file, with all that the parser says of
-//! it, for whoever hands the parser on to another language. `UPDATE=1` writes it anew.
+//! `fixtures/conformance.jsonl`: every parser fixture in one file, with the full result of the
+//! parser, for ports to other languages. `UPDATE=1` writes it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use toolgraft_testkit::laws;
 
 use crate::fixtures::{FIXTURES, Fixture};
 
-/// A fixture as a line: its name, its text, how it is read, and what the parser finds.
+/// Returns a fixture as a line: its name, its text, its settings, and the parser's result.
 fn line(fixture: &Fixture) -> Value {
     let Fixture { name, input, stated } = fixture;
     let mut settings = serde_json::from_str::<Value>(stated).unwrap()["config"].take();

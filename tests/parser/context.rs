@@ -1,4 +1,4 @@
-//! What surrounds a call: the same contexts around a call of each dialect, at every split.
+//! The context of a call: the same contexts around a call of each dialect, at every split.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,28 +20,28 @@ pub(super) fn call(dialect: Dialect) -> String {
     bare(write_tool_call(dialect, &CATALOG, CATALOG.tools().next().unwrap(), arguments.as_object().unwrap()).trim_end())
 }
 
-/// A call without the fence that objects alone are taught in.
+/// Removes the fence of the dialect that is taught as an object in a fence.
 fn bare(call: &str) -> String {
     call.strip_prefix("```json\n").and_then(|call| call.strip_suffix("\n```")).unwrap_or(call).to_owned()
 }
 
-/// The text with the call at `{}`, at every split.
+/// Parses the text with the call at `{}`, at every split.
 fn read(text: &str, call: &str, dialect: Dialect) -> Assembled {
     let text = text.replace("{}", call);
-    // Thousands of texts, of which each is cut at every third place, another third for each length: the
-    // fixtures are cut at all.
+    // There are thousands of texts, so each is split at every third offset, beginning with one that
+    // depends on its length; the fixtures are split at all.
     let cuts = (1 + text.len() % 3..text.len()).step_by(3).map(|at| vec![at]).collect::<Vec<_>>();
     let config = Config::default().with_catalog(CATALOG.clone()).with_reasoning(ReasoningMode::Auto);
     let input = Input { text: text.clone(), config, ..Input::default() };
     laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"))
 }
 
-/// Whether its calls count within a line; others are prose there.
+/// Returns `true` if the dialect's calls count within a line; those of others are prose there.
 fn stands_in_a_line(dialect: Dialect) -> bool {
     !matches!(dialect, Dialect::TypeMarker | Dialect::React | Dialect::Json)
 }
 
-/// Contexts that quote, and as what.
+/// Contexts that quote, with their kinds.
 const QUOTED: &[(&str, QuotedIn)] = &[
     ("Write `{}` to ask.", QuotedIn::CodeSpan),
     ("Write `like this: {}` to ask.", QuotedIn::CodeSpan),
@@ -71,7 +71,7 @@ const QUOTED: &[(&str, QuotedIn)] = &[
     ("示例：\n\n{}", QuotedIn::OwnWords),
 ];
 
-/// Their counterparts: nothing quotes here.
+/// Their counterparts, in which nothing is quoted.
 const PLAIN: &[&str] = &[
     "Write ` {}",
     "Write `a` and `b`: {} is `it`.",
@@ -149,7 +149,7 @@ fn each_call_has_a_line_of_its_own_making() {
     for dialect in Dialect::ALL.iter().copied().filter(|dialect| stands_in_a_line(*dialect)) {
         let call = call(dialect);
         for (text, calls) in [
-            // The mark that quoted the first goes on behind it, until it is closed.
+            // The delimiter that quotes the first call continues after it until it is closed.
             ("Write `{} or {}` to ask.", 0),
             ("Write `{}`, then {}", 1),
             ("Write \"{}\" and {} or \"{}\".", 1),
@@ -168,7 +168,7 @@ fn each_call_has_a_line_of_its_own_making() {
 
 #[test]
 fn a_draft_that_is_only_mentioned_is_not_promoted() {
-    // The header of a call in Harmony ends the reasoning.
+    // Harmony's header of a call ends the reasoning.
     let is_draft = |dialect: &Dialect| stands_in_a_line(*dialect) && *dialect != Dialect::Harmony;
     for dialect in Dialect::ALL.iter().copied().filter(is_draft) {
         for (text, promoted) in [("<think>{}</think>", 1), ("<think>I could write `{}` here</think>", 0)] {

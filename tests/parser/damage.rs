@@ -1,6 +1,6 @@
-//! Law 7: the text of a call that cannot be read never runs.
+//! Law 7: the text of an unreadable call never runs.
 //!
-//! Each spelling of a call that writes a file is damaged in each of several ways, with each
+//! In each spelling, a call that writes a file is damaged in each of several ways, with each
 //! spelling of a call that deletes one in the file's text. That inner call never runs.
 
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use toolgraft::event::Assembled;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Parser, Tool};
 
-/// How a spelling writes the file's text.
+/// The form of the file's text in a spelling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Quoting {
-    /// In a JSON string, or one of Python's.
+    /// In a string of JSON or Python.
     Escaped,
-    /// As it stands, between tags or tokens.
+    /// Verbatim, between tags or tokens.
     Verbatim,
 }
 
 use Quoting::{Escaped, Verbatim};
 use toolgraft_testkit::laws::{self, Input};
 
-/// A spelling of a call: `@T` is the tool, `@A` its arguments as a JSON object, or `@V` the value
-/// of its last parameter; and what closes it, which the spelling ends with.
+/// A spelling of a call: `@T` is the tool, `@A` its arguments as a JSON object, `@V` the value of
+/// its last parameter; and its closing delimiter.
 struct Spelling {
     name: &'static str,
     outer: &'static str,
@@ -148,42 +148,41 @@ const SPELLINGS: &[Spelling] = &[
 ];
 
 impl Spelling {
-    /// The call that deletes.
+    /// Returns the call that deletes.
     fn deletes(&self) -> String {
         self.inner.replace("@T", "delete").replace("@A", "{\"path\": \"/\"}")
     }
 
-    /// The call that writes a file with this text, which stands as it is in the place of the
-    /// value.
+    /// Returns the call that writes a file, with this text verbatim as the value.
     fn writes(&self, value: &str) -> String {
         let arguments = format!("{{\"path\": \"a\", \"content\": \"{value}\"}}");
         self.outer.replace("@T", "write_to_file").replace("@A", &arguments).replace("@V", value)
     }
 
-    /// What stands behind the value.
-    fn behind(&self) -> String {
+    /// Returns the text after the value.
+    fn after(&self) -> String {
         let whole = self.writes("\u{1}");
-        whole.split_once('\u{1}').map(|(_, behind)| behind.to_owned()).unwrap_or_default()
+        whole.split_once('\u{1}').map(|(_, rest)| rest.to_owned()).unwrap_or_default()
     }
 }
 
-/// The text inside of a JSON string.
+/// Returns the content of the text's JSON string.
 fn escaped(text: &str) -> String {
     let text = json!(text).to_string();
     text[1..text.len() - 1].to_owned()
 }
 
-/// Ways to damage a call, each with its name; the text of the message. `None` where the spelling
-/// knows no such damage.
+/// Returns damaged calls with the name of each kind of damage. Kinds that the spelling does not
+/// allow are left out.
 fn damaged(outer: &Spelling, inner: &str) -> Vec<(&'static str, String)> {
     let close = outer.close;
-    let behind = outer.behind();
+    let after = outer.after();
     let whole_end = |text: &str| text.strip_suffix(close).map(str::to_owned);
     let mut texts = vec![
         ("closed in the text", outer.writes(&format!("x{close}\n{inner}\ny"))),
         ("closed on a line of the text", outer.writes(&format!("x\n{close}\n{inner}\ny"))),
-        ("all that is behind it in the text", outer.writes(&format!("x{behind}\n{inner}\ny"))),
-        ("all that is behind it on a line", outer.writes(&format!("x\n{behind}\n{inner}\nand\nmore"))),
+        ("all that is behind it in the text", outer.writes(&format!("x{after}\n{inner}\ny"))),
+        ("all that is behind it on a line", outer.writes(&format!("x\n{after}\n{inner}\nand\nmore"))),
     ];
     let more = |texts: &mut Vec<_>, name, text: Option<String>| texts.extend(text.map(|text| (name, text)));
     let value = if outer.quoting == Escaped { escaped(&format!("x\n{inner}\ny")) } else { format!("x\n{inner}\ny") };
@@ -219,7 +218,7 @@ fn damaged(outer: &Spelling, inner: &str) -> Vec<(&'static str, String)> {
         let at = text.rfind(['}', ')'])?;
         Some(format!("{}{}", &text[..at], &text[at + 1..]))
     };
-    // Behind words that announce no call without an object this is prose.
+    // If no marker announces the call, this is prose without the object's bracket.
     let is_announced = !matches!(outer.name, "glm-4" | "react");
     let first = outer.writes(&raw).replacen("{\"path\"", "\"path\"", 1);
     more(&mut texts, "a missing first bracket", is_announced.then_some(first));
@@ -248,10 +247,10 @@ fn a_call_in_the_text_of_a_damaged_one_never_runs() {
     for outer in SPELLINGS {
         for inner in SPELLINGS {
             for (damage, text) in damaged(outer, &inner.deletes()) {
-                for (behind, text) in [("", text.clone()), ("prose behind", format!("{text}\nDone.\n"))] {
+                for (end, text) in [("", text.clone()), ("prose behind", format!("{text}\nDone.\n"))] {
                     texts += 1;
                     if runs_delete(&parser.parse(&text)) {
-                        run.push(format!("{} | {} | {damage} {behind}", outer.name, inner.name));
+                        run.push(format!("{} | {} | {damage} {end}", outer.name, inner.name));
                     }
                 }
             }
@@ -261,8 +260,9 @@ fn a_call_in_the_text_of_a_damaged_one_never_runs() {
     assert!(run.is_empty(), "{} of {texts}:\n{}", run.len(), run.join("\n"));
 }
 
-/// What may stand in a file's text behind a whole call, and looks like syntax that hides a closer:
-/// fences, blocks, openers of calls, reasoning, quotations, other roles. Brackets are closed in it.
+/// Text in a file after a whole call that looks like syntax which hides the closing delimiter:
+/// fences, blocks, beginnings of calls, reasoning, quotations, other roles. Its brackets are
+/// closed.
 const HIDING: &[&str] = &[
     "'''", "```", "```json", "```{y}", "~~~", "> ", "    ", "- ", "# ", "`", "\u{201c}", "For example: ",
     "For example:\n", "<tool_call>\n", "[TOOL_REQUEST]\n", "<use_mcp_tool>", "TYPE: MCP\n", "<invoke name=\"y\">",
@@ -280,7 +280,7 @@ fn what_looks_like_other_syntax_hides_no_closer() {
     for outer in SPELLINGS {
         for inner in [outer, &SPELLINGS[0], &SPELLINGS[4]] {
             for hiding in HIDING {
-                let text = outer.writes(&format!("x{}\n{}\n{hiding}y", outer.behind(), inner.deletes()));
+                let text = outer.writes(&format!("x{}\n{}\n{hiding}y", outer.after(), inner.deletes()));
                 texts += 1;
                 if runs_delete(&parser.parse(&text)) {
                     run.push(format!("{} | {} | {hiding:?}", outer.name, inner.name));
@@ -297,7 +297,7 @@ fn the_laws_hold_for_damaged_calls() {
     let config = Config::default().with_catalog(catalog());
     let mut count = 0;
     for (i, outer) in SPELLINGS.iter().enumerate() {
-        // Each spelling with the next one, and one that no other text needs to open.
+        // Each spelling with the next one, and with one that needs no context to begin.
         for inner in [&SPELLINGS[(i + 1) % SPELLINGS.len()], &SPELLINGS[4]] {
             for (damage, text) in damaged(outer, &inner.deletes()) {
                 let input = Input { text: text + "\nDone.\n", config: config.clone(), ..Input::default() };

@@ -6,16 +6,16 @@ use std::sync::LazyLock;
 use toolgraft_testkit::fixture::Expectation;
 use toolgraft_testkit::laws::Input;
 
-/// A text, how it is read, and what stands beside it.
+/// A fixture: its text and settings, and its expectation.
 pub(crate) struct Fixture {
-    /// Its path below `fixtures/parse`, without the extension.
+    /// Path below `fixtures/parse`, without the extension.
     pub(crate) name: String,
     pub(crate) input: Input,
-    /// The expectation as it is written.
+    /// The text of the expectation.
     pub(crate) stated: String,
 }
 
-/// All of them, by their paths.
+/// All fixtures, by their paths.
 pub(crate) static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse");
     let mut paths = Vec::new();

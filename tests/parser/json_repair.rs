@@ -1,6 +1,6 @@
-//! Damaged JSON as a call's arguments: the cases of three repair libraries,
-//! and what we make of them. `fixtures/parity/json_repair.md` says which are
-//! known to be read otherwise, and which ask for what our rules forbid.
+//! Damaged JSON as a call's arguments: the cases of three repair libraries, and the parser's
+//! results. `fixtures/parity/json_repair.md` lists known differences, and cases that our rules
+//! forbid.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,12 +18,12 @@ struct Record {
     expected: Value,
 }
 
-/// What became of a record.
+/// The result of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Right,
     Refused,
-    /// Accepted as something else than expected.
+    /// Accepted with another value than expected.
     Wrong,
 }
 
@@ -32,7 +32,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text as the arguments of a call.
+/// Returns the arguments of a call that contains the text.
 fn arguments(text: &str) -> Option<Value> {
     let call = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name>";
     let message = laws::read(&format!("{call}<arguments>{text}</arguments></use_mcp_tool>"), &Config::default());
@@ -51,7 +51,7 @@ fn outcome(record: &Record) -> Outcome {
     }
 }
 
-/// The lists of the document: the heading's first word, and the records below it.
+/// Returns the lists of the document: the heading's first word, and the records below it.
 fn lists(document: &str) -> BTreeMap<String, Vec<String>> {
     let mut lists = BTreeMap::new();
     for section in document.split("\n## ").skip(1) {
@@ -62,7 +62,7 @@ fn lists(document: &str) -> BTreeMap<String, Vec<String>> {
     lists
 }
 
-/// The number before a word in the document's line of numbers that has this begin.
+/// Returns the number before a word, in the document's line of numbers with this beginning.
 fn number(document: &str, begin: &str, word: &str) -> usize {
     let line = document.lines().find(|line| line.starts_with(begin)).expect("a line of numbers");
     let before = line.split(word).next().expect("the word");

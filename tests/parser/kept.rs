@@ -1,7 +1,7 @@
-//! What must not be lost while the parser changes: how many right calls of the recordings are `plain`, and
-//! how seldom prose is taken for a call. The limits are those of `tests/counts/limits.json`.
+//! Limits that a change of the parser must not violate: how many correct calls of the recordings
+//! are `plain`, and how seldom prose is read as a call. They are in `tests/counts/limits.json`.
 
-// What is counted is told (`--nocapture`), so that a limit can be brought down.
+// The counts are printed (`--nocapture`), so that a limit can be tightened.
 #![allow(clippy::print_stdout)]
 
 use std::fs;
@@ -17,12 +17,12 @@ use toolgraft_testkit::laws::{self, Input};
 
 use super::parity::right_calls;
 
-/// The part of the limits that these tests hold.
+/// The limits that these tests check.
 #[derive(Debug, Deserialize)]
 struct Kept {
-    /// Right calls of the parity records whose provenance is `plain`, at least.
+    /// Least number of correct calls in the parity records whose provenance is `plain`.
     right_plain_calls_at_least: usize,
-    /// Texts of prose in which a call or a near call is seen, at most, in percent of them.
+    /// Largest percentage of prose texts in which a call or a near call is found.
     false_calls_in_prose_percent: usize,
 }
 
@@ -44,7 +44,7 @@ fn right_calls_of_the_recordings_stay_plain() {
     assert!(plain >= least, "{plain} of {right} right calls are plain: at least {least} must be");
 }
 
-/// Tools whose names and parameters are words of prose.
+/// Returns tools whose names and parameters are words of prose.
 fn catalog() -> Arc<Catalog> {
     let tool = |server: &str, name: &str, parameters: &[&str]| {
         let properties: serde_json::Map<String, Value> =
@@ -61,8 +61,8 @@ fn catalog() -> Arc<Catalog> {
     ]))
 }
 
-/// Texts that call nothing: the sections of the documentation that show no syntax of calls, and texts that speak
-/// of tools, written for this.
+/// Returns texts without calls: the sections of the documentation that show no syntax of calls, and
+/// texts about tools that were written for this.
 fn prose() -> Vec<(String, String)> {
     let pages = [
         "README", "CHANGELOG", "CONTRIBUTING", "docs/install", "docs/deploy", "docs/models", "docs/security",

@@ -1,5 +1,5 @@
-//! The parser's laws over generated streams: marker soup, well-formed calls in
-//! prose, their truncations, and long inputs made to be slow.
+//! The parser's laws for generated streams: random pieces of syntax, well-formed calls in prose,
+//! their truncations, and long inputs that provoke slow parsing.
 
 use std::sync::Arc;
 
@@ -11,13 +11,14 @@ use toolgraft::parse::{Config, Limits};
 use toolgraft::{Catalog, Dialect, Tool};
 use toolgraft_testkit::laws::{self, Input};
 
-/// A sample: the fuzz targets do the long runs.
+/// Number of cases, a sample: the fuzz targets do the long runs.
 const CASES: u32 = 400;
 
-/// Size of the inputs made to be slow, in bytes; `make instructions HOW=repetitions` has larger ones.
+/// Size of the inputs that provoke slow parsing, in bytes; `make instructions HOW=repetitions` has
+/// larger ones.
 const SLOW: usize = 1 << 16;
 
-/// Pieces that mean something to the parser, and some that do not.
+/// Pieces that are syntax, and some that are not.
 const SOUP: &[&str] = &[
     "<use_mcp_tool>",
     "</use_mcp_tool>",
@@ -240,7 +241,7 @@ fn config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Stop strings that may take a call's closing tag.
+/// Stop sequences that may cut off a call's closing tag.
 const STOPS: &[&str] = &["</use_mcp_tool>", "</tool_call>", "</function>", "</", "</f>", "</g>"];
 
 fn soup(most: usize) -> impl Strategy<Value = String> {
@@ -256,8 +257,7 @@ fn reason() -> impl Strategy<Value = FinishReason> {
     prop_oneof![Just(FinishReason::Stop), Just(FinishReason::Length)]
 }
 
-/// A call as it must be found, its text, and how much of the text must have
-/// come for it to be complete.
+/// An expected call, its text, and the number of bytes after which it is complete.
 #[derive(Debug, Clone)]
 struct Written {
     tool: String,
@@ -266,7 +266,7 @@ struct Written {
     complete_at: usize,
 }
 
-/// Values that a careless scanner would stumble over.
+/// Values that are difficult for a careless scanner.
 fn text_value() -> impl Strategy<Value = String> {
     let pieces = [
         "a", " ", "天", "\n", "\\", "\"", "{", "}", "]", ",", "<", "</b>", "</think>", "<think>", "`", "\n```\n",
@@ -336,7 +336,7 @@ fn prose() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..6).prop_map(|p| p.concat())
 }
 
-/// Calls in prose, their text, and the offset at which each is complete.
+/// Calls in prose, with the offset at which each is complete, and the prose.
 fn message() -> impl Strategy<Value = (String, Vec<(usize, Written)>, String)> {
     (prop::collection::vec((prose(), written()), 1..4), prose()).prop_map(|(parts, last)| {
         let (mut text, mut content, mut calls) = (String::new(), String::new(), Vec::new());
@@ -347,7 +347,7 @@ fn message() -> impl Strategy<Value = (String, Vec<(usize, Written)>, String)> {
             }
             let complete_at = text.len() + call.complete_at;
             text.push_str(&call.text);
-            // Another bracket right after a marked object would be one more.
+            // Another bracket immediately after a marked object would be another object.
             text.push_str(" then ");
             content.push_str(" then ");
             calls.push((complete_at, call));
@@ -361,7 +361,7 @@ fn message() -> impl Strategy<Value = (String, Vec<(usize, Written)>, String)> {
 }
 
 fn known(reasoning: ReasoningMode) -> Config {
-    // Whatever the prose, the calls name tools without an unknown server.
+    // In any prose, the calls name tools of known servers.
     let tools = ["f", "天气"].map(|name| Tool::new(name).with_server("s"));
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}});
     let write = Tool::new("write_file").with_server("s").with_schema(schema);
@@ -419,7 +419,7 @@ proptest! {
 
     #[test]
     fn calls_in_the_reasoning_are_drafts_and_the_same_calls_after_it_are_calls((text, calls, content) in message()) {
-        // In a tool_tag value the closer would end the reasoning.
+        // In a tool_tag value the closing tag would end the reasoning.
         prop_assume!(!text.contains("think>"));
         let input = Input { text: format!("<think>{text}</think>{text}"), config: known(ReasoningMode::Auto), ..Input::default() };
         let found = laws::check(&input, &[]).map_err(TestCaseError::fail)?;
@@ -430,7 +430,8 @@ proptest! {
     }
 }
 
-/// A megabyte each (an eighth where unoptimised), whole and in tiny pieces: whatever is not linear does not finish.
+/// A megabyte each (an eighth without optimisation), as a whole and in tiny pieces: anything that
+/// is not linear would not finish.
 #[test]
 fn long_inputs_made_to_be_slow_are_parsed() {
     let head = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";

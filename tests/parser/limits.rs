@@ -1,4 +1,4 @@
-//! The parser's documented limits, each at the limit and one past it.
+//! The parser's documented limits, each tested at the limit and beyond it.
 
 use toolgraft::event::RejectedKind;
 use toolgraft::parse::{Config, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, OPENINGS_PER_CALL};
@@ -30,7 +30,7 @@ fn a_call_of_8_mib_is_a_call_and_one_byte_more_is_past_the_limit() {
 #[test]
 fn json_of_depth_120_is_read_and_one_level_more_is_past_the_limit() {
     assert_eq!(MAX_DEPTH, 120);
-    // The argument object itself is the first level.
+    // The argument object is the first level.
     let call = |depth: usize| format!("{HEAD}{{\"a\":{}{}}}{TAIL} after", "[".repeat(depth - 1), "]".repeat(depth - 1));
 
     let at = laws::read(&call(MAX_DEPTH), &Config::default());
@@ -51,14 +51,14 @@ fn a_message_holds_64_calls_and_one_more_is_past_the_limit() {
     assert_eq!(found.content, "\n".repeat(MAX_CALLS + 1));
 }
 
-/// A call past the limit is not kept: what it was not, behind its end, is told all the same.
+/// A call beyond the limit is not kept, but text after its end is emitted.
 #[test]
 fn what_stands_behind_a_call_past_the_limit_is_told() {
     let limits = Limits::default().with_call_bytes(40);
     let mut broken = Vec::new();
     for fixture in FIXTURES.iter().filter(|fixture| fixture.input.text.len() < 400) {
         let text = &fixture.input.text;
-        // Its closers are left out, one after the other, and something else comes.
+        // Its closing delimiters are left out one after the other, followed by other text.
         for (at, sign) in text.rmatch_indices(['<', '[', '}', ']', ')']).take(2) {
             let (end, tail) = match sign {
                 "<" => (at, "\n<b"),
@@ -74,8 +74,8 @@ fn what_stands_behind_a_call_past_the_limit_is_told() {
     assert!(broken.is_empty(), "{}:\n{}", broken.len(), broken.join("\n"));
 }
 
-/// The first call past the limit that would have run is rejected, and none after it is read. What was
-/// held with it is syntax, and all else text.
+/// The first call beyond the limit that would have run is rejected, and none after it is parsed.
+/// Text that was held back with it is syntax, and the rest is text.
 #[test]
 fn behind_the_call_past_the_limit_no_call_is_read() {
     let call = format!("{HEAD}{{}}{TAIL}\n");
@@ -97,7 +97,7 @@ fn behind_the_call_past_the_limit_no_call_is_read() {
         assert_eq!((found.calls().count(), &kinds[..]), (MAX_CALLS, &[RejectedKind::Limit][..]), "{text:.60}");
         assert_eq!(found.content, content, "{text:.60}");
     }
-    // Drafts and examples are told as such, as far as beginnings of calls are looked at.
+    // Drafts and examples are reported as such, up to the limit on beginnings of calls.
     for (text, kind) in [
         (format!("<think>{}</think>", call.repeat(many)), RejectedKind::InReasoning),
         (format!("```\n{call}```\ntext\n").repeat(many), RejectedKind::Quoted),
@@ -111,8 +111,8 @@ fn behind_the_call_past_the_limit_no_call_is_read() {
     }
 }
 
-/// What begins like a call counts, whatever becomes of it, and behind the last of them nothing is
-/// one: in no dialect, and however often something began before.
+/// Every beginning of a call counts, whatever becomes of it. After the last one there is no call in
+/// any dialect, however often something began before.
 #[test]
 fn behind_the_last_opening_no_call_is_looked_for() {
     let limits = Limits::default().with_calls(2);
@@ -141,7 +141,7 @@ fn behind_the_last_opening_no_call_is_looked_for() {
             assert_eq!((read.content.as_str(), read.entries.len()), (text.as_str(), 0), "{before:?} {call:?}");
         }
     }
-    // A series of more members is none of calls, a list neither.
+    // Further members of a series do not make it several calls, nor does a list.
     for text in ["f(a=1)\n".repeat(last + 1), format!("[{}f(a=1)]", "f(a=1), ".repeat(last))] {
         let read = found(&text);
         let kinds: Vec<_> = read.rejected().map(|rejected| rejected.kind).collect();
@@ -150,7 +150,7 @@ fn behind_the_last_opening_no_call_is_looked_for() {
     }
 }
 
-/// The end of the reasoning and what stands around calls is found behind the last opening, too.
+/// The end of the reasoning and text around calls are also found after the last beginning.
 #[test]
 fn behind_the_last_opening_the_reasoning_still_ends() {
     let limits = Limits::default().with_calls(1);

@@ -1,4 +1,4 @@
-//! Dialects that are read from files: those that the page for them shows.
+//! Dialects from files: those in the documentation.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use toolgraft_testkit::laws::{self, Input};
 
 const PAGE: &str = include_str!("../../docs/dialects.md");
 
-/// The files on the page.
+/// Returns the files in the documentation.
 fn files() -> Vec<&'static str> {
     PAGE.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
@@ -50,7 +50,7 @@ fn what_a_file_says_is_written_and_read_back_at_every_cut() {
                 for call in found {
                     assert_eq!((call.dialect, call.tool.as_str()), (dialect, "read_file"), "{text}");
                     assert!(call.provenance.is_plain() && call.repairs.is_empty(), "{call:?}");
-                    // A value in a tag is a text until a schema is asked.
+                    // A value in a tag is text until the schema is applied.
                     let limit = &call.arguments["limit"];
                     assert!(*limit == json!(3) || *limit == json!("3"), "{call:?}");
                     assert_eq!(call.arguments["path"], arguments["path"], "{text}");
@@ -66,7 +66,7 @@ fn a_call_of_a_file_that_is_cut_off_is_none() {
         let call = write_call(dialect, None, "read_file", json!({"path": "a"}).as_object().unwrap());
         for (end, _) in call.char_indices() {
             let message = Parser::new(config(dialect.into())).parse(&call[..end]);
-            // Where only the closing mark is missing, the call is whole.
+            // If only the closing delimiter is missing, the call is complete.
             let is_whole = |found: &Call| found.arguments == json!({"path": "a"}) && !found.repairs.is_empty();
             assert!(message.calls().all(is_whole), "{}", &call[..end]);
         }

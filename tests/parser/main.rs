@@ -1,5 +1,5 @@
-//! The parser from outside: its laws and limits, what other engines read, and the way
-//! back from what this crate writes. `tests/fixtures.rs` holds its answers.
+//! The parser from outside: its laws and limits, the texts of other engines, and parsing of the
+//! calls that this crate writes. `tests/fixtures.rs` has the expected messages.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

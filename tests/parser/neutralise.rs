@@ -1,4 +1,4 @@
-//! No dialect finds a call in neutralised text.
+//! No dialect finds a call in defused text.
 
 use std::sync::{Arc, LazyLock};
 
@@ -37,7 +37,7 @@ fn read(text: &str, reasoning: ReasoningMode) -> Assembled {
     laws::read(text, &config)
 }
 
-/// What calls are made of, whole and in pieces.
+/// The syntax of calls, whole and in pieces.
 const PIECES: &[&str] = &[
     "<use_mcp_tool>",
     "</use_mcp_tool>",
@@ -139,7 +139,7 @@ const PIECES: &[&str] = &[
     "]]>",
 ];
 
-/// Whole calls, so that neutralising has something to do.
+/// Whole calls, so that there is something to defuse.
 const CALLS: &[&str] = &[
     "<use_mcp_tool><server_name>weather</server_name><tool_name>get_weather</tool_name><arguments>{\"city\": \"B\"}\
      </arguments></use_mcp_tool>",
@@ -193,7 +193,7 @@ proptest! {
         let safe = NEUTRALISER.neutralise(&text);
         for mode in [ReasoningMode::Auto, ReasoningMode::Open, ReasoningMode::Off] {
             let found = read(&safe, mode);
-            // What looks like a call is told of, and none.
+            // Text that looks like a call is reported as a near call.
             let mut others = found.rejected().filter(|rejected| rejected.kind != RejectedKind::NearCall);
             prop_assert!(found.calls().next().is_none() && others.next().is_none(), "{mode}: {:?} in {safe:?}", found.entries);
             prop_assert_eq!(format!("{}{}", found.reasoning, found.content), safe.as_ref(), "no marker is taken off");
@@ -202,13 +202,12 @@ proptest! {
     }
 }
 
-/// The tools that a fixture is read with.
+/// Returns the tools of a fixture.
 fn catalog_of(fixture: &Fixture) -> Arc<Catalog> {
     fixture.input.config.catalog.clone().unwrap_or_default()
 }
 
-/// What is wrong with a text that was made harmless for these tools: a call in it, or that a second
-/// time changes it.
+/// Returns the defused text if it is wrong: it contains a call, or defusing it again changes it.
 fn wrong(text: &str, catalog: &Arc<Catalog>) -> Option<String> {
     let neutraliser = Neutraliser::new(catalog);
     let safe = neutraliser.neutralise(text).into_owned();
@@ -243,7 +242,7 @@ proptest! {
             chars[from.min(to)..=from.max(to)].iter().collect::<String>()
         });
         let text = parts.collect::<Vec<_>>().join(joint);
-        // Their calls are of the first one's tools, or of any.
+        // With the tools of the first fixture, and without tools.
         prop_assert_eq!(wrong(&text, &catalog_of(fixtures[0])), None);
         prop_assert_eq!(wrong(&text, &Arc::new(Catalog::default())), None);
     }

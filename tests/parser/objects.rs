@@ -1,4 +1,4 @@
-//! The same object is the same call in a tag and alone.
+//! The same object gives the same call in a tag and alone.
 
 use std::sync::{Arc, LazyLock};
 
@@ -33,7 +33,7 @@ fn what_stands_under_function_is_read_beside_another_name() {
     }
 }
 
-/// Members of a call object, the name first.
+/// Returns members of a call object, the name first.
 fn members() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let keys = |keys: &'static [&'static str]| prop::sample::select(keys);
     let name = (
@@ -80,11 +80,11 @@ proptest! {
         if let Some(alone) = call(&object) {
             prop_assert_eq!(tagged.as_ref().map(says), Some(says(&alone)), "{}", object);
         } else if let Some(tagged) = tagged {
-            // What nothing announces is none where anything in it is not a call's.
+            // Without a marker, an object with a member that is not part of a call is no call.
             let is_loose = |repair: &Repair| matches!(repair, Repair::Other(name) if name.starts_with("ignored_key"));
             let is_whole = !tagged.repairs.iter().any(is_loose) && tagged.arguments != json!({});
             let is_exact = object.contains("\"get_weather\"") || object.contains("\"weather.get_weather\"");
-            // The name in the wrong spelling, and the right one as a value.
+            // The name is misspelt, and the correct one is a value.
             let is_exact = is_exact && !object.contains("\" get_weather\"") && !object.contains("get_wether");
             let is_fit = tagged.arguments.as_object().is_some_and(|arguments| arguments.contains_key("city"));
             prop_assert!(!(is_whole && is_exact && is_fit), "{}", object);

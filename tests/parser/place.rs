@@ -1,5 +1,5 @@
-//! Where a call stands on its line and beside prose: how it was found, in every dialect that
-//! writes calls there and at every cut.
+//! The position of a call on its line and next to prose determines its provenance, in every dialect
+//! that allows the position and at every split.
 use toolgraft::Dialect;
 use toolgraft::event::Provenance::{self, BeforeProse, BehindProse, FencedBehindProse, InALine, Plain};
 use toolgraft::message::ReasoningMode;
@@ -8,7 +8,7 @@ use toolgraft_testkit::laws::{self, Input};
 
 use super::context::{CATALOG, call};
 
-/// How the calls of a text were found, at every cut; `{}` is a call in this dialect.
+/// Returns the provenance of the calls in a text, at every split; `{}` is a call in this dialect.
 fn found(text: &str, dialect: Dialect) -> Vec<Provenance> {
     let text = text.replace("{}", &call(dialect));
     let cuts = (1..text.len()).map(|at| vec![at]).collect::<Vec<_>>();
@@ -20,7 +20,7 @@ fn found(text: &str, dialect: Dialect) -> Vec<Provenance> {
     message.calls().map(|call| call.provenance).collect()
 }
 
-/// Dialects whose calls a marker announces that may stand anywhere on a line.
+/// Returns dialects whose calls have a marker and may be anywhere on a line.
 fn marked() -> impl Iterator<Item = Dialect> {
     let at_a_line = [Dialect::TypeMarker, Dialect::React, Dialect::Json, Dialect::Python];
     Dialect::ALL.iter().copied().filter(move |dialect| !at_a_line.contains(dialect))
@@ -38,7 +38,7 @@ fn a_marked_call_begins_its_line_or_is_in_it() {
         ("- {}\n{}", &[InALine, Plain]),
         ("<think>So I look.</think>{}", &[Plain]),
         ("Sure: {} and\n{}", &[InALine, Plain]),
-        // A token ends what stands before it.
+        // A special token ends the text before it.
         ("Sure.<|im_end|>\n{}", &[Plain]),
         ("<|im_start|>assistant\n{}", &[Plain]),
     ] {

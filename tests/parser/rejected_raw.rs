@@ -1,4 +1,4 @@
-//! `raw` of a rejected call is the call's text.
+//! `raw` of a rejected call is the text of the call.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ fn a_call_in_tags_of_its_own_is_there_whole() {
     }
 }
 
-/// The tags may stand around several objects, and their end comes behind the call's: they
-/// are markers of their own, so that every byte stands in one event.
+/// The tags may enclose several objects and end after the call: they are markers of their own, so
+/// that every byte is in one event.
 #[test]
 fn of_an_object_in_shared_tags_the_object_is_there() {
     for (before, object, after) in [

@@ -1,6 +1,6 @@
-//! Single damages of right calls: what a slip of a model leaves of each dialect's call is the call, a
-//! rejection or a near call, and hardly ever nothing; and it never runs with other arguments than are
-//! written.
+//! Single damages of correct calls: a slip of a model in any dialect results in the call, a
+//! rejection or a near call, and hardly ever in nothing. The call never runs with other arguments
+//! than written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use toolgraft::parse::Config;
 use toolgraft::validate::Validator;
 use toolgraft::{Catalog, Dialect, Parser, Tool};
 
-/// A right call, and what it says.
+/// A correct call, and its content.
 struct Right {
     name: String,
     text: String,
@@ -39,7 +39,7 @@ fn catalog() -> Catalog {
     ])
 }
 
-/// A call of each dialect, as it is written and as its model writes it, with what stands around it.
+/// Returns a call of each dialect, in our form and in its model's, with text around it.
 fn right_calls(catalog: &Catalog) -> Vec<Right> {
     let calls = [
         ("get_forecast", json!({"city": "Oslo", "days": 2})),
@@ -67,16 +67,16 @@ fn right_calls(catalog: &Catalog) -> Vec<Right> {
     list
 }
 
-/// What a single slip makes of a text: each with what was done, and where.
+/// Returns all results of a single slip in a text, with its kind and its offset.
 fn damaged(text: &str) -> Vec<(&'static str, usize, String)> {
     let mut list = Vec::new();
     let bounds: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     for (i, pair) in bounds.windows(2).enumerate() {
         let (at, end) = (pair[0], pair[1]);
-        let (before, c, behind) = (&text[..at], &text[at..end], &text[end..]);
-        list.push(("deleted", at, format!("{before}{behind}")));
-        list.push(("doubled", at, format!("{before}{c}{c}{behind}")));
-        list.push(("replaced", at, format!("{before}{}{behind}", if c == "x" { "y" } else { "x" })));
+        let (before, c, after) = (&text[..at], &text[at..end], &text[end..]);
+        list.push(("deleted", at, format!("{before}{after}")));
+        list.push(("doubled", at, format!("{before}{c}{c}{after}")));
+        list.push(("replaced", at, format!("{before}{}{after}", if c == "x" { "y" } else { "x" })));
         if let Some(next) = bounds.get(i + 2) {
             let d = &text[end..*next];
             if c != d {
@@ -91,7 +91,7 @@ fn damaged(text: &str) -> Vec<(&'static str, usize, String)> {
     list
 }
 
-/// Words, tags and other signs.
+/// Returns the ranges of words, tags and other tokens.
 fn tokens(text: &str) -> Vec<(usize, usize)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut list = Vec::new();
@@ -112,7 +112,7 @@ fn tokens(text: &str) -> Vec<(usize, usize)> {
     list
 }
 
-/// What became of a damaged call.
+/// The result for a damaged call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Became {
     Exact,
@@ -131,8 +131,8 @@ fn became(right: &Right, message: &Assembled) -> Became {
     }
 }
 
-/// Whether a value holds what belongs to another parameter, or to the syntax: it was read too far. A
-/// mark that was doubled stands in the value as it is written.
+/// Returns `true` if a value contains text of another parameter or of the syntax, because it was
+/// read too far. A doubled delimiter is part of the value as written.
 fn is_read_too_far(right: &Right, how: &str, arguments: &Value) -> bool {
     let Some(arguments) = arguments.as_object() else { return false };
     arguments.iter().any(|(key, value)| {
@@ -141,11 +141,13 @@ fn is_read_too_far(right: &Right, how: &str, arguments: &Value) -> bool {
         let holds_other = others.clone().any(|(other, value)| {
             text.contains(other.as_str()) || value.as_str().is_some_and(|value| text.contains(value))
         });
+        // The value of a call with a doubled closing tag contains the second one, as it was
+        // written.
         holds_other || (how != "token doubled" && text.contains("</"))
     })
 }
 
-/// At most so many of a hundred single damages may leave nothing behind.
+/// Largest percentage of single damages that may leave no trace.
 const MOST_SILENT: usize = 3;
 
 #[test]
@@ -173,7 +175,7 @@ fn single_damages_are_hardly_ever_silent() {
     assert!(silent.len() * 100 <= all * MOST_SILENT, "{counts:?}\n{}", silent.join("\n"));
 }
 
-/// Prose and code that speak of the tools: none of it is meant as a call.
+/// Prose and code about the tools, without any intended call.
 const NO_CALLS: &[&str] = &[
     "You can ask `get_forecast` for a city; it takes `city` and `days`.",
     "I called get_forecast with city=Oslo and days=2, and it will rain.",

@@ -1,5 +1,5 @@
-//! Every row of the tables that say whose words a text is, or that it is only shown: a call inside,
-//! a call behind, an opener that nothing closes, at every cut.
+//! Every row of the tables of other roles and of quotations: a call inside, a call after, and an
+//! unclosed beginning, at every split.
 
 use toolgraft::Dialect;
 use toolgraft::dialect::{
@@ -12,10 +12,12 @@ use toolgraft_testkit::laws::{self, Input};
 
 use super::context::{CATALOG, call};
 
-/// Dialects of each kind: a tag of the tool's name, an element, JSON in a tag, a name in a tag.
+/// One dialect of each kind: a tag with the tool's name, an element, JSON in a tag, a name in a
+/// tag.
 const DIALECTS: [Dialect; 4] = [Dialect::ToolTag, Dialect::UseMcpTool, Dialect::Hermes, Dialect::FunctionTag];
 
-/// The text with the call at `{}`: whole and by character in each dialect, cut at every place in one.
+/// Parses the text with the call at `{}`: as a whole and by character in each dialect, and at every
+/// split in one.
 fn read(text: &str, dialect: Dialect) -> Assembled {
     let is_cut = dialect == DIALECTS[text.len() % DIALECTS.len()];
     let text = text.replace("{}", &call(dialect));
@@ -25,7 +27,8 @@ fn read(text: &str, dialect: Dialect) -> Assembled {
     laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"))
 }
 
-/// What becomes of each call of a text, in order: none for one that runs unasked.
+/// Returns the rejection of each call of a text, in order; `None` for one that runs without
+/// approval.
 fn fates(text: &str, dialect: Dialect) -> Vec<Option<RejectedKind>> {
     let message = read(text, dialect);
     let fate = |result: &Result<toolgraft::Call, Rejected>| match result {
@@ -46,7 +49,7 @@ fn all_are(texts: &[(String, &[Option<RejectedKind>])]) {
     }
 }
 
-/// A line as the row has it.
+/// Returns an example of the row's line.
 fn sample(row: &str) -> String {
     row.replace("[@", "[use_mcp_tool").replace("Round #", "Round 12")
 }
@@ -116,14 +119,14 @@ fn what_a_mark_of_the_reasoning_holds_is_a_draft() {
         let (content, reasoning) = if is_tag { ("", "It is 4.") } else { ("It is 4.", "") };
         assert_eq!((unclosed.content.as_str(), unclosed.reasoning.as_str()), (content, reasoning), "{open}");
         if open.starts_with('<') {
-            // Between two runs of backticks it is named, whatever stands open before.
+            // Between two delimiters of backticks it is only mentioned, whatever is open before.
             let mention = format!("Press ` first: `{}` is a tag.\n\n{{}}", open.trim_end());
             all_are(&[(mention, &[None])]);
         }
     }
 }
 
-/// What a block's opener, and its closer, are as text.
+/// Returns the text of each block's opening and closing delimiters, and its kind.
 fn blocks() -> Vec<(String, String, QuotedIn)> {
     let rows = QUOTING_BLOCKS.iter().map(|row| {
         let (open, close) = match row.form {
@@ -155,7 +158,7 @@ fn what_a_block_holds_is_quoted() {
             (format!("{open}\nplease\n{{}}\n{{}}\n{close}\n"), &[QUOTED, QUOTED]),
             (format!("{open}\nplease\n{close}\n{{}}"), &[None]),
         ]);
-        // Triple quotes are known up to a line of text behind a blank one.
+        // Triple quotes extend up to the first line of text after a blank one.
         if !open.contains("\"\"\"") && !open.contains("'''") {
             all_are(&[(format!("{open}\nUser: hi\n\nHuman: do it\n{{}}\n{close}\n{{}}"), &[QUOTED, None])]);
         }
@@ -217,7 +220,7 @@ fn lines_that_show_a_call_quote_it() {
             assert_eq!((message.calls().count(), told), (0, vec![Some(quoted_in)]), "{dialect}: {text}");
         }
     }
-    // In an item of a list, as far as its text is indented.
+    // In an item of a list, as long as its text is indented.
     for text in ["1. Do it:\n\n   {}\n", "- Do it:\n\n    {}\n", "1. Do it:\n    {}\n"] {
         all_are(&[(text.to_owned(), &[None])]);
     }

@@ -1,9 +1,9 @@
-//! A value's bytes are the dialect's own: what a family's template writes for a file, the parser
-//! reads back byte for byte.
+//! The bytes of a value: a file's text in the form of a family's template is read back byte for
+//! byte.
 //!
-//! Each form below is what the chat template that it names writes for a call; `@V` stands where the
-//! template puts the value. Left out is only what no such template can say: a value that holds the
-//! form's own tags, or begins with a CDATA section.
+//! Each form is written by the named chat template; `@V` is the place of the value. Only values are
+//! left out that no such template can express: those that contain the form's own tags, or begin
+//! with a CDATA section.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use toolgraft::dialect::write_call;
 use toolgraft::parse::Config;
 use toolgraft::{Catalog, Dialect, Parser, Tool};
 
-/// How a form writes a value.
+/// The form of a value.
 enum Written {
-    /// As it stands.
+    /// Verbatim.
     AsItIs(&'static str),
-    /// As a string of JSON.
+    /// As a JSON string.
     Json(&'static str),
 }
 
@@ -142,17 +142,17 @@ const FORMS: &[(&str, Written)] = &[
     ),
 ];
 
-/// Texts of files, with what syntax is made of at their ends and within.
+/// Returns texts of files, with pieces of syntax at their ends and within.
 fn files() -> Vec<String> {
     const BEFORE: [&str; 7] = ["", "\n", "\n\n", "\r\n", " ", "\t", "\n  "];
-    const BEHIND: [&str; 6] = ["", "\n", "\n\n", "\r\n", " \n", " "];
+    const AFTER: [&str; 6] = ["", "\n", "\n\n", "\r\n", " \n", " "];
     const WITHIN: [&str; 20] = [
         "", "x", "a\nb", "    indent\n\tx", "{\"a\": 1}", "é 天气 😀", "<b>html</b> a < b && c", "&lt; &amp; &quot;",
         "\"quotes\" 'single' `code`", "C:\\new\\table \\", "```py\ncode\n```", "TYPE: MCP\n{}", "#!/bin/sh\necho $A",
         "a,b: c}", "[1, 2]", "null", "5", "- item\n  - sub", "it's", "]]>",
     ];
     let all = BEFORE.iter().flat_map(|before| {
-        WITHIN.iter().flat_map(move |within| BEHIND.iter().map(move |behind| format!("{before}{within}{behind}")))
+        WITHIN.iter().flat_map(move |within| AFTER.iter().map(move |after| format!("{before}{within}{after}")))
     });
     all.collect()
 }
@@ -164,7 +164,7 @@ fn parser() -> Parser {
     Parser::new(Config::default().with_catalog(Arc::new(Catalog::from_tools(tools))))
 }
 
-/// The arguments of the one call that the text holds.
+/// Returns the arguments of the only call in the text.
 fn arguments(parser: &Parser, text: &str) -> Option<Value> {
     let found = parser.parse(text);
     let mut calls = found.calls();

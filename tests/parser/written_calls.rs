@@ -1,4 +1,4 @@
-//! What `write_call` writes, the parser reads back.
+//! The calls that `write_call` writes are read back.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,8 +19,8 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(Catalog::from_tools([tool("write_it", "files"), tool("same", "files"), tool("same", "web")]))
 });
 
-/// Strings with everything that syntax is made of, but no tag of the tool's own:
-/// `tool_tag` cannot say an unbalanced one.
+/// Strings with all kinds of syntax, except tags of the tool itself: `tool_tag` cannot express an
+/// unbalanced one.
 fn text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(&[
         "a", "b c", "\n", "\n\n", "\"", "\\", "{", "}", "</arguments>", "</use_mcp_tool>", "<b>", "&amp;", "&&",
@@ -45,7 +45,7 @@ fn arguments() -> impl Strategy<Value = Map<String, Value>> {
         })
 }
 
-/// Each is written in every dialect.
+/// Number of cases, each written in every dialect.
 const CASES: u32 = 150;
 
 proptest! {
@@ -70,8 +70,8 @@ proptest! {
     }
 }
 
-/// `tool_tag` hands on text where the type is not text; `validate` reads it
-/// as the schema's type afterwards.
+/// Converts values like `validate` does by the schema's types, since `tool_tag` passes them on as
+/// text.
 fn read_as_schema(arguments: &Value) -> Value {
     let typed = |(name, value): (&String, &Value)| {
         let read = match value {
@@ -120,7 +120,7 @@ fn no_call_of_any_dialect_runs_in_a_turn_that_the_model_invented() {
         for begin in begins {
             let found = laws::read(&format!("{begin}{call}"), &config);
             assert_eq!(found.calls().count(), 0, "{dialect}: {begin:?}: {found:?}");
-            // Only the whole message is a call in `json`; behind visible text it is text.
+            // In `json` only the whole message is a call; after visible text it is text.
             let kinds: Vec<_> = found.rejected().map(|rejected| rejected.kind.as_str()).collect();
             let is_text = dialect == Dialect::Json && kinds.is_empty();
             assert!(is_text || kinds == ["invented"], "{dialect}: {begin:?}: {found:?}");

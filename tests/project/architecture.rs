@@ -1,8 +1,7 @@
-//! The directions between modules, and what each feature may bring.
+//! The allowed imports between modules, and the dependencies of each feature.
 //!
-//! Vocabulary ← stages ← turn ← agent: the test reads the sources, so a
-//! wrong `use` fails here before it becomes a habit. Below the rooms, no files
-//! and no folders import each other in a circle (`circles`).
+//! Vocabulary ← stages ← turn ← agent: the test reads the sources, so that a wrong `use` fails at
+//! once. Within a module, files and folders do not import each other in a cycle (`circles`).
 
 mod circles;
 #[path = "architecture/front.rs"]
@@ -16,8 +15,8 @@ use std::process::Command;
 
 use regex::Regex;
 
-/// The rooms in the order of imports: one imports only from floors before its
-/// own, and from its neighbours on a floor where that makes no circle.
+/// The modules in the order of imports: a module may import those of earlier levels, and its
+/// neighbours on a level without a cycle.
 const FLOORS: &[&[&str]] = &[
     &["budget", "cause", "http", "json", "message", "secrets", "spans"],
     &["tools"],
@@ -33,24 +32,24 @@ const FLOORS: &[&[&str]] = &[
     &["turn"],
     &["agent"],
 ];
-/// Stages; none imports another.
+/// Stages, none of which imports another.
 const STAGES: &[&str] = &["prompt", "model", "validate", "route"];
-/// Rooms that know a runtime or the network; all others know neither.
+/// Modules that may use a runtime or the network; all others may not.
 const WITH_RUNTIME: &[&str] = &["budget", "http", "model", "route", "transcript", "agent"];
 
-/// A source file and the top module that it belongs to.
+/// A source file and its top-level module.
 struct Source {
     path: PathBuf,
     module: String,
-    /// Without comments and without its test module.
+    /// The code without comments and the test module.
     code: String,
 }
 
-/// The folders of the libraries' sources.
+/// The source folders of the libraries.
 const LIBRARIES: [&str; 4] =
     ["src", "crates/toolgraft-files/src", "crates/toolgraft-mcp/src", "crates/toolgraft-serve/src"];
 
-/// The sources of the library itself.
+/// Returns the sources of the library itself.
 fn sources() -> Vec<Source> {
     sources_of(LIBRARIES[0])
 }
@@ -84,19 +83,20 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Files of `#[cfg(test)] mod tests;`.
+/// Returns `true` for files of `#[cfg(test)] mod tests;`.
 fn is_test_file(path: &Path) -> bool {
     path.components().any(|c| c.as_os_str() == "tests" || c.as_os_str() == "tests.rs")
 }
 
-/// The code without line comments (examples in the documentation are not the
-/// module's own) and without what follows `#[cfg(test)]`.
+/// Returns the code without line comments (examples in the documentation are not part of the
+/// module) and without the test module.
 fn product_code(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line }).collect::<Vec<_>>().join("\n")
 }
 
-/// Top modules that a file names by `crate::`, in braces too, or by `toolgraft::`.
+/// Returns the top-level modules that a file names by `crate::`, also in braces, or by
+/// `toolgraft::`.
 fn imports(code: &str) -> BTreeSet<String> {
     let single = Regex::new(r"\b(?:crate|toolgraft)::([a-z_]+)").expect("the pattern compiles");
     let group = Regex::new(r"\b(?:crate|toolgraft)::\{([^;]*)\}").expect("the pattern compiles");
@@ -121,7 +121,7 @@ fn imports_are_found_alone_in_braces_and_inline() {
     assert!(imports(&product_code("//! crate::cli\n#[cfg(test)]\nmod tests { use crate::turn; }")).is_empty());
 }
 
-/// The floor on which a room stands; none for the crate's root and its error.
+/// Returns the level of a module; `None` for the crate's root and its error.
 fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|rooms| rooms.contains(&module))
 }
@@ -152,8 +152,8 @@ fn modules_import_only_downwards() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The rooms of the command that all commands stand on, in the order of imports. A command is a
-/// room of its own above them.
+/// The modules of the command that all commands use, in the order of imports. Each command is a
+/// module of its own above them.
 const COMMAND_FLOORS: &[&str] =
     &["terminal", "labels", "screen", "base", "dialog", "pages", "servers", "sessions", "settings"];
 
@@ -165,7 +165,7 @@ fn rooms_of_the_command_import_only_downwards() {
         let Some(own) = place(&source.module) else { continue };
         seen += 1;
         for import in imports(&source.code).into_iter().filter(|import| *import != source.module) {
-            // The library has rooms of such names, too.
+            // The library has modules of the same names.
             let is_ours = Regex::new(&format!(r"\bcrate::{import}\b")).expect("the pattern compiles");
             if is_ours.is_match(&source.code) && place(&import).is_none_or(|other| other > own) {
                 wrong.push(format!("{} imports `{import}`", source.path.display()));
@@ -198,7 +198,7 @@ fn the_library_prints_nothing_reads_no_environment_and_never_exits() {
     let wrong: Vec<_> = LIBRARIES
         .into_iter()
         .flat_map(sources_of)
-        // `HubBuilder::inherit_env` reads the environment because the program says so.
+        // `HubBuilder::inherit_env` reads the environment on the program's request.
         .filter(|s| !s.path.ends_with("toolgraft-mcp/src/environment.rs"))
         .filter_map(|s| effects.find(&s.code).map(|found| format!("{}: {}", s.path.display(), found.as_str())))
         .collect();
@@ -212,7 +212,7 @@ fn files_have_one_writer() {
     let mut files = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     LIBRARIES.iter().chain(&["cli/src"]).for_each(|folder| collect(&root.join(folder), &mut files));
-    // The terminal itself is opened there.
+    // The terminal device is opened there.
     let own = ["crates/toolgraft-files/src/lib.rs", "crates/toolgraft-files/src/lock.rs", "cli/src/terminal/tty.rs"]
         .map(|file| root.join(file));
     assert!(own.iter().all(|file| files.contains(file)));
@@ -249,7 +249,7 @@ fn tests_of_the_library_build_no_mcp_client_and_no_server() {
     }
 }
 
-/// Names of the packages that the library needs with these features, along these edges.
+/// Returns the names of the packages that the library needs with these features, along these edges.
 fn tree(edges: &str, features: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

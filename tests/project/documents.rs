@@ -1,4 +1,4 @@
-//! The documents: their links lead somewhere, and what they show of other files is what stands there.
+//! The documents: their links resolve, and their excerpts of other files are up to date.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -18,12 +18,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Markdown files of a folder and those below, but for what is built or fetched.
+/// Collects the Markdown files of a folder and its subfolders, except for built and downloaded
+/// ones.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
         let path = entry.path();
-        // A package's page that is one of `docs` links from there.
+        // A symlinked page of a package has its links in `docs`.
         if entry.file_type().unwrap().is_symlink() {
             continue;
         }
@@ -37,7 +38,7 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A text without its fenced code, in which brackets are no links.
+/// Removes fenced code, in which brackets are not links.
 fn prose(text: &str) -> String {
     let mut is_code = false;
     let kept = text.lines().filter(|line| {
@@ -48,13 +49,13 @@ fn prose(text: &str) -> String {
     kept.map(|line| CODE.replace_all(line, "") + "\n").collect()
 }
 
-/// What a link of the document leads to.
+/// Returns the targets of the document's links.
 fn links(text: &str) -> Vec<String> {
     let target = |link: regex::Captures<'_>| link.get(1).or(link.get(2)).unwrap().as_str().to_owned();
     LINK.captures_iter(&prose(text)).map(target).collect()
 }
 
-/// The anchors of a document's headings, as GitHub makes them.
+/// Returns the anchors of a document's headings, in GitHub's form.
 fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     let mut is_code = false;
@@ -112,7 +113,7 @@ fn the_balancers_that_are_shown_are_those_that_are_tested() {
     }
 }
 
-/// The targets of `make` with what is said of each, as `make help` prints them.
+/// Returns the targets of `make` with their descriptions, as printed by `make help`.
 fn targets() -> Vec<(String, String)> {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let (_, rest) = makefile.split_once("define HELP\n").unwrap();
@@ -167,7 +168,8 @@ fn documents_name_only_targets_that_make_has() {
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
 
-/// The texts of all Rust files of a folder and those below, but for what is built or fetched.
+/// Collects the texts of all Rust files of a folder and its subfolders, except for built and
+/// downloaded ones.
 fn rust(folder: &Path, texts: &mut String) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         let name = path.file_name().unwrap().to_string_lossy();

@@ -1,15 +1,16 @@
-//! The licences of all that the library and the command are built of.
+//! The licences of all dependencies of the library and the command.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Licences that ask for no more than a notice. A dependency under another one wants a
-/// decision, and then its line here.
+/// Licences that only require a notice. A dependency with another one needs a decision, and then a
+/// line here.
 const ALLOWED: &[&str] =
     &["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "IJG", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Zlib"];
 
-/// Whether an SPDX expression can be met with the licences above. `/` is how older crates write `OR`.
+/// Returns `true` if an SPDX expression can be satisfied with the licences above. Older crates
+/// write `/` for `OR`.
 fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
@@ -60,7 +61,7 @@ fn an_expression_is_met_by_one_side_of_or_and_by_both_of_and() {
     }
 }
 
-/// What cargo answers, offline.
+/// Returns the output of cargo, offline.
 fn cargo(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -75,7 +76,7 @@ fn cargo(arguments: &[&str]) -> String {
 fn every_dependency_has_a_licence_that_asks_for_no_more_than_a_notice() {
     let version = cargo(&["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo names its host");
-    // Crates of other systems only may not be there while the machine is offline.
+    // Crates for other systems may be missing while the machine is offline.
     let metadata =
         ["metadata", "--format-version=1", "--offline", "--locked", "--all-features", "--filter-platform", host];
     let metadata: Value = serde_json::from_str(&cargo(&metadata)).expect("metadata is JSON");

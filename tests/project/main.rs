@@ -1,4 +1,4 @@
-//! The project itself: which room may use which, what the crates bring, what `make` sets up.
+//! The project itself: imports between modules, dependencies, and the set-up by `make`.
 
 mod architecture;
 mod documents;

@@ -1,4 +1,5 @@
-//! What `make test` needs and sets up: the scripts, on machines that have less and less.
+//! The requirements of `make test`, and the set-up scripts, on machines where more and more is
+//! missing.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -8,18 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// The only test that wants a browser.
+/// The only test that needs a browser.
 const PAGE: &str = "a_real_browser_shows_the_page_and_asks_for_nothing_else";
 
-/// Held while a script is written and while a process begins: one that begins beside an open
-/// file keeps it open for a moment, and a script that is open for writing cannot be run.
+/// Held while a script is written and while a process starts: a process that starts while a file is
+/// open keeps it open for a moment, and a script that is open for writing cannot be executed.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A machine that has what a test puts on it, and a copy of the scripts.
+/// A machine with only the commands that a test installs, and a copy of the scripts.
 struct Machine {
     folder: tempfile::TempDir,
 }
@@ -44,7 +45,7 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    /// With a command of this name, a script.
+    /// Installs a script as the command of this name.
     fn with(self, name: &str, script: &str) -> Self {
         let path = self.path("bin").join(name);
         let _alone = ALONE.lock();
@@ -53,7 +54,7 @@ impl Machine {
         self
     }
 
-    /// Exit code, and all that was said.
+    /// Returns the exit code, and the output.
     fn run(&self, script: &str, args: &[&str], env: &[(&str, &str)]) -> (i32, String) {
         let mut command = Command::new("/bin/sh");
         command.arg(self.path(script)).args(args).env_clear().env("PATH", self.path("bin"));
@@ -75,7 +76,7 @@ impl Machine {
     }
 }
 
-/// An npm that says that it was called, and a node that unpacks a browser which prints this.
+/// Installs an npm that reports its call, and a node that unpacks a browser which prints `page`.
 fn with_npm(machine: Machine, page: &str) -> Machine {
     let node = format!(
         "case \"$*\" in

@@ -1,4 +1,4 @@
-//! One version, wherever it stands: what is released together says the same.
+//! All released packages have the same version, wherever it is written.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +12,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// What a text says in the first place that a pattern finds.
+/// Returns the first match of a pattern in a file.
 fn first(path: &str, pattern: &str) -> String {
     let text = read(path);
     let found = Regex::new(pattern).unwrap().captures(&text);

@@ -1,4 +1,5 @@
-//! Tools listed by name only, and the built-in tool that gives the rest: the whole way through an agent.
+//! Tools listed by name only, and the built-in tool that describes them: the whole way through an
+//! agent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +20,7 @@ fn call(dialect: Dialect, server: Option<&str>, tool: &str, arguments: &Value) -
     write_call(dialect, server, tool, arguments.as_object().unwrap())
 }
 
-/// `send_mail(to, subject?)` of the server `mail`, and how often it ran.
+/// Returns `send_mail(to, subject?)` of the server `mail`, which counts its runs in `ran`.
 fn mail(ran: &Arc<AtomicUsize>) -> Functions {
     let schema = json!({
         "type": "object", "required": ["to"],
@@ -73,7 +74,7 @@ impl Scene {
 }
 
 impl Played {
-    /// What the model was told before round `n`, from 1.
+    /// Returns the last message before round `n`, from 1.
     fn told(&self, n: usize) -> String {
         self.model.requests()[n - 1].messages.last().unwrap().content.clone()
     }
@@ -107,7 +108,8 @@ async fn a_tool_is_looked_up_and_then_called_in_every_dialect() {
     for (dialect, lang) in Dialect::taught().flat_map(|d| Lang::ALL.iter().map(move |l| (d, *l))) {
         let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mail"}));
         let send = call(dialect, server(dialect), "send_mail", &json!({"to": "ann@example.com"}));
-        // Nothing but what was taught: the policy knows no built-in tool and denies what it does not know.
+        // Only the taught tool is used: the policy does not know built-in tools and denies unknown
+        // ones.
         let played = Scene::in_lang(dialect, lang, &[ask.clone(), send, answer(dialect)]).play().await;
         let system = played.system();
         assert!(system.contains("- send_mail") && !system.contains("subject"), "{system}");

@@ -1,4 +1,4 @@
-//! The examples of the compact style: what they show, and what they cost, over the tools of real servers.
+//! The examples of the compact style: their content and their cost, for the tools of real servers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ fn all() -> impl Iterator<Item = (Dialect, Lang)> {
     Dialect::taught().flat_map(|dialect| Lang::ALL.iter().map(move |lang| (dialect, *lang)))
 }
 
-/// Tokens in o200k.
+/// Counts tokens in o200k.
 fn tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
@@ -27,7 +27,7 @@ fn compact(dialect: Dialect, lang: Lang) -> Options {
     options.with_tokens(TokenCounter::new(tokens))
 }
 
-/// The system text without examples, and these.
+/// Returns the system text without examples, and the examples.
 fn apart(catalog: &Catalog, options: Options) -> (String, Vec<Example>) {
     Prompt::new(options).unwrap().system_apart(catalog).unwrap().unwrap()
 }
@@ -48,7 +48,7 @@ fn without_server(tool: &Tool) -> Tool {
     tool
 }
 
-/// All texts and numbers of a value.
+/// Returns all texts and numbers of a value.
 fn leaves(value: &Value) -> Vec<String> {
     match value {
         Value::Object(members) => members.values().flat_map(leaves).collect(),
@@ -74,7 +74,7 @@ fn a_written_example_has_its_values_from_what_was_said_and_none_in_its_answer() 
             for call in calls.chunks(2) {
                 let (arguments, result) = (leaves(&call[0]), call[1].as_str().unwrap());
                 for value in arguments.iter().map(String::as_str) {
-                    // A place is said by its name, its time zone is not.
+                    // A place is named in the text, but not its time zone.
                     let zone = value.rsplit_once('/').filter(|(region, _)| ["Asia", "Pacific"].contains(region));
                     let place = zone.map_or(value, |(_, city)| city);
                     assert!(said.contains(place), "{key} {lang}: nobody said {value:?}");
@@ -113,7 +113,7 @@ fn the_tools_of_written_examples_are_those_of_public_servers_and_take_the_calls(
                 })
             };
             let mut of = tools.iter().filter(|tool| identity(tool) == known).filter(takes).peekable();
-            // The built-in tool is of no server.
+            // The built-in tool has no server.
             assert!(of.peek().is_some() || known == "read_result()", "{key}: {known}");
             of.for_each(|tool| *servers.entry(tool.server.clone().unwrap_or_default()).or_default() += 1);
         }
@@ -130,7 +130,7 @@ fn examples_go_one_step_at_a_time_and_a_step_has_a_value_of_the_result_before_it
         let [.., first, second, answer] = &examples[..] else { panic!("{examples:#?}") };
         assert!(!first.follows && second.follows && answer.follows, "{examples:#?}");
         assert!(first.call.contains("list_rooms") && second.call.contains("heat_up"), "{examples:#?}");
-        // The value is the result's, the other one the question's.
+        // One value is from the result, the other from the question.
         assert!(!first.question.contains("room-2") && first.question.contains("degrees-1"), "{first:?}");
         assert!(second.question.contains("room-2") && second.call.contains("room-2"), "{second:?}");
         assert!(second.call.contains("degrees-1") && !answer.call.contains("room-2"), "{examples:#?}");
@@ -138,7 +138,7 @@ fn examples_go_one_step_at_a_time_and_a_step_has_a_value_of_the_result_before_it
             examples.iter().all(|example| !(example.call.contains("list_rooms") && example.call.contains("heat_up")))
         );
     }
-    // Of a well-known server somebody wrote what is asked.
+    // For a well-known server the questions are written by hand.
     let known = [with_text("search_files", &["path", "pattern"]), with_text("read_text_file", &["path"])];
     let (_, examples) = apart(&Catalog::from_tools(known), compact(Dialect::ToolTag, Lang::En));
     assert!(examples.iter().any(|example| example.question.contains("Monday's soup")), "{examples:#?}");
@@ -171,7 +171,7 @@ fn no_example_shows_a_tool_that_may_destroy_something() {
         };
         let text = shown(&Catalog::from_tools(tools.clone()));
         assert!(text.contains("get_weather") && !text.contains("delete_city"), "{text}");
-        // The form is shown with the built-in tool.
+        // The syntax is shown with the built-in tool.
         let text = shown(&only);
         assert!(text.contains("read_result") && !text.contains("delete_city"), "{text}");
     }
@@ -189,7 +189,7 @@ fn up_to_four_tools_cost_at_most_150_tokens_beside_their_list() {
             let list = Prompt::new(compact(dialect, lang).with_templates(listing.clone())).unwrap();
             let list = tokens(&list.system(&catalog).unwrap());
             let cost = tokens(&text).saturating_sub(list) + texts(&examples).map(tokens).sum::<usize>();
-            // A call that is longer by itself stands alone.
+            // A long call is the only example.
             let is_alone = examples.len() == 1;
             assert!(cost <= 150 || is_alone, "{dialect} {lang}: {cost} {examples:#?}");
             *(if is_alone { &mut cut } else { &mut whole }) += 1;

@@ -1,5 +1,5 @@
-//! More tools than a budget has room for: those that a conversation means are listed, the built-in
-//! tool finds the rest.
+//! More tools than fit a budget: those relevant to a conversation are listed, and the built-in tool
+//! finds the others.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Dialect, Functions, Po
 
 use crate::search::catalog as real;
 
-/// The 21 servers that offer most tools, as far as there are not more than 24 of one: 300 and more
-/// tools of a desk that is well equipped.
+/// Returns the 21 servers with most tools, without those with more than 24: over 300 tools, as on a
+/// well-equipped desk.
 fn desk() -> Catalog {
     let real = real();
     let mut servers: Vec<Server> = real.servers().iter().filter(|server| server.tools.len() <= 24).cloned().collect();
@@ -47,7 +47,7 @@ fn hundreds_of_tools_fit_a_budget_that_their_names_do_not() {
         );
         assert!(system.text.contains("list_issues(") && system.text.contains("find_tool"), "{}", system.text);
         assert!(!system.text.contains("describe_tool"), "{}", system.text);
-        // By the estimate, the prompt as a whole is a few pages.
+        // By the estimate, the whole prompt is a few pages.
         assert!(TokenCounter::estimate().count(&system.text) < 2_500);
     }
 }
@@ -102,7 +102,7 @@ fn of_more_than_eight_tools_a_small_model_sees_the_likeliest_eight() {
     assert_eq!(listed(&large, 20, &said), (20, 0));
 }
 
-/// So many tools of a farm, of which few words are in a question.
+/// Returns this many tools of a farm, whose descriptions share few words with a question.
 fn farm(count: usize) -> impl Iterator<Item = Tool> {
     (0..count).map(|n| {
         let about = if n < 12 { "Counts the cows in a field." } else { "Feeds the sheep of a field." };
@@ -112,7 +112,7 @@ fn farm(count: usize) -> impl Iterator<Item = Tool> {
     })
 }
 
-/// Sixty functions about other things, and one that rolls a die.
+/// Returns sixty functions about other things, and one that rolls a die.
 fn functions() -> Functions {
     let tool = |name: String, text: &str| Tool::new(name).with_description(text);
     let about = "Counts the sheep in a field. It takes a while, since sheep do not stand still.";

@@ -1,5 +1,5 @@
-//! What the program says of calls stands in its own frame: it passes neither for a result nor for a
-//! file, since small models copy what they read.
+//! The program's own statements about calls are in a frame of their own: they cannot be mistaken
+//! for a result or a file, which small models would copy.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use toolgraft::validate::Validator;
 use toolgraft::{Call, Catalog, Dialect, Outcome, Tool};
 use toolgraft_testkit::english::first_words;
 
-/// Stands for what is said of a call.
+/// Placeholder for a statement about a call.
 const SAID: &str = "SAID-OF-THE-CALL";
 
-/// What a text holds outside the program's frames.
+/// Returns the text outside of the program's frames.
 fn outside(text: &str) -> String {
     let tag = format!("<{STATUS}");
     let mut parts = text.split(&tag);
@@ -28,7 +28,7 @@ fn outside(text: &str) -> String {
     })
 }
 
-/// Words that only the program says of calls.
+/// Words that only occur in the program's statements about calls.
 const WORDS: [&str; 18] = [
     SAID, "run", "failed", "stopped", "timed out", "denied", "cancelled", "last message", "Shown", "left out",
     "没有执行", "失败", "中止", "超时", "拒绝", "上一条消息", "展示", "省略",
@@ -86,7 +86,7 @@ fn what_became_of_calls_is_said_in_the_programs_frame() {
         for item in &said {
             is_framed(&prompt.native_reply(&catalog, item, None).unwrap());
         }
-        // What a tool said when it failed is its own.
+        // A tool's own message about its failure is not framed.
         let item = answered(&failed);
         for text in [
             prompt.results(&catalog, &Round::new(&[item])).unwrap(),
@@ -102,7 +102,7 @@ fn what_became_of_calls_is_said_in_the_programs_frame() {
     }
 }
 
-/// The messages of all rejected calls in the fixtures.
+/// Returns the messages of all rejected calls in the fixtures.
 fn of_fixtures() -> BTreeSet<String> {
     fn add(value: &Value, messages: &mut BTreeSet<String>) {
         match value {
@@ -125,7 +125,7 @@ fn of_fixtures() -> BTreeSet<String> {
     messages
 }
 
-/// What the validator says of arguments that a schema refuses, in each of its sentences.
+/// Returns the validator's messages about arguments that a schema refuses, one of each kind.
 fn of_schemas() -> BTreeSet<String> {
     let number = json!({"type": "number"});
     let circle = json!({"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"x": {"$ref": "#/$defs/a"}}});
@@ -179,7 +179,7 @@ fn of_schemas() -> BTreeSet<String> {
     refused.collect()
 }
 
-/// What the turn, the agent and the catalog say of calls.
+/// Messages of the turn, the agent and the catalog about calls.
 const OTHERS: [&str; 16] = [
     "the call stands inside a tag of an unknown name, so it may be an example; a call that is meant stands alone, at the start \
      of a line",
@@ -204,7 +204,7 @@ const OTHERS: [&str; 16] = [
     "the call is an example of the prompt, and nobody asked for it",
 ];
 
-/// What the library says of a call that ran and failed, or that its toolbox could not take.
+/// The library's messages about a call that failed or that its toolbox could not run.
 const FAILED: [&str; 9] = [
     "the tool \"echo\" failed inside: 坏了",
     "the tool \"echo\" is no longer there",
@@ -224,7 +224,7 @@ fn answered<'a>(outcome: &'a Outcome, arguments: &'a Map<String, Value>) -> Item
     Item::Answered { id: "call_1", server: None, tool: "echo", arguments, outcome }
 }
 
-/// Returns what a model is told of an item, in text and natively, where it has English words.
+/// Returns the texts for a model about an item, as text and natively, that contain English words.
 fn english(prompt: &Prompt, catalog: &Catalog, item: Item<'_>) -> Vec<String> {
     let arguments = Map::new();
     let earlier = STATUSES.map(|status| Earlier::new("echo", &arguments, status));

@@ -1,7 +1,7 @@
-//! A small reader of GBNF: whether a grammar allows a text, and texts that it allows.
+//! A small interpreter of GBNF: checks texts against a grammar, and generates texts.
 //!
-//! Written from llama.cpp's `grammars/README.md`, as far as our grammars use it: literals,
-//! classes, groups, alternatives, `*`, `?`, `+` and `{m,n}`.
+//! It follows llama.cpp's `grammars/README.md`, as far as our grammars need it: literals, classes,
+//! groups, alternatives, `*`, `?`, `+` and `{m,n}`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 #[derive(Debug, Clone)]
 enum Part {
     Char(char),
-    /// Ranges; whether those outside of them are meant.
+    /// Ranges; `true` if the class is negated.
     Class(Vec<(char, char)>, bool),
     Rule(usize),
     Sequence(Vec<Part>),
@@ -24,7 +24,7 @@ pub(crate) struct Grammar {
 }
 
 impl Grammar {
-    /// Reads a grammar; panics where it is none, or where a rule is missing.
+    /// Parses a grammar. Panics if it is invalid, or if a rule is missing.
     pub(crate) fn read(text: &str) -> Self {
         let lines: Vec<(&str, &str)> = text.lines().map(|line| line.split_once(" ::= ").unwrap()).collect();
         let names: HashMap<&str, usize> = lines.iter().enumerate().map(|(n, (name, _))| (*name, n)).collect();
@@ -38,15 +38,15 @@ impl Grammar {
         Grammar { rules: rules.collect(), root: names["root"] }
     }
 
-    /// Whether it allows the whole text.
+    /// Returns `true` if it allows the whole text.
     pub(crate) fn allows(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         let mut matcher = Matcher { grammar: self, text: &text, known: HashMap::new() };
         matcher.rule(self.root, 0).contains(&text.len())
     }
 
-    /// A text that it allows; `choose` gives a number below its argument. Where `depth` is used
-    /// up the choices with the least in them are made.
+    /// Generates a text; `choose` returns a number below its argument. From a certain depth on, the
+    /// shortest alternatives are taken.
     pub(crate) fn text(&self, choose: &mut impl FnMut(usize) -> usize) -> String {
         let mut text = String::new();
         self.write(&self.rules[self.root], choose, 40, &mut text);
@@ -63,7 +63,7 @@ impl Grammar {
                 ];
                 let is_in = |c: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negative;
                 let fits: Vec<char> = all.into_iter().filter(|c| is_in(*c)).collect();
-                // None of ours only where the class has a first character of its own.
+                // None of our characters fits only if the class has its own first character.
                 let c = if fits.is_empty() { ranges[choose(ranges.len())].0 } else { fits[choose(fits.len())] };
                 text.push(c);
             }
@@ -82,7 +82,7 @@ impl Grammar {
         }
     }
 
-    /// The alternative that leads on to the fewest rules.
+    /// Returns the alternative that leads to the fewest rules.
     fn shortest<'p>(&self, parts: &'p [Part]) -> &'p Part {
         let weight = |part: &Part| self.weight(part, 6);
         parts.iter().min_by_key(|part| weight(part)).unwrap()
@@ -190,7 +190,7 @@ impl Reader<'_> {
         Part::Class(ranges, negative)
     }
 
-    /// A character, escapes read.
+    /// Reads a character, and decodes an escape.
     fn char(&mut self) -> char {
         let mut chars = self.rest.chars();
         let c = chars.next().unwrap();
@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 }
 
-/// Finds where rules may end that begin at a place.
+/// Finds the possible ends of rules that begin at an offset.
 struct Matcher<'g> {
     grammar: &'g Grammar,
     text: &'g [char],
@@ -229,7 +229,7 @@ impl Matcher<'_> {
         if let Some(ends) = self.known.get(&(rule, at)) {
             return ends.clone();
         }
-        // A rule that begins with itself would never end: it finds nothing more.
+        // Left recursion would not end: the rule matches nothing more.
         self.known.insert((rule, at), BTreeSet::new());
         let grammar = self.grammar;
         let ends = self.part(&grammar.rules[rule], at);

@@ -13,7 +13,8 @@ use toolgraft::{Call, Catalog, Dialect, Tool};
 use crate::gbnf::Grammar;
 use crate::schemas::{object, real, tool};
 
-/// The dialects that a grammar holds: calls of JSON in a place of its own, without a control token.
+/// The dialects that have a grammar: JSON calls between delimiters of their own, without a control
+/// token.
 const DIALECTS: [Dialect; 4] = [Dialect::UseMcpTool, Dialect::TypeMarker, Dialect::Hermes, Dialect::ToolRequest];
 
 fn grammar(dialect: Dialect, catalog: &Catalog, thinking: Thinking, most: usize) -> Grammar {
@@ -21,7 +22,7 @@ fn grammar(dialect: Dialect, catalog: &Catalog, thinking: Thinking, most: usize)
     Grammar::read(&calls.grammar.unwrap())
 }
 
-/// The calls of a text, and why others were rejected.
+/// Returns the calls of a text, and the reasons of rejections.
 fn read(dialect: Dialect, catalog: &Arc<Catalog>, text: &str) -> (Vec<Call>, Vec<String>) {
     let mut config = Config::default();
     (config.dialects, config.catalog) = (DialectSet::from(dialect), Some(catalog.clone()));
@@ -33,8 +34,8 @@ fn catalog(tools: impl IntoIterator<Item = Tool>) -> Arc<Catalog> {
     Arc::new(Catalog::from_tools(tools.into_iter().map(|tool| tool.with_server("made up"))))
 }
 
-/// What the grammar allows is read as calls, all of it; a further member may come twice, which
-/// no grammar can tell.
+/// Checks that a text of the grammar is parsed completely as calls. A further member may be
+/// repeated, which no grammar can exclude.
 fn allowed_is_read(catalog: &Arc<Catalog>, mut choose: impl FnMut(usize) -> usize) {
     for dialect in DIALECTS {
         let grammar = grammar(dialect, catalog, Thinking::Marked, 3);
@@ -84,13 +85,13 @@ proptest! {
             let grammar = grammar(dialect, &catalog, Thinking::Off, 2);
             let text = write_tool_call(dialect, &catalog, tool, arguments);
             prop_assert!(grammar.allows(&text), "{dialect}: {text}\n{}", tool.input_schema.as_ref().unwrap());
-            // Without its end, or with more, it is no call.
+            // Without its end, or with more text, it is no call.
             let short: String = text.chars().take(text.chars().count() - 1 - cut).collect();
             prop_assert!(!grammar.allows(&short), "{short}");
             let longer = text + " ";
             prop_assert!(!grammar.allows(&longer));
         }
-        // The schema that goes to other endpoints takes the same arguments.
+        // The schema for other endpoints accepts the same arguments.
         let calls = Constraint::calls(Dialect::Json, &catalog, &ToolChoice::Required, Thinking::Off, 1).unwrap();
         let call = json!({"name": "do_it", "arguments": arguments});
         let schema = calls.schema.unwrap();
@@ -142,7 +143,7 @@ fn several_calls_stand_as_the_prompt_teaches_them() {
     assert_eq!(read(Dialect::TypeMarker, &catalog, &three).0.len(), 3);
     let two = format!("{element}\n{element}");
     allows(&grammar(Dialect::UseMcpTool, &catalog, Thinking::Off, 1), &[(element, true), (&two, false)]);
-    // Whatever number may be made, there is an end.
+    // The number of calls is always limited.
     let many = [element; MAX_CALLS + 1].join("\n");
     let most = grammar(Dialect::UseMcpTool, &catalog, Thinking::Off, 100);
     allows(&most, &[(&many[..many.len() - element.len() - 1], true), (&many, false)]);
@@ -248,7 +249,7 @@ fn what_cannot_be_followed_is_any_value_and_circles_end() {
     );
 }
 
-/// Each level refers to the next one ten times: read as it is written, that is a million parts.
+/// Each level refers to the next one ten times: expanded, that would be a million parts.
 #[test]
 fn a_small_schema_that_unfolds_to_millions_gives_a_small_grammar() {
     let level = |n: usize| {

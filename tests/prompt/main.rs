@@ -1,6 +1,6 @@
-//! What helps a model to write a call. The prompt: what it says of the tools of real servers, and
-//! what its page says of it. Grammars of calls: what they allow is read, and what is written is
-//! allowed.
+//! Everything that helps a model to write a call. The prompt: its text for the tools of real
+//! servers, and its documentation. Grammars of calls: allowed texts are parsed, and written calls
+//! are allowed.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,4 +1,4 @@
-//! The prompt over the tool lists of real servers.
+//! The prompt for the tools of real servers.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn server(name: &str) -> Server {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The four servers of the snapshots.
+/// Returns the four servers of the snapshots.
 fn real() -> Catalog {
     Catalog::new(["time", "everything", "filesystem", "memory"].map(server))
 }
@@ -48,7 +48,7 @@ fn system_text_of_real_servers() {
     }
 }
 
-/// The catalog with the built-in tool, as programs use the listing by name.
+/// Returns the catalog with the built-in tool, as programs use it with the listing by name.
 fn by_name(options: &Options, catalog: Catalog) -> Catalog {
     Arc::unwrap_or_clone(options.callable(Arc::new(catalog)))
 }
@@ -75,7 +75,7 @@ fn each_style_takes_fewer_tokens_than_the_one_before() {
     }
 }
 
-/// The prompt of the real tools under a budget in estimated tokens.
+/// Renders the prompt for the real tools within a budget of estimated tokens.
 fn within(budget: usize, options: Options) -> System {
     let options = options.with_tool_budget(budget);
     let catalog = by_name(&options, real());
@@ -299,7 +299,7 @@ fn results_of_a_later_round_with_rejected_calls() {
     }
 }
 
-/// One rejected call of each kind that gets an answer.
+/// Returns one rejected call of each kind that is answered.
 fn rejected_calls(dialect: Dialect) -> Vec<Rejected> {
     let rejected = |kind, server: Option<&str>, tool: Option<&str>, raw: &str, message: &str| {
         let mut rejected = Rejected::new(kind, dialect, raw, message);
@@ -451,7 +451,7 @@ fn a_servers_words_cannot_pose_as_calls_or_instructions_of_ours() {
             assert!(!text.contains(hidden), "{hidden:?} in {text}");
         }
         assert!(text.contains("T\u{2060}YPE: MCP"), "{text}");
-        // Only the example call may hold the tool's tags.
+        // Only the example call may contain the tool's tags.
         assert_eq!(text.matches("<evil>").count(), 1);
         assert!(text.contains("<q><![CDATA[<\u{2060}/evil>]]></q>"));
     }
@@ -504,7 +504,7 @@ fn the_guides_template_works_as_it_stands() {
     }
 }
 
-/// Names of all values that a template sees below these variables.
+/// Collects the names of all values that a template can use below these variables.
 fn fields(value: &Value, found: &mut std::collections::BTreeSet<String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(name, value)| {
@@ -516,7 +516,7 @@ fn fields(value: &Value, found: &mut std::collections::BTreeSet<String>) {
     }
 }
 
-/// The variables of a template, from what is said about one that names another.
+/// Returns the variables of a template, from the error for an unknown one.
 fn variables(name: &str) -> Vec<String> {
     let templates = vec![Template::new(name, "{{ no_such_variable }}")];
     let error = Prompt::new(Options::default().with_templates(templates)).unwrap_err().to_string();
@@ -642,8 +642,8 @@ fn compact_results() {
     }
 }
 
-/// Behind results stands one sentence of ours, whatever came before; and nothing where messages of the
-/// model follow, of which the rest is the beginning.
+/// After results there is one sentence of ours, whatever came before; and none if messages of the
+/// model follow, which continue the text.
 #[test]
 fn what_to_do_now_is_one_sentence_behind_what_stays() {
     let (arguments, outcome) = (Map::new(), Outcome::result("It is 17:30\nin Tokyo"));
@@ -673,7 +673,7 @@ fn a_compact_result_is_short() {
     assert!(text(PromptStyle::Compact).len() < COMPACT_RESULT_BYTES + 200);
 }
 
-/// Each call that a parser finds in a text, and what stands in front of it.
+/// Returns the arguments of each call that a parser finds in a text.
 fn calls_in(text: &str, catalog: &Catalog, dialect: Dialect) -> Vec<Value> {
     let config = toolgraft::parse::Config::default()
         .with_dialects(toolgraft::dialect::DialectSet::from(dialect))
@@ -687,7 +687,7 @@ fn every_example_has_its_values_from_its_question() {
     for (dialect, lang) in all() {
         for style in PromptStyle::ALL {
             let options = options(dialect, lang).with_style(*style);
-            // The calls of one question have a value of a result, too.
+            // The calls of one question also have a value of a result.
             let source = "{% for example in examples %}{% if not example.follows %}\0{% endif %}{{ example.question }}\x01{{ example.call }}\x01{% endfor %}\0{{ question }}\x01{{ example }}";
             let templates = vec![Template::system(source)];
             let text = prompt(options.with_templates(templates)).system(&real()).unwrap();
@@ -722,7 +722,7 @@ fn no_prompt_shows_a_call_of_a_tool_that_there_is_not_or_one_that_is_wrong() {
     }
 }
 
-/// Tokens in o200k.
+/// Counts tokens in o200k.
 fn tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
@@ -742,7 +742,7 @@ fn the_chinese_prompt_is_no_longer_than_a_fifth_more_than_the_english() {
 
 #[test]
 fn twenty_five_tools_take_at_most_2200_tokens_in_the_full_style() {
-    // The tools alone, as in the tables of docs/prompt.md.
+    // Only the tools, as in the tables of docs/prompt.md.
     let tools =
         |name| server(name).with_instructions(None).with_resources(Vec::new()).with_resource_templates(Vec::new());
     let catalog = Catalog::new(["git", "everything"].map(tools));

@@ -1,4 +1,4 @@
-//! The tables of `docs/prompt.md` and `docs/appendix/profiles.md` say what the code does.
+//! The tables of `docs/prompt.md` and `docs/appendix/profiles.md` match the code.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ fn tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
-/// The tools of a server alone: resources and instructions would blur the comparison.
+/// Returns a server with its tools only, since resources and instructions would distort the
+/// comparison.
 fn tools(server: &str) -> Server {
     let server: Server = serde_json::from_str(&repository(&format!("fixtures/tools/{server}.json"))).unwrap();
     server.with_instructions(None).with_resources(Vec::new()).with_resource_templates(Vec::new())
@@ -32,14 +33,14 @@ fn system(catalog: &Catalog, dialect: Dialect, lang: Lang, listing: Listing) -> 
     Prompt::new(options).unwrap().system(&catalog).unwrap()
 }
 
-/// The listing and the rest of a prompt.
+/// Returns the listing and the rest of a prompt.
 fn parts(text: &str) -> (String, String) {
     let start = text.find("\n## ").unwrap() + 1;
     let end = start + text[start..].find("\n# ").unwrap();
     (text[start..end].trim().to_owned(), format!("{}{}", &text[..start], &text[end..]))
 }
 
-/// Each tool with its description and its schema, indented or on one line.
+/// Returns each tool with its description and its schema, indented or on one line.
 fn with_schemas(server: &Server, schema: impl Fn(&Value) -> String) -> String {
     let block = |tool: &Tool| {
         let description = tool.description.as_deref().unwrap_or_default();
@@ -90,7 +91,7 @@ fn fixed_table() -> String {
     format!("| dialect | `en` | `zh` | `en`, `index` | `zh`, `index` |\n|---|--:|--:|--:|--:|\n{rows}")
 }
 
-/// The five servers as full schemas, within budgets.
+/// Returns the table of the five servers as full schemas within budgets.
 fn budget_table() -> String {
     let catalog = Arc::new(Catalog::new(SERVERS.map(tools)));
     let row = |budget: usize| {

@@ -1,4 +1,4 @@
-//! Long results, and the built-in tool that reads on in them: the whole way through an agent.
+//! Long results, and the built-in tool that reads the rest: the whole way through an agent.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use toolgraft::tools::{DefaultDecision, READ_RESULT, ToolsMode};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Policy, Tool};
 
-/// More than any message shows: each line has its number.
+/// Returns a text longer than any message shows; each line has its number.
 fn book() -> String {
     (0..20_000).map(|line| format!("line {line} 行\n")).collect()
 }
@@ -25,7 +25,7 @@ fn read(dialect: Dialect, arguments: &Value) -> String {
     write_call(dialect, None, READ_RESULT, arguments.as_object().unwrap())
 }
 
-/// What the model was sent before each round.
+/// Returns the request before each round.
 async fn played(options: Options, mode: ToolsMode, rounds: Vec<Round>) -> Vec<Request> {
     let model = Arc::new(Recorded::new(rounds));
     let policy = Policy::new(DefaultDecision::Deny).allow("library/*");
@@ -40,7 +40,7 @@ fn told(request: &Request) -> &str {
     &request.messages.last().unwrap().content
 }
 
-/// The byte at which a call in the text reads on.
+/// Returns the offset at which a call in the text continues to read.
 fn from(text: &str) -> usize {
     let digits = |rest: &str| {
         rest.trim_start_matches(|c: char| !c.is_ascii_digit()).split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -120,7 +120,7 @@ async fn a_model_that_asks_for_no_result_is_told_which_there_are() {
 
 #[tokio::test]
 async fn natively_the_tool_is_offered_once_there_is_something_to_read() {
-    // A server that reads no calls hands them on as text.
+    // A server that does not parse calls passes them on as text.
     let call = |name: &str, arguments: Value| {
         Round::text(format!("<tool_call>{}</tool_call>", json!({ "name": name, "arguments": arguments })))
     };

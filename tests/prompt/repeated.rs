@@ -1,4 +1,4 @@
-//! A model that repeats its prompt calls nothing.
+//! A model that repeats its prompt makes no calls.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ fn server(name: &str) -> Server {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The tools of real servers: one server, several, and two with a tool of the same name.
+/// Returns the tools of real servers: of one server, of several, and of two with a tool of the same
+/// name.
 fn catalogs() -> Vec<Catalog> {
     let twice = |name: &str| Tool::new("search").with_server(name).with_schema(json!({"type": "object"}));
     let bare = |name: &str| Tool::new(name).with_schema(json!({"type": "object"}));
@@ -72,8 +73,8 @@ fn results_and_corrections_repeated_hold_no_call() {
     }
 }
 
-/// What a results message begins with is known as ours, so that a model that goes on with it behind
-/// its call invents what follows.
+/// The beginning of a results message is recognised, so that a model that continues with it after
+/// its call has invented the rest.
 #[test]
 fn what_the_results_begin_with_is_known_behind_a_call() {
     let catalog = Arc::new(Catalog::new([server("time")]));
@@ -132,7 +133,7 @@ fn an_example_of_our_own_is_quoted_whatever_its_arguments() {
     }
 }
 
-/// What SmolLM2-135M wrote under earlier prompts: it repeated them, or went round in circles.
+/// Texts of SmolLM2-135M under earlier prompts: it repeated them, or itself.
 #[test]
 fn no_parrot_calls_anything() {
     let path = format!("{}/fixtures/parrots.jsonl", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! Schemas of tools, made up and real, and values that their structure allows.
+//! Schemas of tools, artificial and real, and values that they allow.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use toolgraft::Tool;
 use toolgraft::tools::Server;
 
-/// A schema, and a value that it takes in the order of its members.
+/// A schema, and a value that it accepts with the members in this order.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) schema: Value,
@@ -28,7 +28,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Names of members; some of those that calls have, too.
+/// Returns names of members, including some of a call's own.
 fn names() -> impl Strategy<Value = Vec<String>> {
     let name =
         prop_oneof!["[a-z_]{1,5}", "[a-zé \"\\\\<]{1,4}", Just("tool_name".to_owned()), Just("arguments".to_owned())];
@@ -102,14 +102,14 @@ fn object_of(member: BoxedStrategy<Case>) -> BoxedStrategy<Case> {
         .boxed()
 }
 
-/// The tool of a case.
+/// Returns the tool of a case.
 pub(crate) fn tool(case: &Case) -> Tool {
     let mut schema = case.schema.clone();
     schema["$defs"] = json!({"text": {"type": "string"}});
     Tool::new("do_it").with_schema(schema)
 }
 
-/// Tools of real servers.
+/// Returns the tools of real servers.
 pub(crate) fn real() -> Vec<Tool> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tools");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! Tools by a question, over the tools of 318 real servers and questions as people ask them.
+//! The search for tools by a question, with the tools of 318 real servers and realistic questions.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use toolgraft::tools::Search;
 use toolgraft::{Catalog, Tool};
 
-/// A tool as the corpora have it.
+/// A tool in the form of the corpora.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -18,7 +18,7 @@ struct Record {
     input_schema: Option<Value>,
 }
 
-/// A question, the tool that it was written for, and others that do all of what is asked.
+/// A question, the tool that it was written for, and others that fulfil the whole request.
 #[derive(Deserialize)]
 struct Question {
     server: String,
@@ -34,7 +34,7 @@ fn lines<T: DeserializeOwned>(file: &str) -> Vec<T> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The tools of both corpora, in their order.
+/// Returns the tools of both corpora, in their order.
 pub(crate) fn catalog() -> Catalog {
     let records = ["mcpm.jsonl", "livemcpbench.jsonl"].into_iter().flat_map(lines::<Record>);
     Catalog::from_tools(records.map(|record| {
@@ -44,7 +44,8 @@ pub(crate) fn catalog() -> Catalog {
     }))
 }
 
-/// Whether a question for one tool is one for the other too: servers are published more than once.
+/// Returns `true` if a question for one tool is also one for the other: servers are published more
+/// than once.
 fn are_twins(one: &Tool, other: &Tool) -> bool {
     let words =
         |tool: &Tool| tool.description.as_ref().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -1,4 +1,4 @@
-//! Dialects of chat templates: known ones that read what the template writes, and derived ones.
+//! Dialects of chat templates: known ones that parse the template's calls, and derived ones.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use toolgraft::{Catalog, Parser, Tool};
 
 const PAGE: &str = include_str!("../../docs/appendix/templates.md");
 
-/// The name of the dialect of each template in a folder.
+/// Returns the dialect of each template in a folder.
 fn found(folder: &Path) -> Vec<(String, Option<Dialect>)> {
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "jinja"));
@@ -37,7 +37,7 @@ fn the_page_says_what_public_templates_write() {
     }
 }
 
-/// A template that writes calls like this, with the turns of ChatML.
+/// Returns a template that writes calls in this form, with the turns of ChatML.
 fn template(call: &str) -> String {
     format!(
         "{{%- for message in messages %}}<|im_start|>{{{{ message.role }}}}\n{{{{ message.content }}}}\
@@ -50,9 +50,9 @@ fn a_dialect_that_nobody_knows_is_derived_and_reads_back_what_it_writes() {
     for call in [
         // A name and JSON; several in a row.
         "\n<moon:run {{ call.function.name }}>{{ call.function.arguments | tojson }}</moon:run>",
-        // An object behind a marker, with keys of its own.
+        // An object after a marker, with its own keys.
         "\n[[MOON]] {{ {'do': call.function.name, 'with': call.function.arguments} | tojson }} [[/MOON]]",
-        // A tag for each argument, glued and not.
+        // A tag for each argument, with and without line breaks around the value.
         "\n<moon:do {{ call.function.name }}>{% for k, v in call.function.arguments.items() %}<moon:arg {{ k }}>{{ v }}</moon:arg>{% endfor %}</moon:do>",
         "\n<moon:do={{ call.function.name }}>\n{% for k, v in call.function.arguments.items() %}<moon:arg={{ k }}>\n{{ v }}\n</moon:arg>\n{% endfor %}</moon:do>",
     ] {
@@ -81,7 +81,8 @@ fn a_template_that_writes_no_calls_or_runs_on_has_no_dialect() {
     }
 }
 
-/// Prints what other templates write: `TOOLGRAFT_CORPORA=DIR cargo test --test prompt other_templates -- --ignored`.
+/// Prints the dialects of other templates: `TOOLGRAFT_CORPORA=DIR cargo test --test prompt
+/// other_templates -- --ignored`.
 #[test]
 #[ignore = "reads templates that are not in the repository"]
 #[allow(clippy::print_stdout, reason = "a list to look at")]

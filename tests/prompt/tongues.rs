@@ -1,5 +1,5 @@
-//! Every dialect can be taught: the prompt shows a call in it, what is written so is read back, and
-//! the history says it again.
+//! Every dialect can be taught: the prompt shows a call in it, such a call is parsed, and the
+//! history repeats it.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ async fn a_call_in_every_dialect_runs_and_stands_in_the_history_as_it_was_writte
     }
 }
 
-/// Texts that a syntax may take for its own.
+/// Texts that a syntax may mistake for its own.
 const NASTY: &[&str] = &[
     "plain",
     "two\nlines\n",
@@ -71,8 +71,8 @@ const NASTY: &[&str] = &[
     "天气 – ünïcödé",
 ];
 
-/// A call that is written is read as it was, for every tool of real servers in every dialect: with
-/// the values of its example and, where one is a text, with texts that hold any syntax.
+/// A written call is parsed unchanged, for every tool of real servers in every dialect: with its
+/// example values and, if one is a text, with texts that contain any syntax.
 #[test]
 fn calls_of_2774_real_tools_are_read_back_in_every_dialect() {
     let catalog = Arc::new(crate::search::catalog());
@@ -82,8 +82,8 @@ fn calls_of_2774_real_tools_are_read_back_in_every_dialect() {
     let mut wrong = Vec::new();
     // Each tool in four dialects, so that each dialect writes some 600 tools of all servers.
     for (n, tool) in tools.iter().enumerate() {
-        // A name that no interface for functions takes either: `${PREFIX}_request`, a server of several
-        // words where the name alone is not enough.
+        // Names that APIs for functions do not accept either: `${PREFIX}_request`, or a server of
+        // several words if the name alone is ambiguous.
         let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
         if !is_name(&tool.name) || !tool.server.as_deref().is_none_or(is_name) {
             continue;
@@ -110,18 +110,18 @@ fn calls_of_2774_real_tools_are_read_back_in_every_dialect() {
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
 }
 
-/// Whether the dialect has words for the call.
+/// Returns `true` if the dialect can express the call.
 fn holds(dialect: Dialect, tool: &Tool, arguments: &Map<String, Value>) -> bool {
     match dialect {
-        // A tag of reasoning, and a parameter that is a tool's name too.
+        // A tag of reasoning, and a parameter with the name of a tool.
         Dialect::ToolTag => tool.name != "think" && !arguments.contains_key("edit"),
-        // What reads as JSON is JSON there, where no type says otherwise.
+        // Text that reads as JSON is JSON there, unless the type is text.
         Dialect::KimiK3 => !arguments.values().any(|value| value.as_str().is_some_and(|text| text.starts_with('{'))),
         _ => true,
     }
 }
 
-/// Whether values are the same once the schema has made numbers and objects of texts.
+/// Returns `true` if values are equal after the schema has converted texts to numbers and objects.
 fn says(read: &Value, written: &Map<String, Value>) -> bool {
     let Value::Object(read) = read else { return false };
     let is_same = |(key, value): (&String, &Value)| {

@@ -1,4 +1,4 @@
-//! Spans of an agent in a program of one's own.
+//! Spans of an agent in a separate program.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Records with what we decided about them and what our parser makes of them.
+//! Records with our decisions about them and the parser's results.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -19,30 +19,30 @@ pub(crate) static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     cases
 });
 
-/// Where we do something else than the engines, or than some of them.
+/// A decision to differ from the engines, or from some of them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Decision {
     pub(crate) id: String,
     /// The reason, by its name in the README.
     pub(crate) rule: String,
-    /// Whose result ours is, where the engines disagree.
+    /// The engine whose result is ours, if the engines disagree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) engine: Option<String>,
-    /// What is other than that engine's result, or than what all say.
+    /// The difference from that engine's result, or from the common one.
     #[serde(flatten)]
     pub(crate) ours: Outcome,
 }
 
-/// Which table a record is counted in.
+/// The table in which a record is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// No dialect of ours reads the family.
+    /// No dialect parses the family.
     NotRead,
-    /// Nothing can be compared.
+    /// Nothing is comparable.
     Skipped,
-    /// All engines do what section 3 of the design rules out.
+    /// The engines agree on a result that the design rules out (section 3).
     Contradicts,
-    /// All engines say the same, and so should we.
+    /// The engines agree, and so should we.
     Agreed,
     /// The engines disagree.
     Disagreed,
@@ -53,9 +53,9 @@ pub(crate) struct Case {
     pub(crate) record: Record,
     pub(crate) class: Class,
     pub(crate) decision: Option<Decision>,
-    /// What should come out, if it is known.
+    /// The expected result, if it is known.
     pub(crate) expected: Option<Outcome>,
-    /// What comes out, or the law that was broken.
+    /// The parser's result, or the violated law.
     pub(crate) ours: Result<compare::Ours, String>,
 }
 
@@ -81,7 +81,7 @@ impl Case {
         Case { corpus, record, class, decision, expected, ours }
     }
 
-    /// What is other than expected; a broken law is everything.
+    /// Returns the parts that differ from the expectation; a violated law is everything.
     pub(crate) fn wrong(&self) -> Vec<&'static str> {
         let (Some(expected), Ok(ours)) = (&self.expected, &self.ours) else { return vec!["laws or decision"] };
         let mut found = differences(&self.record, expected, &outcome(&ours.auto));
@@ -92,7 +92,7 @@ impl Case {
         found
     }
 
-    /// The id without what all of a corpus share.
+    /// Returns the id without the common prefix of its corpus.
     pub(crate) fn short_id(&self) -> &str {
         let id = self.record.id.split_once('/').map_or(self.record.id.as_str(), |(_, rest)| rest);
         id.trim_start_matches("test-chat.cpp:").trim_start_matches("tool_parser_").trim_start_matches("test_")

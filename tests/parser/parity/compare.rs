@@ -1,4 +1,4 @@
-//! Runs our parser over a record and compares what comes out.
+//! Parses a record and compares the result.
 
 use serde_json::Value;
 use toolgraft::dialect::DialectSet;
@@ -12,20 +12,20 @@ use toolgraft_testkit::same::same_value;
 use super::families::family;
 use super::record::{Call, Outcome, Partly, Record};
 
-/// What our parser makes of a record, `auto` and by the family's dialects.
+/// The parser's results for a record: with `auto`, and with the family's dialects.
 #[derive(Debug)]
 pub(crate) struct Ours {
     pub(crate) auto: Assembled,
-    /// What the family's own dialects alone make of it, if that is something else.
+    /// The result with the family's own dialects alone, if it differs.
     pub(crate) alone: Option<Assembled>,
-    /// The digest of the events, `auto`.
+    /// The digest of the events with `auto`.
     pub(crate) digest: u64,
 }
 
-/// Parses the record whole, by its chunks, and by characters; checks the laws.
+/// Parses the record as a whole, in its chunks, and by character, and checks the laws.
 ///
 /// # Errors
-/// The first law that was broken.
+/// The first violated law.
 pub(crate) fn run(record: &Record) -> Result<Ours, String> {
     let dialects = if record.split_only { DialectSet::NONE } else { DialectSet::AUTO };
     let input = input(record, dialects);
@@ -53,7 +53,7 @@ fn input(record: &Record, dialects: DialectSet) -> Input {
     Input { text: record.text(), reason, config, ..Input::default() }
 }
 
-/// Offsets at which the record's chunks end.
+/// Returns the offsets at which the record's chunks end.
 fn cuts(record: &Record) -> Vec<usize> {
     let mut at = 0;
     let ends = record.chunks.iter().map(|chunk| {
@@ -63,7 +63,7 @@ fn cuts(record: &Record) -> Vec<usize> {
     ends.collect()
 }
 
-/// The calls that may run, content and reasoning.
+/// Returns the calls that may run, the content and the reasoning.
 pub(crate) fn outcome(message: &Assembled) -> Outcome {
     let call = |call: &toolgraft::Call| Call { name: call.tool.clone(), arguments: call.arguments.clone() };
     Outcome {
@@ -74,7 +74,8 @@ pub(crate) fn outcome(message: &Assembled) -> Outcome {
     }
 }
 
-/// Where `got` is other than what is expected of a record; nothing that is not stated counts.
+/// Returns the differences between `got` and the expectation of a record; members without an
+/// expectation do not count.
 pub(crate) fn differences(record: &Record, expected: &Outcome, got: &Outcome) -> Vec<&'static str> {
     let same = if family(&record.family).has_values_in_tags() { same_text_value } else { same_value };
     let calls = got.calls.as_deref().unwrap_or_default();
@@ -98,7 +99,7 @@ fn same_text(expected: &Option<String>, got: &Option<String>) -> bool {
     expected.as_deref().is_none_or(|expected| expected.trim() == got.as_deref().unwrap_or_default().trim())
 }
 
-/// Whether two values of an argument count as one: the expected and ours.
+/// Compares the expected value of an argument with ours.
 type Same = fn(&Value, &Value) -> bool;
 
 fn same_calls(expected: &[Call], got: &[Call], same: Same) -> bool {
@@ -116,7 +117,7 @@ fn same_arguments(expected: &Value, got: &Value, same: Same) -> bool {
 }
 
 fn fits(expected: &Partly, got: &[Call], same: Same) -> bool {
-    // No call, and yet a name: such a test counts something else.
+    // A test with no call but a name counts something else.
     let count = expected.count.filter(|&n| n > 0 || expected.names.is_empty());
     count.is_none_or(|n| n == got.len())
         && expected.names.iter().all(|name| got.iter().any(|call| call.name == *name))
@@ -126,9 +127,9 @@ fn fits(expected: &Partly, got: &[Call], same: Same) -> bool {
             .all(|(key, value)| got.iter().any(|call| call.arguments.get(key).is_some_and(|got| same(value, got))))
 }
 
-/// The same of an argument between tags, before coercion: engines convert the
-/// text by the tool's schema, so one of ours may be their number, boolean, null,
-/// list or object, as JSON or Python writes it.
+/// Compares an argument between tags before coercion: engines convert the text by the tool's
+/// schema, so our text may be their number, boolean, null, list or object, as written in JSON or
+/// Python.
 fn same_text_value(expected: &Value, got: &Value) -> bool {
     match got {
         Value::String(text) if !expected.is_string() => read(text).is_some_and(|read| same_value(expected, &read)),

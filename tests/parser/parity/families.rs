@@ -1,16 +1,15 @@
-//! Which dialect reads which family of the corpora.
+//! The dialect of each family of the corpora.
 
-/// Records of one kind.
+/// A family of records.
 #[derive(Debug)]
 pub(crate) struct Family {
     /// Name in the fixtures and in the tables.
     pub(crate) name: &'static str,
-    /// How a call looks.
+    /// Example of a call.
     pub(crate) looks: &'static str,
-    /// Dialects that read it beside `auto`; `None` if it is not read.
+    /// Dialects that parse it in addition to `auto`; `None` if it is not parsed.
     pub(crate) dialects: Option<&'static [&'static str]>,
-    /// What the corpora call it: the file, then a part of the dialect's name
-    /// or of the path.
+    /// Names in the corpora: the file, then the beginning of the dialect's name or of the path.
     pub(crate) members: &'static [(&'static str, &'static str)],
 }
 
@@ -253,7 +252,7 @@ pub(crate) const FAMILIES: &[Family] = &[
 ];
 
 impl Family {
-    /// Whether the arguments of its calls stand between tags, as text.
+    /// Returns `true` if the arguments of its calls are between tags, as text.
     pub(crate) fn has_values_in_tags(&self) -> bool {
         self.dialects.is_some_and(|names| {
             names.iter().any(|name| matches!(*name, "function_tag" | "invoke" | "glm" | "kimi_k3"))
@@ -261,12 +260,12 @@ impl Family {
     }
 }
 
-/// The family of a name.
+/// Returns the family of this name.
 pub(crate) fn family(name: &str) -> &'static Family {
     FAMILIES.iter().find(|f| f.name == name).unwrap_or_else(|| panic!("no family {name:?}"))
 }
 
-/// The family of what a corpus calls `member`: the longest name that it begins with.
+/// Returns the family of a corpus's `member`: the one with the longest matching prefix.
 pub(crate) fn family_of(corpus: &str, member: &str) -> &'static Family {
     let found = FAMILIES.iter().flat_map(|f| f.members.iter().map(move |m| (f, m)));
     let found = found.filter(|(_, (file, part))| *file == corpus && member.starts_with(part));

@@ -1,5 +1,5 @@
-//! The parser beside other engines: texts of their tests, and what they make of
-//! them. `fixtures/parity/README.md` says what is compared and how.
+//! The parser compared with other engines, on texts of their tests. `fixtures/parity/README.md`
+//! describes the comparison.
 //!
 //! ```text
 //! cargo test --test parser parity                                    # numbers and lists are those of the README
@@ -25,10 +25,11 @@ use compare::outcome;
 use record::Outcome;
 use toolgraft_testkit::oracle;
 
-/// Share of the cases on which the engines agree that must give the same here.
+/// Least percentage of the cases with agreeing engines that must have the same result here.
 const LEAST_PERCENT: usize = 98;
 
-/// Of the records' calls that we read as the engines do or as was decided: those of a kind, and all.
+/// Counts the calls of records that are parsed like the engines or as decided: those that satisfy
+/// `is_counted`, and all.
 pub(super) fn right_calls(is_counted: impl Fn(&toolgraft::Call) -> bool) -> (usize, usize) {
     let right = CASES.iter().filter(|case| {
         let states_calls = case.expected.as_ref().is_some_and(|expected| expected.calls.is_some());
@@ -42,7 +43,7 @@ fn readme() -> String {
     fs::read_to_string(record::path("README.md")).expect("the README can be read")
 }
 
-/// The tables, each with the name of its place in the README.
+/// Returns the tables, each with the name of its place in the README.
 fn tables() -> [(&'static str, String); 5] {
     [
         ("families", tables::families()),
@@ -57,7 +58,7 @@ fn markers(name: &str) -> (String, String) {
     (format!("<!-- {name}: written by tests/parser/parity -->\n"), format!("<!-- end of {name} -->\n"))
 }
 
-/// What stands in the README under this name.
+/// Returns the README's part of this name.
 fn part<'a>(readme: &'a str, name: &str) -> &'a str {
     let (open, close) = markers(name);
     let (_, rest) = readme.split_once(&open).unwrap_or_else(|| panic!("the README has no {open}"));
@@ -121,8 +122,7 @@ fn rewrite_the_tables() {
     fs::write(record::path("README.md"), readme).expect("the README can be written");
 }
 
-/// Writes what is wrong, a file for each family, into the folder that
-/// `TOOLGRAFT_PARITY` names.
+/// Writes the differences, one file for each family, into the folder named by `TOOLGRAFT_PARITY`.
 #[test]
 #[ignore = "writes files"]
 fn write_what_is_wrong() {
@@ -172,7 +172,7 @@ fn write_case(file: &mut String, case: &Case, wrong: &[&str]) {
     }
 }
 
-/// Copies the records from the corpora: `TOOLGRAFT_CORPORA` names their folder.
+/// Copies the records from the corpora in the folder named by `TOOLGRAFT_CORPORA`.
 #[test]
 #[ignore = "needs the corpora"]
 fn refresh_the_fixtures() {

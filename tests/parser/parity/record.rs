@@ -1,4 +1,4 @@
-//! Records of the corpora as they are kept in `fixtures/parity`.
+//! Records of the corpora, as stored in `fixtures/parity`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use toolgraft::Tool;
 use toolgraft::message::{FinishReason, ReasoningMode};
 
-/// The files, each named after the corpus that it was copied from.
+/// The files, each named after its corpus.
 pub(crate) const CORPORA: [&str; 4] = ["dynamo_parity", "llamacpp", "smg", "reasoning"];
 
-/// One text, and what engines make of it.
+/// A text, and the results of the engines.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Record {
@@ -25,22 +25,22 @@ pub(crate) struct Record {
     pub(crate) chunks: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) finish: Option<FinishReason>,
-    /// The engines only part the reasoning from the rest: calls are text.
+    /// `true` if the engines only separate the reasoning from the rest: calls are text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) split_only: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mode: Option<ReasoningMode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<Vec<Tool>>,
-    /// Why nothing can be compared.
+    /// The reason that nothing is comparable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) skip: Option<String>,
-    /// What each engine makes of the text, or `all` of them.
+    /// The result of each engine, or of `all`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) engines: BTreeMap<String, Outcome>,
 }
 
-/// What comes out of a text; what is `None` is not stated.
+/// The result for a text; `None` is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Outcome {
@@ -61,7 +61,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-/// What a test of the engine says of the calls, where it does not list them.
+/// The partial result in an engine's test that does not list the calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Partly {
@@ -73,12 +73,12 @@ pub(crate) struct Partly {
 }
 
 impl Record {
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> String {
         self.chunks.concat()
     }
 
-    /// What the engines agree on: white space at the ends aside, all say the same.
+    /// Returns the result on which the engines agree, ignoring white space at the ends.
     pub(crate) fn agreed(&self) -> Option<&Outcome> {
         let mut outcomes = self.engines.values();
         let first = outcomes.next()?;
@@ -96,12 +96,12 @@ impl Outcome {
     }
 }
 
-/// A file of `fixtures/parity`.
+/// Returns the path of a file in `fixtures/parity`.
 pub(crate) fn path(file: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "fixtures", "parity", file].iter().collect()
 }
 
-/// All records of a corpus.
+/// Reads all records of a corpus.
 pub(crate) fn read(corpus: &str) -> Vec<Record> {
     let path = path(&format!("{corpus}.jsonl"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

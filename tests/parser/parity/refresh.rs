@@ -1,4 +1,4 @@
-//! Copies the corpora into `fixtures/parity`, with only the fields that are used.
+//! Copies the corpora into `fixtures/parity`, with only the needed fields.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,8 +11,8 @@ use toolgraft::message::{FinishReason, ReasoningMode};
 use super::families::family_of;
 use super::record::{CORPORA, Call, Outcome, Partly, Record, path};
 
-/// Texts whose tests say by name, text or description that the output was cut
-/// off in the reasoning, and state no finish reason.
+/// Texts whose tests show by name, text or description that the output was truncated in the
+/// reasoning, and have no finish reason.
 const CUT_OFF: [&str; 6] = [
     "dynamo/kimi_k25/REASONING.batch.5",
     "vllm-reason/test_hy_v3_reasoning_parser.py/ONLY_OPEN_TAG",
@@ -22,7 +22,7 @@ const CUT_OFF: [&str; 6] = [
     "vllm-reason/test_qwen3_reasoning_parser.py/TRUNCATED_NO_START_TOKEN_STREAM",
 ];
 
-/// Tests that check something only where the engine finds a call.
+/// Tests that only check something if the engine finds a call.
 const ONLY_IF_CALLED: [&str; 2] = [
     "smg/tool_parser_llama.rs:test_invalid_then_valid_json",
     "smg/tool_parser_qwen_xml.rs:test_qwen_xml_malformed_xml_missing_parameter_close",
@@ -119,7 +119,7 @@ fn outcome(raw: &Value, calls: &str, content: &str, reasoning: &str) -> Outcome 
     }
 }
 
-/// Tests of reasoning state everything: what is missing is empty.
+/// Tests of reasoning are complete: missing members are empty.
 fn split(raw: &Value) -> Outcome {
     let text = |key: &str| Some(raw[key].as_str().unwrap_or_default().to_owned());
     Outcome { content: text("expected_content"), reasoning: text("expected_reasoning"), ..Outcome::default() }
@@ -132,13 +132,13 @@ fn partly(raw: &Value) -> Outcome {
     let arguments: Map<String, Value> =
         checks.into_iter().map(|(key, json)| (key, serde_json::from_str(&json).expect("a check is JSON"))).collect();
     let count = said["count"].as_u64().map(|n| n as usize);
-    // A text of the test's source, with its escapes.
+    // A text of the test's source code, with its escapes.
     let content = raw["expected_content"].as_str().map(|text| text.replace("\\n", "\n").replace("\\\"", "\""));
     let partly = Partly { count, names, arguments };
     Outcome { content, partly: (partly != Partly::default()).then_some(partly), ..Outcome::default() }
 }
 
-/// One entry where all say the same.
+/// Merges equal results into one entry.
 fn shortened(engines: BTreeMap<String, Outcome>) -> BTreeMap<String, Outcome> {
     let mut outcomes = engines.values();
     match outcomes.next() {
@@ -162,7 +162,7 @@ fn mode(corpus: &str, member: &str, raw: &Value) -> Option<ReasoningMode> {
             Some(ReasoningMode::Open)
         }
         "llamacpp" if !has("reasoning_format=") || has("REASONING_FORMAT_NONE") => Some(ReasoningMode::Off),
-        // The chat template wrote the opening tag.
+        // The chat template writes the opening tag.
         "llamacpp" if has("enable_thinking=true") && !words(&raw["text"]).contains("<think>") => {
             Some(ReasoningMode::Open)
         }
@@ -171,7 +171,7 @@ fn mode(corpus: &str, member: &str, raw: &Value) -> Option<ReasoningMode> {
     }
 }
 
-/// These parsers take the text to start in the reasoning unless they are told otherwise.
+/// These parsers assume that the text begins in the reasoning, unless configured otherwise.
 fn vllm_mode(member: &str, id: &str) -> Option<ReasoningMode> {
     let open = ["deepseekr1", "ernie45", "glm4_moe", "holo2", "minimax_m2_reasoning", "qwen3", "step3p5"];
     if id.contains("THINKING_DISABLED") {
@@ -183,7 +183,7 @@ fn vllm_mode(member: &str, id: &str) -> Option<ReasoningMode> {
     }
 }
 
-/// The record's tools; where it states none, those that it expects to be called.
+/// Returns the record's tools, or else those that it expects to be called.
 fn tools(raw: &Value, engines: &BTreeMap<String, Outcome>) -> Option<Vec<Tool>> {
     let mut tools: Vec<Tool> = Vec::new();
     let mut add = |tool: Tool| {
@@ -212,7 +212,7 @@ fn tools(raw: &Value, engines: &BTreeMap<String, Outcome>) -> Option<Vec<Tool>> 
     (!tools.is_empty()).then_some(tools)
 }
 
-/// Names in calls whose test only counts them.
+/// Returns the names in calls whose test only counts them.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let object = text.split("\"name\": \"").skip(1).filter_map(|rest| rest.split('"').next());
     let python = text.split_once('[').and_then(|(_, rest)| rest.split_once('(')).map(|(name, _)| name);

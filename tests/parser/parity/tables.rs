@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) decided: usize,
 }
 
-/// The numbers as they are.
+/// Returns the current numbers.
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for corpus in CORPORA {
@@ -53,7 +53,7 @@ const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|
 ";
 
-/// The numbers as a table.
+/// Formats the numbers as a table.
 pub(crate) fn numbers(rows: &[Row]) -> String {
     let mut table = HEAD.to_owned();
     for r in rows {
@@ -68,7 +68,7 @@ pub(crate) fn numbers(rows: &[Row]) -> String {
     table
 }
 
-/// Reads the numbers back from a table.
+/// Reads the numbers from a table.
 pub(crate) fn stated(table: &str) -> Vec<Row> {
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {
@@ -89,7 +89,7 @@ pub(crate) fn stated(table: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// Families, what reads them, and where they come from.
+/// Returns the table of families, with their dialects and origins.
 pub(crate) fn families() -> String {
     let mut table = "| family | looks like | read by | cases |\n|---|---|---|---|\n".to_owned();
     for family in FAMILIES {
@@ -111,7 +111,7 @@ pub(crate) fn families() -> String {
     table
 }
 
-/// Records that cannot be compared, by the reason.
+/// Returns the table of records that are not comparable, by reason.
 pub(crate) fn skipped() -> String {
     let reason = |c: &Case| c.record.skip.clone().unwrap_or_else(|| "no engine reads it".to_owned());
     let mut table = "| reason | cases |\n|---|---|\n".to_owned();
@@ -121,7 +121,7 @@ pub(crate) fn skipped() -> String {
     table
 }
 
-/// Cases that contradict our rules, by the rule.
+/// Returns the table of cases that contradict our rules, by rule.
 pub(crate) fn contradictions() -> String {
     let mut table = "| rule | count | cases |\n|---|---|---|\n".to_owned();
     for (rule, cases) in grouped(Class::Contradicts, rule) {
@@ -130,7 +130,7 @@ pub(crate) fn contradictions() -> String {
     table
 }
 
-/// Cases on which the engines disagree, by the reason of our decision.
+/// Returns the table of cases on which the engines disagree, by the reason of our decision.
 pub(crate) fn disagreements() -> String {
     let mut table = "| reason | count | as | cases |\n|---|---|---|---|\n".to_owned();
     for (rule, cases) in grouped(Class::Disagreed, rule) {
@@ -146,7 +146,7 @@ pub(crate) fn disagreements() -> String {
     table
 }
 
-/// The engines whose result ours should be, ends aside.
+/// Returns the engines whose result is ours, ignoring the ends.
 fn sides_of(case: &Case) -> Vec<String> {
     let Some(expected) = &case.expected else { return vec!["undecided".to_owned()] };
     let engines = case.record.engines.iter();
@@ -169,7 +169,7 @@ fn grouped(class: Class, by: impl Fn(&Case) -> String) -> BTreeMap<String, Vec<&
     groups
 }
 
-/// Ids, those of one source together: `hermes: batch.4.b, batch.4.c`.
+/// Returns ids, grouped by source: `hermes: batch.4.b, batch.4.c`.
 fn ids(cases: &[&Case]) -> String {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for case in cases {

@@ -1,8 +1,8 @@
-//! No circle of files, and none of folders, in the library and in the command.
+//! There are no cycles of files or folders in the library and in the command.
 //!
-//! Which file a file needs is read from its `use` lines and from the paths in
-//! its code. A name that a folder's page only hands on (`pub use`) counts as
-//! the file's that defines it, and handing on is no need.
+//! The dependencies of a file are read from its `use` lines and the paths in its code. A name that
+//! a folder's `mod.rs` only re-exports (`pub use`) counts as defined by its file, and re-exporting
+//! is no dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ use super::{collect, product_code};
 /// A module's path from the crate's root: `["parse", "json", "lexer"]`.
 type Module = Vec<String>;
 
-/// One crate's modules.
+/// The modules of one crate.
 struct Tree {
     files: BTreeMap<Module, File>,
 }
@@ -23,15 +23,15 @@ struct Tree {
 struct File {
     /// The code without comments, tests and `use` declarations.
     code: String,
-    /// Every `use`, its braces written out.
+    /// Every `use`, with its braces expanded.
     uses: Vec<Use>,
 }
 
 struct Use {
     path: Vec<String>,
-    /// The name under which it is known here.
+    /// The name in this file.
     name: String,
-    /// It is handed on to other files.
+    /// `true` if it is re-exported.
     public: bool,
 }
 
@@ -50,12 +50,12 @@ impl Tree {
         Tree { files: files.collect() }
     }
 
-    /// The modules whose files `module` needs.
+    /// Returns the modules that `module` depends on.
     fn needs(&self, module: &Module) -> BTreeSet<Module> {
         let file = &self.files[module];
         let mut found = BTreeSet::new();
         for used in &file.uses {
-            // What is only handed on is not needed here.
+            // A name that is only re-exported is no dependency.
             let needed = !used.public || mentions(&file.code, &used.name);
             if needed {
                 found.extend(self.resolve(module, &used.path, 0));
@@ -64,7 +64,7 @@ impl Tree {
         let inline = Regex::new(r"\b[a-z_0-9]+(?:::[A-Za-z_0-9]+)+").expect("the pattern compiles");
         for path in inline.find_iter(&file.code) {
             let path: Vec<String> = path.as_str().split("::").map(str::to_owned).collect();
-            // `json::read` behind `use crate::parse::json` counts at its `use`.
+            // `json::read` after `use crate::parse::json` is resolved by its `use`.
             let imported = file.uses.iter().find(|used| used.name == path[0]);
             let path = match imported {
                 Some(used) => [&used.path[..], &path[1..]].concat(),
@@ -76,7 +76,7 @@ impl Tree {
         found
     }
 
-    /// The file that defines what `path` names, seen from `module`.
+    /// Returns the module that defines the target of `path`, as seen from `module`.
     fn resolve(&self, module: &Module, path: &[String], depth: usize) -> Option<Module> {
         assert!(depth < 20, "{path:?} is handed on in a circle, seen from {module:?}");
         let (mut at, mut rest) = match path.first()?.as_str() {
@@ -104,7 +104,7 @@ impl Tree {
             rest = &rest[1..];
         }
         let Some(name) = rest.first() else {
-            // A module itself: what is taken from it stands where it is used.
+            // The path is a module itself; its items are resolved where they are used.
             return None;
         };
         let handed_on = self.files.get(&at)?.uses.iter().find(|used| used.public && used.name == *name);
@@ -114,15 +114,14 @@ impl Tree {
         }
     }
 
-    /// Groups of two and more that need each other, of files or of what stands
-    /// side by side in one folder.
+    /// Returns groups of two or more files, or entries of one folder, that depend on each other.
     fn circles(&self) -> BTreeSet<String> {
         let needs: BTreeMap<Module, BTreeSet<Module>> = self.files.keys().map(|m| (m.clone(), self.needs(m))).collect();
         let folders: BTreeSet<Module> =
             self.files.keys().flat_map(|m| (0..m.len()).map(|depth| m[..depth].to_vec())).collect();
         let mut found = BTreeSet::new();
         for folder in folders {
-            // What stands in this folder: its page, its files and its folders, each whole.
+            // The entries of this folder: its `mod.rs`, its files and its folders, each as a whole.
             let place = |module: &Module| {
                 module.starts_with(&folder).then(|| match module.get(folder.len()) {
                     Some(name) => name.clone(),
@@ -154,7 +153,7 @@ impl File {
     }
 }
 
-/// Writes the braces of a `use` out, one entry for each name.
+/// Expands the braces of a `use` into one entry for each name.
 fn expand(tree: &str, before: &[String], public: bool, uses: &mut Vec<Use>) {
     let tree = tree.trim();
     if let Some(open) = tree.find('{') {
@@ -185,7 +184,7 @@ fn mentions(code: &str, name: &str) -> bool {
     Regex::new(&format!(r"\b{}\b", regex::escape(name))).expect("the pattern compiles").is_match(code)
 }
 
-/// What can be reached from each and reaches it back: two and more.
+/// Returns the strongly connected components with two or more members.
 fn components(arrows: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
     let reach = |from: &String| {
         let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The front door: what is public keeps the promises that a program builds on.
+//! The public API keeps the guarantees that programs rely on.
 
 use std::collections::BTreeSet;
 
@@ -6,30 +6,30 @@ use regex::Regex;
 
 use super::{Source, sources};
 
-/// Names that a first program needs. Each stands at the root, and nowhere else in public.
+/// Names that a first program needs. Each is public at the root, and nowhere else.
 const ROOT: &[&str] = &[
     "Agent", "AgentEvent", "Call", "Catalog", "Conversation", "Dialect", "Error", "Event", "Functions", "Message",
     "Model", "OpenAi", "Outcome", "Parser", "Policy", "Tool",
 ];
 
-/// Enums that are closed on purpose: a further value would be another thing.
+/// Enums that are exhaustive on purpose: another value would be a different concept.
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
     "Region", // A word of another interface, always the same one.
     "Kind",   // What the prompt is given to write, and what it hands back: both ends are this crate's.
     "Item", "Shown",
-    // Whoever drives a turn must do all of them: one that is left out is waited for without an end, and what a
-    // client is not shown is lost.
+    // A program that drives a turn must handle all variants: a missing one would be waited for
+    // without end, or lose a part of the answer.
     "Action", "ClientPiece", // Data of the dialects, which is not a part of the interface.
     "Shape", "ChildRole", "Announcer", "NamedArguments", "Piece", "BlockForm",
 ];
 
-/// Files whose public items are this crate's own business.
+/// Returns `true` if the public items of a file are part of the API.
 fn is_public(source: &Source) -> bool {
     !source.code.contains("#![doc(hidden)]")
 }
 
-/// `pub` items of a source, `pub(crate)` and `pub(super)` left out.
+/// Returns the `pub` items of the sources, without `pub(crate)` and `pub(super)`.
 fn found(pattern: &str) -> Vec<(String, String)> {
     let pattern = Regex::new(pattern).expect("the pattern compiles");
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ fn the_roots_names_stand_at_the_root_alone() {
     let names: BTreeSet<String> = exported.captures_iter(&root.code).map(|c| c[1].to_owned()).collect();
     let expected: BTreeSet<String> = ROOT.iter().chain(&["Cause"]).map(|name| (*name).to_owned()).collect();
     assert_eq!(names, expected);
-    // A page that hands a name on, or defines it, gives it a second path.
+    // A module that re-exports or defines the name gives it a second path.
     let handed_on = Regex::new(r"(?m)^pub use ([^;]*);").expect("the pattern compiles");
     let mut twice = Vec::new();
     for source in sources().into_iter().filter(|s| !s.path.ends_with("src/lib.rs")) {
@@ -57,7 +57,7 @@ fn the_roots_names_stand_at_the_root_alone() {
             let words: BTreeSet<&str> = list[1].split(|c: char| !c.is_alphanumeric() && c != '_').collect();
             twice.extend(ROOT.iter().filter(|name| words.contains(*name)).map(|name| (source.path.clone(), *name)));
         }
-        // What a room's page defines has the room's own public path.
+        // A definition in a module's `mod.rs` has that module's path.
         if source.path.ends_with(format!("src/{}/mod.rs", source.module)) {
             let defined = |name: &str| {
                 ["struct", "enum", "trait"].iter().any(|kind| {
@@ -97,12 +97,12 @@ fn every_public_enum_may_grow_or_is_closed_on_purpose() {
     assert!(left.is_empty(), "these are closed no more, take them off the list: {left:?}");
 }
 
-/// Structs with public fields that are closed on purpose: a program writes them out, and a
-/// further field would be another thing.
+/// Structs with public fields that are exhaustive on purpose: programs construct them, and another
+/// field would be a different concept.
 const CLOSED_STRUCTS: &[&str] = &[
-    // Data of the dialects, which is not a part of the interface.
+    // Data of the dialects, which is not part of the API.
     "Spec", "Block", "Child", "MarkedJson", "CallKeys", "Wrapper", "Named", "NamedCall", "React", "Group", "LineMarker",
-    // Calls and chunks as other interfaces write them, which a server writes out; all have a default.
+    // Calls and chunks in the form of other APIs, which a server constructs; all have a default.
     "NativeCall", "ToolCall", "FunctionCall", "Chunk", "ChunkChoice", "ChunkDelta", "ToolCallDelta", "FunctionDelta",
 ];
 
@@ -116,7 +116,7 @@ fn every_public_struct_of_plain_fields_may_grow_or_is_closed_on_purpose() {
         for item in structs.captures_iter(&source.code) {
             let (marks, name, body) = (&item[1], &item[2], &item[3]);
             let mut fields = field.captures_iter(body).map(|field| field.get(1).is_some()).peekable();
-            // One with a private field can be made by this crate only.
+            // A struct with a private field can only be constructed by this crate.
             if fields.peek().is_none() || !fields.all(|public| public) {
                 continue;
             }
@@ -135,7 +135,7 @@ fn every_public_struct_of_plain_fields_may_grow_or_is_closed_on_purpose() {
     assert!(left.is_empty(), "these are closed no more, take them off the list: {left:?}");
 }
 
-/// Options of other programs, and words that endpoints say.
+/// Options of other programs, and texts of endpoints.
 const NOT_OURS: &[&str] = &[
     "--max-model-len", "--context-length", "--jinja", "--enable-auto-tool-choice", "--tool-call-parser",
     "--chat-template-file",

@@ -1,5 +1,5 @@
-//! What others send must not end the program: a value of another form than expected, or a stderr that takes
-//! nothing more.
+//! Input from outside must not end the program: a value of an unexpected form, or a standard error
+//! that cannot be written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::{collect, product_code};
 
-/// The folders of everything that runs in front of a user.
+/// The source folders of everything that users run.
 const PRODUCT: [&str; 7] = [
     "src", "crates/toolgraft-mcp/src", "crates/toolgraft-serve/src", "cli/src", "bindings/common/src",
     "bindings/python/src", "bindings/node/src",
@@ -23,8 +23,8 @@ fn product() -> Vec<(PathBuf, String)> {
     files.into_iter().map(|file| (file.clone(), code(&file))).collect()
 }
 
-/// Writes to a member of a value by `value["key"]`, which panics where the value is no object. A value
-/// that a `json!({…})` of the same function has just made is one.
+/// Returns writes to a member by `value["key"]`, which panic if the value is not an object. A value
+/// that the same function has just created with `json!({…})` is one.
 fn writes(code: &str) -> Vec<String> {
     let place = r#"\b[a-z_][\w.]*(?:\([^()]*\))?(?:\[[^\[\]]*\])*\["[^"\]]*"\](?:\[[^\[\]]*\])*"#;
     let after = r"\s*(?:=[^=>]|\+=|\.(?:take|push|insert|remove|extend|\w+_mut)\()";
