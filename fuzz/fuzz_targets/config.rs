@@ -1,20 +1,20 @@
-//! Any text as a configuration of MCP servers: reading never panics, what is
-//! wrong names its place, and `Debug` shows no variable's value.
+//! Parses any text as a configuration of MCP servers: parsing never panics, faults name their
+//! place, and `Debug` shows no variable's value.
 
 #![cfg_attr(fuzzing, no_main)]
 
 use toolgraft_mcp::Config;
 
-/// Longer inputs teach the fuzzer nothing and cost it time.
+/// Longer inputs only cost the fuzzer time.
 const LONGEST: usize = 8 << 10;
 
-/// Stands in variables, and in no input that could be found by chance.
+/// The value of variables; it cannot occur in an input by chance.
 const SECRET: &str = "s3cret-af80d3be";
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let text = String::from_utf8_lossy(&data[..data.len().min(LONGEST)]);
     if text.contains(SECRET) {
@@ -47,7 +47,7 @@ pub(crate) fn fuzz(data: &[u8]) {
     }
 }
 
-/// Whether this is `file:line:column` of a place in the text or at its end.
+/// Returns `true` for `file:line:column` of a place in the text or at its end.
 fn is_place(place: &str, text: &str) -> bool {
     let numbers = place.strip_prefix("mcp.json:").and_then(|rest| rest.split_once(':'));
     let Some((Ok(line), Ok(column))) = numbers.map(|(l, c)| (l.parse::<usize>(), c.parse::<usize>())) else {

@@ -1,9 +1,9 @@
-//! What a tool said, on its way to the model and back.
+//! The result of a tool, on its way to the model and back.
 //!
-//! A tool is called and says the text; the model is shown it and writes what it was shown into
-//! the arguments of its next call. Shown is the text itself, but for the control tokens of chat
-//! templates, which are broken; the argument is the text itself. The first byte chooses how calls
-//! are written, the second how the model's messages are cut.
+//! A tool returns the text; the model reads it and copies it into the arguments of its next call.
+//! The model reads the text itself, except that control tokens of chat templates are defused; the
+//! argument must be the original text. The first byte selects the syntax of calls, the second the
+//! cuts of the model's messages.
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -19,10 +19,10 @@ use toolgraft::turn::{Action, Granted, Input, PromptWording, Setup, Turn, TurnCo
 use toolgraft::validate::Validator;
 use toolgraft::{Catalog, Dialect, Outcome, Policy, Tool};
 
-/// Longer inputs teach the fuzzer nothing and cost it time.
+/// Longer inputs only cost the fuzzer time.
 const LONGEST: usize = 1 << 10;
 
-/// How calls are written; `None` for a field of their own.
+/// The syntax of calls; `None` for a separate field.
 const WRITTEN: [Option<Dialect>; 4] =
     [Some(Dialect::UseMcpTool), Some(Dialect::ToolTag), Some(Dialect::TypeMarker), None];
 
@@ -31,7 +31,7 @@ static SETUPS: LazyLock<Vec<Arc<Setup>>> = LazyLock::new(|| WRITTEN.map(setup).t
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let [written, seed, text @ ..] = data else { return };
     let at = usize::from(*written) % WRITTEN.len();
@@ -75,11 +75,11 @@ fn setup(dialect: Option<Dialect>) -> Arc<Setup> {
     Arc::new(Setup::new(config, Arc::new(Validator::new(catalog)), Arc::new(wording)))
 }
 
-/// A turn, and the model that it speaks with.
+/// A turn and its model.
 struct Model {
     turn: Turn,
     dialect: Option<Dialect>,
-    /// Bytes of a piece of its messages, about.
+    /// Approximate length of a chunk of its messages, in bytes.
     piece: usize,
 }
 
@@ -99,7 +99,7 @@ impl Model {
         self.turn.handle(input).expect("the turn waits for it");
     }
 
-    /// A message that is one call, to its end.
+    /// Sends a message that is one call, to its end.
     fn calls(&mut self, tool: &str, arguments: Value) -> Vec<Action> {
         let arguments = arguments.as_object().expect("arguments are an object");
         match self.dialect {
@@ -127,7 +127,7 @@ impl Model {
     }
 }
 
-/// What the last message says of the only result.
+/// Returns the text of the only result in the last message.
 fn shown(actions: &[Action], is_framed: bool) -> String {
     let told = actions.iter().find_map(|action| match action {
         Action::Send(request) => request.messages.last().map(|message| message.content.clone()),
@@ -138,8 +138,8 @@ fn shown(actions: &[Action], is_framed: bool) -> String {
         return told;
     }
     let framed = || {
-        let (code, behind) = told.split_once(" end=\"")?.1.split_once("\">\n")?;
-        let (text, _) = behind.split_once(&format!("</tool_result {code}>"))?;
+        let (code, rest) = told.split_once(" end=\"")?.1.split_once("\">\n")?;
+        let (text, _) = rest.split_once(&format!("</tool_result {code}>"))?;
         // An empty result has no line.
         Some(text.strip_suffix('\n').unwrap_or_default().to_owned())
     };

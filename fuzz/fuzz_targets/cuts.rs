@@ -1,6 +1,6 @@
-//! Where streams are cut.
+//! The cuts of streams.
 
-/// Random places, the same from the same seed.
+/// Pseudo-random offsets, determined by a seed.
 pub(crate) struct Cuts(u32);
 
 impl Cuts {
@@ -8,12 +8,12 @@ impl Cuts {
         Cuts(u32::from(seed) << 8 | 1)
     }
 
-    /// Further places in a stream of this many bytes, in order, each at most
-    /// `widest` bytes behind the one before.
+    /// Returns further offsets in a stream of `length` bytes, in order, each at most `widest` bytes
+    /// after the previous one.
     pub(crate) fn of(&mut self, length: usize, widest: usize) -> Vec<usize> {
         let (mut at, mut cuts) = (0, Vec::new());
         while at < length {
-            // Marsaglia's xorshift of 32 bits.
+            // Marsaglia's 32-bit xorshift.
             self.0 ^= self.0 << 13;
             self.0 ^= self.0 >> 17;
             self.0 ^= self.0 << 5;

@@ -1,9 +1,8 @@
-//! The strict lexer against serde_json.
+//! Compares the strict lexer with serde_json.
 //!
-//! The text stands as a call's arguments, alone between tags and as a member of
-//! a larger object. Where serde_json reads it, the call has exactly that value,
-//! ends where it ends, and hands on its text as the preview; where it does not,
-//! a call names a repair. The first byte is the seed of the cuts.
+//! The text is a call's arguments, alone between tags and as a member of a larger object. If
+//! serde_json can read it, the call has exactly that value, ends at its end, and emits its text as
+//! the preview; otherwise a call has a repair. The first byte is the seed of the cuts.
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -14,13 +13,13 @@ use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, MAX_DEPTH};
 use toolgraft::{Dialect, Parser};
 
-/// Longer inputs teach the fuzzer nothing and cost it time.
+/// Longer inputs only cost the fuzzer time.
 const LONGEST: usize = 4 << 10;
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let [seed, text @ ..] = data else { return };
     let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).into_owned();
@@ -32,7 +31,7 @@ pub(crate) fn fuzz(data: &[u8]) {
     }
 }
 
-/// The message, read whole; read in pieces it must be the same.
+/// Parses the message as a whole, and checks that chunks give the same.
 fn read(message: &str, dialect: Dialect, seed: u8) -> Assembled {
     let dialects = DialectSet::NONE.with(dialect);
     let mut parser = Parser::new(Config::default().with_dialects(dialects));
@@ -58,7 +57,7 @@ fn run(parser: &mut Parser, message: &str, size: usize) -> Assembled {
 
 fn check(text: &str, message: &Assembled) {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
-        // Blank arguments are none, which is no repair.
+        // Blank arguments count as none, which is no repair.
         let named = |repairs: &[Repair]| !repairs.is_empty() || text.trim().is_empty();
         assert!(message.calls().all(|call| named(&call.repairs) || call.raw_arguments != text), "{message:#?}");
         return;

@@ -1,9 +1,8 @@
-//! Any text, cut anywhere, under any configuration: the parser's laws hold.
+//! Any text, cut anywhere, with any configuration: the parser's laws hold.
 //!
-//! The first four bytes are the configuration and the seed of the cuts, the
-//! rest is the text, so that a fixture with four bytes before it is a seed. A
-//! byte 0x1f in the text parts a separate reasoning field from the answer,
-//! where the configuration wants one.
+//! The first four bytes are the configuration and the seed of the cuts, the rest is the text, so
+//! that a fixture after four bytes is a seed. A byte 0x1f in the text separates a reasoning field
+//! from the answer if the configuration has one.
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -19,7 +18,7 @@ use toolgraft::parse::{Config, Limits};
 use toolgraft::{Catalog, Dialect};
 use toolgraft_testkit::laws::{self, Input};
 
-/// Longer inputs teach the fuzzer nothing and cost it time.
+/// Longer inputs only cost the fuzzer time.
 const LONGEST: usize = 8 << 10;
 
 /// The tool lists of the fixtures.
@@ -37,7 +36,7 @@ static CATALOGS: LazyLock<Vec<Arc<Catalog>>> = LazyLock::new(|| {
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let [what, how, small, seed, text @ ..] = data else { return };
     let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]);
@@ -51,6 +50,8 @@ pub(crate) fn fuzz(data: &[u8]) {
     if let Err(broken) = laws::check(&input, &cuts) {
         panic!("{broken}\n{input:?}");
     }
+    // With a delimiter of reasoning, a reasoning field or a truncated answer, the modes differ on
+    // purpose.
     if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {
         laws::is_answer_in_open(&input).unwrap_or_else(|broken| panic!("{broken}\n{input:?}"));
     }
@@ -101,7 +102,7 @@ fn config(what: u8, how: u8, small: u8) -> Config {
         .with_limits(limits)
 }
 
-/// Three sets of cuts: coarse, middling, fine.
+/// Returns three sets of cuts: coarse, medium, fine.
 fn cuts(seed: u8, length: usize) -> Vec<Vec<usize>> {
     let mut cuts = Cuts::new(seed);
     [64, 16, 4].map(|widest| cuts.of(length, widest)).to_vec()

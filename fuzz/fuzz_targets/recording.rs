@@ -1,21 +1,21 @@
-//! Any bytes as a recording: reading never panics, an error names its place,
-//! and what was read is written and read back the same.
+//! Any bytes as a recording: reading never panics, an error names its place, and the recording
+//! stays the same when it is written and read again.
 
 #![cfg_attr(fuzzing, no_main)]
 
 use toolgraft::transcript::import::{Format, import};
 use toolgraft::transcript::{ReadError, Recording, read};
 
-/// Longer inputs teach the fuzzer nothing and cost it time.
+/// Longer inputs only cost the fuzzer time.
 const LONGEST: usize = 16 << 10;
 
-/// A first line, so that the fuzzer need not find one.
+/// A valid first line, so that the fuzzer need not find one.
 const SESSION: &[u8] = b"{\"type\":\"session\",\"toolgraft\":1}\n";
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let [how, data @ ..] = data else { return };
     let data = &data[..data.len().min(LONGEST)];
@@ -33,15 +33,15 @@ pub(crate) fn fuzz(data: &[u8]) {
     }
 }
 
-/// What other programs recorded becomes recordings that can be written.
+/// Imports recordings of other programs, and checks that the result can be written.
 fn imported(text: &str, name: &str) {
     let Ok(format) = Format::detect(text, name) else { return };
     let Ok(imported) = import(text, format) else { return };
     imported.recordings.iter().for_each(is_stable);
 }
 
-/// What is written of a recording is read back as the same, and written in the
-/// same bytes. All that is noted then is an answer without an end.
+/// Checks that a written recording is read back as the same, and written with the same bytes. The
+/// only note then is about an answer without an end.
 fn is_stable(recording: &Recording) {
     let written = write(recording);
     let again = read(written.as_slice()).unwrap_or_else(|error| panic!("not read back: {error}\n{recording:?}"));

@@ -1,8 +1,8 @@
-//! Damage to a valid object: what is accepted all the same says nothing that the
-//! text does not say, leaves nothing out, and names its repairs.
+//! Damage to a valid object: if it is accepted, the value contains only text of the input, all of
+//! it, and the repairs are named.
 //!
-//! The object's keys and texts are words that stand in it once (`k1`, `v2`). The
-//! first bytes build the object, the rest damages its text.
+//! The object's keys and texts are words that each occur once (`k1`, `v2`). The first bytes build
+//! the object, the others damage its text.
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -13,7 +13,7 @@ use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, parse};
 use toolgraft_testkit::laws::{self, Input};
 
-/// What is put into the text.
+/// Text that is inserted.
 const PIECES: &[&str] = &[
     "\"", "'", "“", "”", "‘", "’", ",", "，", ":", "：", "{", "}", "[", "]", "(", ")", "\\", "\n", " ", "//", "/*",
     "*/", "# ", "True", "None", "null", "&quot;", "&", "...", "\"\"\"", "+", "-", ".", "1", "v", "x", "\t", "\u{a0}",
@@ -23,7 +23,7 @@ const PIECES: &[&str] = &[
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let (shape, damage) = data.split_at(data.len().min(12));
     let mut names = 0;
@@ -80,25 +80,25 @@ fn name(letter: char, names: &mut usize) -> String {
 fn check(call: &Call) {
     let raw = &call.raw_arguments;
     if raw.trim().is_empty() {
-        // Blank arguments are none.
+        // Blank arguments count as none.
         return assert_eq!(call.arguments, Value::Object(Map::new()));
     }
     let got = call.arguments.to_string();
-    // The words of the text, in their order, are those of the value. Behind a
-    // backslash it is not this check that says where a word begins.
+    // The words of the value are those of the text, in order. After a backslash, this check does
+    // not know where a word begins.
     if !raw.contains('\\') {
         let mut found = Vec::new();
         leaves(&call.arguments, &mut |text| found.extend(words(text).into_iter().map(str::to_owned)));
         assert_eq!(words(raw), found, "{raw} became {got}: {:?}", call.repairs);
     }
-    // No container comes from nowhere, and each was closed.
+    // Every container has an opening and a closing bracket in the text.
     let count = |text: &str, marks: &[char]| text.matches(marks).count();
     let containers = containers(&call.arguments);
     assert!(containers <= count(raw, &['{', '[']) && containers <= count(raw, &['}', ']']), "{raw} became {got}");
     if serde_json::from_str::<Value>(raw).is_err() {
         assert!(!call.repairs.is_empty(), "{raw} became {got} silently");
     }
-    // What is mended needs no mending.
+    // A repaired value needs no repair.
     let again = parse(&self::call(&got), Config::default());
     let again = again.calls().next().expect("a call that was mended");
     let precision = |repair: &Repair| *repair == Repair::NumberPrecision;
@@ -117,7 +117,7 @@ fn leaves(value: &Value, sink: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The words `k1`, `v2` and so on, and what damage made of them.
+/// Returns words such as `k1` and `v2`, and the damaged ones.
 fn words(text: &str) -> Vec<&str> {
     let part = |c: char| c.is_ascii_alphanumeric();
     let named = |word: &&str| word.starts_with(['k', 'v']) && word.ends_with(|c: char| c.is_ascii_digit());

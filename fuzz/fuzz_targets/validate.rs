@@ -1,8 +1,8 @@
-//! A schema and a value for it: whatever they are, the check ends within its
-//! steps, and what it accepts it accepts again as it is.
+//! A schema and a value for it: the check ends within its number of steps, and accepts an accepted
+//! value again unchanged.
 //!
-//! Each byte is a choice. The schema's three named parts refer to each other, so
-//! that work may double with each level of the value.
+//! Each byte is a choice. The schema's three named parts refer to each other, so that the work may
+//! double with each level of the value.
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -14,13 +14,13 @@ use toolgraft::validate::{OutputSchema, max_steps};
 
 const PARTS: [&str; 3] = ["a", "b", "c"];
 
-/// A panic ends the walk, but for those of the validator's crate, which are caught.
+/// A panic ends the run, except for those in the validator's crate, which are caught.
 static ONLY_OUR_PANICS: Once = Once::new();
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     ONLY_OUR_PANICS.call_once(|| {
         let end = panic::take_hook();
@@ -78,7 +78,7 @@ fn schema(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Map<String, Val
     schema
 }
 
-/// A value of so many levels, and what stands beside them.
+/// Returns a value with this many levels, and with other values next to them.
 fn value(bytes: &mut impl Iterator<Item = u8>, levels: usize) -> Value {
     let mut value = leaf(bytes);
     for _ in 0..levels {

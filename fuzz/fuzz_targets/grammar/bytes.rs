@@ -1,10 +1,10 @@
-//! The input's bytes as choices.
+//! Reads the input's bytes as choices.
 
 use serde_json::{Map, Value, json};
 
 use crate::cuts::Cuts;
 
-/// Pieces of texts: what syntax is made of, and what is none.
+/// Pieces of texts, with and without syntax.
 const PIECES: &[&str] = &[
     "a",
     "two words",
@@ -67,7 +67,7 @@ const PIECES: &[&str] = &[
 /// Names of members that no tool declares.
 const KEYS: &[&str] = &["a", "b", "x-y", "名", "two words", ""];
 
-/// Choices, one byte each; past the end always the first one.
+/// A source of choices, one byte each. After its end the first choice is always made.
 #[derive(Debug)]
 pub(crate) struct Bytes<'a>(&'a [u8]);
 
@@ -82,7 +82,7 @@ impl<'a> Bytes<'a> {
         *first
     }
 
-    /// A number below `count`, which is at least 1.
+    /// Returns a number below `count`, which is at least 1.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         let wide = if count > 256 { usize::from(self.byte()) << 8 } else { 0 };
         (wide | usize::from(self.byte())) % count
@@ -116,7 +116,7 @@ impl<'a> Bytes<'a> {
         (0..self.below(3)).map(|_| ((*self.pick(KEYS)).to_owned(), self.value(depth))).collect()
     }
 
-    /// Where a stream of this many bytes is cut.
+    /// Returns the cuts of a stream with this many bytes.
     pub(crate) fn cuts(&mut self, length: usize) -> Vec<usize> {
         let (mut cuts, widest) = (Cuts::new(self.byte()), [3, 16, 64][self.below(3)]);
         cuts.of(length, widest)

@@ -1,4 +1,4 @@
-//! A call as it was meant, and the tools that it may be of.
+//! The intended call, and the tools that it may be of.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -8,10 +8,10 @@ use toolgraft::{Call, Catalog, Dialect, Tool};
 
 use super::bytes::Bytes;
 
-/// A tool: server, name, parameters with their types.
+/// A tool: server, name, and parameters with their types.
 type Signature = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// Two servers have a `read`, so that calls of it name theirs.
+/// Two servers have a tool `read`, so calls of it name the server.
 const TOOLS: &[Signature] = &[
     ("files", "write_to_file", &[("path", "string"), ("content", "string")]),
     ("files", "read", &[("path", "string"), ("lines", "integer")]),
@@ -24,7 +24,7 @@ const TOOLS: &[Signature] = &[
     ),
 ];
 
-/// The tool that no call of its own is of: it is called from inside others alone (`nested`).
+/// The tool that is only called from inside other calls (`nested`).
 pub(crate) const INNER: &str = "remove";
 
 pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
@@ -36,11 +36,11 @@ pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     })))
 });
 
-/// What no value in tags may hold, or it would not be one value.
+/// Text that a value in tags cannot contain, because it would end the value.
 const TAGS: &[&str] =
     &["<![CDATA[", "arg_key", "arg_value", "</tool_call", "parameter", "param", "invoke", "</function", "<function"];
 
-/// A call as it was meant.
+/// The intended call.
 #[derive(Debug)]
 pub(crate) struct MeantCall {
     pub(crate) dialect: Dialect,
@@ -48,19 +48,19 @@ pub(crate) struct MeantCall {
     names_server: bool,
     pub(crate) tool: &'static str,
     pub(crate) arguments: Map<String, Value>,
-    /// Where the text stands that it is in.
+    /// Range of the text that contains the call.
     pub(crate) span: Range<usize>,
-    /// Whether that is alone in a fence.
+    /// `true` if that text is alone in a fence.
     pub(crate) fenced: bool,
 }
 
 impl MeantCall {
-    /// A call of this tool of `files`.
+    /// Creates a call of this tool of `files`.
     pub(crate) fn of(dialect: Dialect, tool: &'static str, arguments: Map<String, Value>) -> Self {
         MeantCall { dialect, server: "files", names_server: false, tool, arguments, span: 0..0, fenced: false }
     }
 
-    /// A call of any tool. In `tags` only parameters that the tool declares can be written.
+    /// Creates a call of any tool. In `tags` only declared parameters can be written.
     pub(crate) fn choose(dialect: Dialect, tags: bool, bytes: &mut Bytes<'_>) -> Self {
         let (server, tool, parameters) = *bytes.pick(TOOLS);
         let mut arguments = Map::new();
@@ -80,46 +80,46 @@ impl MeantCall {
         if !tags && bytes.one_in(3) {
             arguments.append(&mut bytes.members(2));
         }
-        // As a tag only an ambiguous tool has its server before it.
+        // As a tag, only an ambiguous tool has its server before it.
         let names_server = CATALOG.is_ambiguous(tool) || (dialect != Dialect::ToolTag && bytes.one_in(3));
         MeantCall { dialect, server, names_server, tool, arguments, span: 0..0, fenced: false }
     }
 
-    /// The server, where the text is to name it.
+    /// Returns the server if the text has to name it.
     pub(crate) fn written_server(&self) -> Option<&'static str> {
         self.names_server.then_some(self.server)
     }
 
-    /// The name where a server is a part of it.
+    /// Returns the name in a syntax in which the server is part of it.
     pub(crate) fn full_name(&self) -> String {
         self.written_server().map_or_else(|| self.tool.to_owned(), |server| format!("{server}.{}", self.tool))
     }
 
-    /// Whether every value may stand between tags.
+    /// Returns `true` if every value can be written between tags.
     pub(crate) fn fits_tags(&self) -> bool {
         let own = |text: &str| {
             let mut tags = self.arguments.keys().map(String::as_str).chain([self.tool]);
             tags.any(|tag| text.contains(&format!("<{tag}")) || text.contains(&format!("</{tag}")))
         };
-        // With a name behind it, it opens one more call, whose end is then the value's.
+        // With a name after it, it begins another call, whose end would be that of the value.
         let opens = |text: &str| self.dialect == Dialect::Glm && text.contains("<tool_call");
         let fits = |text: String| !own(&text) && !opens(&text) && !TAGS.iter().any(|t| text.contains(t));
         self.arguments.values().map(Value::to_string).all(fits)
     }
 
-    /// Whether a call is this one.
+    /// Returns `true` if a parsed call is this one.
     pub(crate) fn is(&self, found: &Call) -> bool {
         self.names(found) && self.differing(found) == Some(0)
     }
 
-    /// Whether a call is of the same tool.
+    /// Returns `true` if a parsed call is of the same tool.
     pub(crate) fn names(&self, found: &Call) -> bool {
         found.server.as_deref() == Some(self.server) && found.tool == self.tool
     }
 
-    /// How many members a call has that were not meant, or lacks. Values in tags
-    /// are handed on as text where no text is wanted and what stands there is no
-    /// JSON of the type; so text that is the JSON of what was meant counts, too.
+    /// Returns the number of members that a parsed call has in addition or lacks; `None` if it has
+    /// no object. A value in tags is passed on as text if its type is not text and it is not JSON
+    /// of that type, so text that is the JSON of the intended value is equal.
     pub(crate) fn differing(&self, found: &Call) -> Option<usize> {
         let members = found.arguments.as_object()?;
         let same = |(name, meant): &(&String, &Value)| match members.get(*name) {

@@ -1,9 +1,9 @@
-//! Damage at one place of a call, or at a few.
+//! Damages a call in one place, or in several.
 
 use super::bytes::Bytes;
 use super::meant::Meant;
 
-/// What is put in, or in the place of something.
+/// Text that is inserted, or replaces other text.
 pub(crate) const FOREIGN: &[&str] = &[
     "\"", "'", "\\", ",", ":", "{", "}", "[", "]", "<", ">", "/", "\n", " ", "0", "x", "“", "：", "#", "//", "```",
     "\n```\n", "null", "</arguments>", "</use_mcp_tool>", "<use_mcp_tool>", "</path>", "TYPE: MCP\n", "&quot;",
@@ -17,15 +17,15 @@ pub(crate) const FOREIGN: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) text: String,
-    /// First byte that is not as it was.
+    /// Offset of the first changed byte.
     pub(crate) at: usize,
-    /// Whether the text ends there.
+    /// `true` if the text ends there.
     pub(crate) cut: bool,
-    /// Whether all the damage is something put in, or one character taken out.
+    /// `true` if the only damage is an insertion or a removed character.
     pub(crate) small: bool,
 }
 
-/// Cuts off, takes out, puts in, replaces or doubles a little of the calls.
+/// Truncates, removes, inserts, replaces or doubles a part of the calls.
 pub(crate) fn damage(meant: &Meant, bytes: &mut Bytes<'_>) -> Damaged {
     let mut damaged = Damaged { text: meant.text.clone(), at: meant.text.len(), cut: false, small: true };
     if meant.calls.is_empty() {
@@ -38,10 +38,10 @@ pub(crate) fn damage(meant: &Meant, bytes: &mut Bytes<'_>) -> Damaged {
             span.start + bytes.below(span.len())
         })
         .collect();
-    // From behind, so that the places stay where they are.
+    // From the end, so that the other offsets remain valid.
     places.sort_unstable_by(|a, b| b.cmp(a));
     for at in places {
-        // What is cut off besides being damaged may say something else.
+        // Text that is truncated in addition to other damage may have another meaning.
         let kind = if count == 1 { bytes.below(6) } else { 1 + bytes.below(5) };
         damaged.once(at, kind, bytes);
     }
@@ -57,6 +57,7 @@ impl Damaged {
         let end = boundary((at + 1 + bytes.below(12)).min(text.len()));
         let foreign = *bytes.pick(FOREIGN);
         let (before, after) = text.split_at(at);
+        // Kinds above 3 insert text; kind 1 removes it, which is small for one character.
         let small = kind > 3 || kind == 1 && before.len() + 1 == end;
         let text = match kind {
             0 => before.to_owned(),

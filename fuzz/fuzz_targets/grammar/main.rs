@@ -1,16 +1,16 @@
-//! Messages with calls in every syntax that is read, written from the input's
-//! bytes, then damaged in one place or a few.
+//! Messages with calls in every supported syntax, written from the input's bytes, then damaged in
+//! one or a few places.
 //!
-//! Intact calls are found exactly, with exactly their arguments and the prose
-//! around them. Of the damaged message no call runs with arguments that a
-//! careful reader would not accept (`reader`); one that the stream cut off runs
-//! only with all that was meant. A further dialect comes in by itself, as
-//! `write_call` writes it; its other spellings go into `spellings`.
+//! Intact calls are found exactly, with their arguments and the prose around them. In the damaged
+//! message no call runs with arguments that a careful reader would not accept (`reader`); one that
+//! is truncated runs only with all intended arguments. A new dialect is included automatically, as
+//! written by `write_call`; its other spellings are added to `spellings`.
 //!
-//! A second message has calls where they must not run, quoted, in another's turn or in the
-//! reasoning, and others beside them that must (`placed`).
+//! A second message has calls in places where they must not run (quoted, in another role's turn, or
+//! in the reasoning) and calls next to them that must run (`placed`).
 //!
-//! A third one is a call whose text holds another one, with damage between the two (`nested`).
+//! A third message is a call whose text contains another one, with damage between the two
+//! (`nested`).
 
 #![cfg_attr(fuzzing, no_main)]
 
@@ -41,7 +41,7 @@ use toolgraft_testkit::laws::{self, Input};
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
 
-/// One input.
+/// Tests one input.
 pub(crate) fn fuzz(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let meant = Meant::write(&mut bytes);
@@ -56,7 +56,7 @@ pub(crate) fn fuzz(data: &[u8]) {
         panic!("{why}\n  meant: {meant:?}\ndamaged: {damaged:?}\n  found: {found:?}");
     }
 
-    // From the other end, so that what the bytes before choose stays as it is.
+    // From the other end, so that the earlier choices remain unchanged.
     let backwards: Vec<u8> = data.iter().rev().copied().collect();
     let mut bytes = Bytes::new(&backwards);
     let placed = Placed::write(&mut bytes);
@@ -66,7 +66,7 @@ pub(crate) fn fuzz(data: &[u8]) {
         panic!("{why}\n placed: {placed:?}\n  found: {found:?}");
     }
 
-    // From the middle on, a third one.
+    // The third message begins at the middle of the input.
     fuzz_nested(&data[data.len() / 2..]);
 }
 

@@ -1,21 +1,21 @@
-//! What a message was meant to say.
+//! The intended content of a message.
 
 use super::bytes::Bytes;
 use super::call::MeantCall;
 use super::spellings::ALL;
 use super::syntax::Syntax;
 
-/// Prose without anything that a syntax begins with.
+/// Prose that contains no beginning of a syntax.
 const PROSE: &[&str] = &["", "I will look.", "好的，", "1 < 2 and a > b.", "It's here:", "First\nthis, then *that*."];
 
-/// A message as it was meant.
+/// The intended message.
 #[derive(Debug, Default)]
 pub(crate) struct Meant {
     pub(crate) text: String,
-    /// What the user is to see of it.
+    /// The part for the user.
     pub(crate) prose: String,
     pub(crate) calls: Vec<MeantCall>,
-    /// The text so far ends where nothing may follow in the line.
+    /// `true` if the text ends where nothing may follow on the same line.
     line_end: bool,
 }
 
@@ -55,7 +55,7 @@ impl Meant {
         meant
     }
 
-    /// Prose before a call.
+    /// Adds prose before a call.
     pub(crate) fn prose(&mut self, bytes: &mut Bytes<'_>, next: &Syntax) {
         let line_end = std::mem::take(&mut self.line_end) || self.text.ends_with("```");
         self.text.push_str(if line_end { "\n" } else { *bytes.pick(&["", " ", "\n"]) });
@@ -72,7 +72,7 @@ impl Meant {
         self.prose.push_str(prose);
     }
 
-    /// Calls in one text, which is alone in a fence where it is to be and may be.
+    /// Adds calls in one text, alone in a fence if `fenced` and possible.
     pub(crate) fn calls(&mut self, syntax: &Syntax, fenced: bool, bytes: &mut Bytes<'_>) {
         let Some((written, mut calls)) = syntax.some(syntax.most, bytes) else { return };
         let fenced = fenced && !has_fence(&written);
@@ -87,7 +87,7 @@ impl Meant {
     }
 }
 
-/// Whether a line of a text may begin or end a fence.
+/// Returns `true` if a line of a text may begin or end a fence.
 pub(crate) fn has_fence(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("```"))
 }

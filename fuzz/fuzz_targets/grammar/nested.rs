@@ -1,7 +1,8 @@
-//! A call that the text of another one holds, which is damaged around it: law 7.
+//! A call inside the text of another, damaged call: law 7.
 //!
-//! The outer call writes a file, the inner one removes one and stands in the file's text as it is,
-//! with pieces of syntax before and behind it. Whatever becomes of the outer one, the inner never runs.
+//! The outer call writes a file, the inner one deletes one and is part of the file's text, with
+//! pieces of syntax before and after it. Whatever happens to the outer call, the inner one never
+//! runs.
 
 use serde_json::{Map, Value};
 use toolgraft::event::Assembled;
@@ -12,46 +13,47 @@ use super::damage::FOREIGN;
 use super::spellings::ALL;
 use super::syntax::Syntax;
 
-/// Stands where the file's text does, until that is put there.
+/// Placeholder for the file's text.
 const TEXT: &str = "@@";
 
-/// What ends a turn or the reasoning: what stands behind it is not the call's any more.
+/// Text that ends a turn or the reasoning: the rest no longer belongs to the call.
 const ENDS: &[&str] = &["<think>", "</think>", "<|im_end|>", "\nObservation:"];
 
 #[derive(Debug)]
 pub(crate) struct Nested(pub(crate) String);
 
 impl Nested {
-    /// `None` where a syntax cannot say such a call, or no opener is left that tells of it.
+    /// Returns `None` if a syntax cannot express such a call, or if no opening delimiter remains
+    /// that shows it.
     pub(crate) fn write(bytes: &mut Bytes<'_>) -> Option<Self> {
         let (outer, inner) = (bytes.pick(&ALL), bytes.pick(&ALL));
         let outer_text = written(outer, "write_to_file", &[("path", "a"), ("content", TEXT)], bytes)?;
         let inner_text = written(inner, INNER, &[("path", "/")], bytes)?;
-        let (before, behind) = outer_text.split_once(TEXT)?;
-        // Without a marker a call is known by what follows its name, up to the first argument.
-        if behind.contains("path") || (outer.is_bare() && !before.contains("path")) {
+        let (before, after) = outer_text.split_once(TEXT)?;
+        // Without a marker a call is recognised by the text after its name, up to the first
+        // argument.
+        if after.contains("path") || (outer.is_bare() && !before.contains("path")) {
             return None;
         }
-        // Brackets alone are closed by any.
-        let closes =
-            behind.trim_end().ends_with('>') || behind.ends_with("[/TOOL_CALLS]") || behind.ends_with("REQUEST]");
+        // A bracket alone is closed by any other.
+        let closes = after.trim_end().ends_with('>') || after.ends_with("[/TOOL_CALLS]") || after.ends_with("REQUEST]");
         let mut text = format!("{before}x");
         match bytes.below(4) {
-            // The file holds how its own call ends.
-            0 if closes => text.push_str(behind),
-            1 if closes => text.push_str(&format!("\n{behind}")),
+            // The file contains the end of its own call.
+            0 if closes => text.push_str(after),
+            1 if closes => text.push_str(&format!("\n{after}")),
             _ => (0..bytes.below(4)).for_each(|_| text.push_str(piece(bytes))),
         }
         text.push_str(&format!("\n{inner_text}\n"));
         for _ in 0..bytes.below(3) {
             let piece = piece(bytes);
-            // Brackets that are open there are closed by those that would tell of the damage.
+            // A bracket that is opened there would be closed by those that show the damage.
             text.push_str(if !closes && piece.contains(['{', '[', '(']) { "z" } else { piece });
         }
-        Some(Nested(text + "y" + behind))
+        Some(Nested(text + "y" + after))
     }
 
-    /// Whether the inner call does not run.
+    /// Checks that the inner call does not run.
     pub(crate) fn check(&self, found: &Assembled) -> Result<(), String> {
         match found.calls().find(|call| call.tool == INNER) {
             Some(call) => Err(format!("a call in the text of another one runs: {call:?}")),
@@ -60,7 +62,7 @@ impl Nested {
     }
 }
 
-/// One call in a syntax.
+/// Writes one call in a syntax.
 fn written(syntax: &Syntax, tool: &'static str, arguments: &[(&str, &str)], bytes: &mut Bytes<'_>) -> Option<String> {
     let arguments: Map<String, Value> =
         arguments.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();

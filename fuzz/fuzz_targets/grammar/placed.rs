@@ -1,7 +1,7 @@
-//! Calls in places where they must not run, and others beside them that must.
+//! Calls in places where they must not run, and calls next to them that must run.
 //!
-//! A place quotes what stands in it, or is another's turn, or the reasoning.
-//! Each message says besides which calls are the model's own.
+//! A place quotes its content, or is the turn of another role, or the reasoning. Each message also
+//! lists the model's own calls.
 
 use toolgraft::dialect::{
     OTHER_ROLES, REASONING_MARKS, RESULT_LINES, RESULT_TAGS, TOKEN_FAMILIES, TemplateToken, TokenClass, TurnLine,
@@ -17,23 +17,23 @@ use super::places::{Needs, PLAIN, Place, QUOTING};
 use super::spellings::ALL;
 use super::syntax::Syntax;
 
-/// What another says.
+/// Text of another role.
 const ANOTHERS: &str = "Yes, please go on.";
 
-/// What is thought.
+/// Text of the reasoning.
 const THOUGHT: &str = "Is it so or not?";
 
 /// A message with calls in their places.
 #[derive(Debug)]
 pub(crate) struct Placed {
-    /// Its text, and the calls that run.
+    /// The message, and the calls that run.
     pub(crate) meant: Meant,
-    /// What the others are, as far as they are calls at all.
+    /// The rejection of the other calls, if they are calls at all.
     others: Option<RejectedKind>,
-    /// Whether the others may be read as something else: their text is damaged, or
-    /// is no call in its place, so that what its values hold is text.
+    /// `true` if the other calls may be read differently: their text is damaged, or is no call in
+    /// its place, so that the contents of its values are text.
     loose: bool,
-    /// What nobody is to see in the content.
+    /// Text that must not be in the content.
     unseen: &'static str,
 }
 
@@ -50,17 +50,18 @@ impl Placed {
         placed
     }
 
-    /// Whether just the calls run that are the model's own.
+    /// Checks that exactly the model's own calls run.
     ///
     /// # Errors
-    /// What is read otherwise.
+    /// The difference.
     pub(crate) fn check(&self, found: &Assembled) -> Result<(), String> {
-        // What closes something in a damaged call may have been a part of the model's own (law 7).
-        let behind_damage = |rejected: &&Rejected| self.loose && rejected.kind == RejectedKind::BehindDamage;
+        // A closing delimiter in a damaged call may have belonged to one of the model's own (law
+        // 7).
+        let is_withdrawn = |rejected: &&Rejected| self.loose && rejected.kind == RejectedKind::BehindDamage;
         let withdrawn: Vec<_> =
-            found.rejected().filter(behind_damage).filter_map(|rejected| rejected.call.as_deref()).collect();
+            found.rejected().filter(is_withdrawn).filter_map(|rejected| rejected.call.as_deref()).collect();
         let mut own: Vec<_> = self.meant.calls.iter().collect();
-        // The last ones are: an equal call may stand before them.
+        // The last ones are withdrawn: an equal call may precede them.
         for call in withdrawn.iter().rev() {
             if let Some(at) = own.iter().rposition(|own| own.is(call)) {
                 own.remove(at);
@@ -92,7 +93,7 @@ impl Placed {
         Ok(())
     }
 
-    /// Prose and calls of the model's own, or nothing.
+    /// Adds prose and calls of the model's own, or nothing.
     fn own(&mut self, bytes: &mut Bytes<'_>) {
         for _ in 0..bytes.below(3) {
             self.own_call(bytes);
@@ -105,15 +106,15 @@ impl Placed {
         self.meant.calls(syntax, false, bytes);
     }
 
-    /// Calls of the model's own behind what was put in.
-    fn own_behind(&mut self, bytes: &mut Bytes<'_>) {
+    /// Adds calls of the model's own after the inserted ones.
+    fn own_after(&mut self, bytes: &mut Bytes<'_>) {
         if !self.loose && bytes.one_in(2) {
             self.meant.say("\n\nNow it is.\n\n");
             self.own_call(bytes);
         }
     }
 
-    /// Puts calls here that are not to run; `damaged`: with damage, some of them.
+    /// Adds calls that must not run; if `damaged`, some of them are damaged.
     fn others(&mut self, bytes: &mut Bytes<'_>, damaged: bool) {
         let syntax = in_prose(bytes);
         let Some((text, calls)) = syntax.some(syntax.most, bytes) else { return };
@@ -124,7 +125,7 @@ impl Placed {
             self.meant.text.push_str(&text);
             return;
         }
-        // A stray `</think>` makes reasoning of all that stands before it.
+        // A stray `</think>` turns all text before it into reasoning.
         let text = damaged_text(text, calls, bytes);
         self.loose = true;
         self.meant.text.push_str(&text.replace("</think", "</thing"));
@@ -142,6 +143,7 @@ impl Placed {
             || (begins_line && place.needs != Needs::Lines)
             || (place.before.ends_with('`') && text.contains('`'))
             || (!place.each_line.is_empty() && text.contains('\n'));
+        // Such text would end the place, or change the meaning of the text after it.
         if exposed && (text.contains("think>") || has_fence(&text) || text.contains("-->")) {
             return;
         }
@@ -157,26 +159,27 @@ impl Placed {
             return;
         }
         self.put(place, &text);
-        self.own_behind(bytes);
+        self.own_after(bytes);
     }
 
-    /// A call between marks that quote nothing.
+    /// Adds a call between delimiters that quote nothing.
     fn plain(&mut self, bytes: &mut Bytes<'_>) {
         self.own(bytes);
         let (place, syntax) = (bytes.pick(PLAIN), bytes.pick(&ALL));
+        // The places are within a line.
         if syntax.line_start || syntax.line_end || syntax.alone {
             return;
         }
         let Some((text, mut calls)) = syntax.some(1, bytes) else { return };
         self.put(place, &text);
         self.meant.calls.append(&mut calls);
-        self.own_behind(bytes);
+        self.own_after(bytes);
     }
 
     fn put(&mut self, place: &Place, text: &str) {
         let text = text.replace('\n', &format!("\n{}", place.each_line));
         self.meant.say("\n\n");
-        self.meant.text.push_str(&format!("{}{text}{}", place.before, place.behind));
+        self.meant.text.push_str(&format!("{}{text}{}", place.before, place.after));
     }
 
     fn turns(&mut self, bytes: &mut Bytes<'_>) {
@@ -186,7 +189,7 @@ impl Placed {
         }
         let (form, last) = (bytes.below(6), bytes.pick(&ALL));
         if last.alone && form == 1 {
-            // Only tokens may stand behind it.
+            // Only special tokens may follow it.
             self.meant.calls(last, false, bytes);
         } else {
             self.own(bytes);
@@ -204,7 +207,7 @@ impl Placed {
                 self.meant.say("And so on.\n");
                 self.others(bytes, false);
             }
-            // Right behind the end, a call with a marker is the model's own.
+            // Immediately after the end, a call with a marker is the model's own.
             3 => {
                 let (end, gap) = self.end(bytes);
                 let syntax = in_prose(bytes);
@@ -232,13 +235,13 @@ impl Placed {
         }
     }
 
-    /// A token that ends the text, and white space behind it.
+    /// Returns a token that ends the text, and the white space after it.
     fn end(&mut self, bytes: &mut Bytes<'_>) -> (&'static str, &'static str) {
         let ends = family(bytes).iter().filter(|token| matches!(token.class, TokenClass::EndsText)).collect::<Vec<_>>();
         (if ends.is_empty() { "<|im_end|>" } else { bytes.pick(&ends).text }, *bytes.pick(&["", "\n", "\n\n"]))
     }
 
-    /// A turn of another's, by a token; `silent`: right behind the text.
+    /// Adds a turn of another role, begun by a token; if `silent`, without text before it.
     fn anothers(&mut self, silent: bool, bytes: &mut Bytes<'_>) {
         let family = family(bytes);
         let class = |wanted: fn(TokenClass) -> bool| family.iter().filter(move |token| wanted(token.class));
@@ -258,14 +261,14 @@ impl Placed {
             self.meant.text.push_str(*bytes.pick(&[ANOTHERS, "Yes, please go on.\n", "\n", ""]));
         }
         self.others(bytes, true);
-        // What it goes on with as if it were the model is another's, too.
+        // If the model continues in its own role, that part is invented too.
         if bytes.one_in(2) {
             self.meant.text.push_str("<|im_end|>\n<|im_start|>assistant\n");
             self.others(bytes, true);
         }
     }
 
-    /// Calls behind a line of another's, which a line of the model's name does not end.
+    /// Adds calls after a line of another role, which is not ended by a line with the model's role.
     fn spoken(&mut self, bytes: &mut Bytes<'_>) {
         self.others(bytes, false);
         if bytes.one_in(2) {
@@ -279,13 +282,13 @@ impl Placed {
         let form = bytes.below(5);
         let (open, close) = match form {
             0 => *bytes.pick(&[("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<Think>", "</THINK>")]),
-            // In the channel `final` all is content that no marker announces.
+            // In the channel `final`, everything without a marker is content.
             1 => ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>commentary<|message|>"),
-            // Nothing says that it begins.
+            // Nothing marks the beginning.
             2 => ("", "</think>"),
             _ => {
                 let mark = bytes.pick(REASONING_MARKS);
-                // A phrase begins a message and nothing else.
+                // A phrase can only begin a message.
                 let is_phrase = mark.open.starts_with(|c: char| c.is_ascii_alphabetic());
                 if is_phrase { ("<think>", "</think>") } else { (mark.open, mark.close) }
             }
@@ -302,22 +305,23 @@ impl Placed {
             self.others(bytes, false);
             self.meant.text.push('\n');
         }
-        // Values between tags end where the reasoning does.
+        // Values between tags end where the reasoning ends.
         let thought = &self.meant.text[begin + open.len()..];
         if thought.contains("think>") {
             self.meant.text.truncate(begin);
             return;
         }
         self.unseen = THOUGHT;
-        // A mark of the table that nothing closes swallows no answer: its text is content.
+        // An unclosed delimiter of the table does not turn the answer into reasoning: its text is
+        // content.
         if form >= 2 || !bytes.one_in(4) {
             self.meant.text.push_str(close);
-            self.own_behind(bytes);
+            self.own_after(bytes);
         }
     }
 }
 
-/// A syntax that may stand beside prose.
+/// Returns a syntax that can be combined with prose.
 fn in_prose(bytes: &mut Bytes<'_>) -> &'static Syntax {
     let syntax = bytes.pick(&ALL);
     if syntax.alone { &ALL[0] } else { syntax }
@@ -327,7 +331,7 @@ fn family(bytes: &mut Bytes<'_>) -> &'static [TemplateToken] {
     bytes.pick(TOKEN_FAMILIES).tokens
 }
 
-/// What opens the turn of another.
+/// Returns the beginning of another role's turn.
 fn opener(token: &TemplateToken, bytes: &mut Bytes<'_>) -> String {
     let TokenClass::OpensRole(end) = token.class else { return token.text.to_owned() };
     let end = if end == "<|" { "<|message|>" } else { end };
@@ -341,7 +345,7 @@ fn damaged_text(text: String, mut calls: Vec<MeantCall>, bytes: &mut Bytes<'_>) 
     damage(&whole, bytes).text
 }
 
-/// A line of the table with a number and a name for its `#` and `@`.
+/// Returns a line of the table with a number and a name for its `#` and `@`.
 fn spelled(line: &TurnLine) -> String {
     if line.text.starts_with("##") { line.text.to_owned() } else { line.text.replace('#', "2").replace('@', "look") }
 }

@@ -1,13 +1,13 @@
-//! Places that quote a call, and places that only look like such.
+//! Places that quote a call, and places that only look like that.
 
-/// What has to hold for a call to stand in a place.
+/// Requirements on a call in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// It may stand within a line; one call.
+    /// One call that may be within a line.
     InLine,
-    /// It stands where a line begins but for what marks the line; one call.
+    /// One call at the beginning of a line, apart from the delimiter of the line.
     Marked,
-    /// None: a place for any lines.
+    /// None: the place takes any lines.
     Lines,
 }
 
@@ -15,14 +15,14 @@ pub(crate) enum Needs {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) before: &'static str,
-    /// What each further line of the call begins with.
+    /// Prefix of each further line of the call.
     pub(crate) each_line: &'static str,
-    pub(crate) behind: &'static str,
+    pub(crate) after: &'static str,
     pub(crate) needs: Needs,
 }
 
-const fn place(before: &'static str, behind: &'static str, needs: Needs) -> Place {
-    Place { before, each_line: "", behind, needs }
+const fn place(before: &'static str, after: &'static str, needs: Needs) -> Place {
+    Place { before, each_line: "", after, needs }
 }
 
 /// Places in which a call is an example.
@@ -72,7 +72,7 @@ pub(crate) const QUOTING: &[Place] = &[
     place("<pre><code class=\"x\">\n", "\n</code></pre> is how.", Needs::Lines),
 ];
 
-/// Places with marks in which a call is one all the same.
+/// Places with delimiters in which a call is not an example.
 pub(crate) const PLAIN: &[Place] = &[
     place("Write ` ", "\n", Needs::InLine),
     place("Write `a` and `b`: ", " is `it`.", Needs::InLine),

@@ -1,10 +1,9 @@
-//! What a careful reader accepts of a damaged message.
+//! A careful reader, who decides which calls of a damaged message are acceptable.
 //!
-//! It knows nothing of repairs. Arguments that were meant are right. Others are
-//! right where the text that the call gives for them is JSON and says just
-//! that. Where it is no JSON, every letter and digit of the text is in the
-//! arguments, in order, and no other; and no bracket was supplied. If the damage
-//! is small, it spoils one member at most: none is swallowed by another.
+//! It has no notion of repairs. Intended arguments are accepted. Other ones are accepted if the
+//! call's text for them is JSON with exactly this value. If it is not JSON, the arguments contain
+//! exactly the letters and digits of the text, in order, and no bracket was added. Small damage
+//! spoils one member at most, and no member absorbs another.
 
 use serde_json::Value;
 use toolgraft::event::{Assembled, RejectedKind, Repair};
@@ -14,10 +13,10 @@ use super::call::MeantCall;
 use super::damage::Damaged;
 use super::meant::Meant;
 
-/// Whether all that is found in a damaged message may run.
+/// Checks that all calls found in a damaged message may run.
 ///
 /// # Errors
-/// What may not, and why.
+/// The call that must not run, and the reason.
 pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Result<(), String> {
     let mut left: Vec<_> = meant.calls.iter().collect();
     for (call, raw) in found.entries.iter().filter_map(|entry| Some((entry.result.as_ref().ok()?, &entry.raw))) {
@@ -26,16 +25,16 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
         } else if damaged.cut {
             return Err(format!("a call that was cut off runs: {call:?}"));
         } else if call.dialect != Dialect::KimiK3 {
-            // How Kimi K3's elements are read when they are damaged is not judged yet.
+            // The rules for damaged elements of Kimi K3 are not judged yet.
             let read = reads(call, &damaged.text).and_then(|()| loses_nothing(call, raw, meant, damaged));
             read.map_err(|why| format!("{why}: {call:?}"))?;
         }
     }
-    // A stray `</think>` makes reasoning of all that stands before it.
-    // What is behind a fence decides about the calls in it.
+    // A stray `</think>` turns all text before it into reasoning. Text after a fence decides about
+    // the calls in it.
     let is_before =
         |call: &&&MeantCall| call.span.end < damaged.at && !call.fenced && !is_in_series(meant, call, damaged.at);
-    // What closes an earlier call once more withdraws the calls since (law 7).
+    // A second closing delimiter of an earlier call withdraws the calls after it (law 7).
     let is_withdrawn = |lost: &&&MeantCall| {
         let withdrawn = found.rejected().filter(|rejected| rejected.kind == RejectedKind::BehindDamage);
         withdrawn.filter_map(|rejected| rejected.call.as_deref()).any(|call| lost.is(call))
@@ -45,12 +44,12 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
     before.map_or(Ok(()), |lost| Err(format!("a call before the damage is lost: {lost:?}")))
 }
 
-/// Whether a call stands in a series in Python's syntax with what was damaged: all of it is
-/// read or nothing.
+/// Returns `true` if a call in Python's syntax is in a series with the damaged one: such a series
+/// is read as a whole or not at all.
 fn is_in_series(meant: &Meant, call: &MeantCall, damaged_at: usize) -> bool {
     let mut end = call.span.end;
-    let behind = meant.calls.iter().filter(|next| next.span.start >= call.span.end);
-    for next in behind {
+    let later = meant.calls.iter().filter(|next| next.span.start >= call.span.end);
+    for next in later {
         let joined = next.span.start < end || meant.text[end..next.span.start].trim().is_empty();
         if call.dialect != Dialect::Python || next.dialect != Dialect::Python || !joined {
             return false;
@@ -63,13 +62,13 @@ fn is_in_series(meant: &Meant, call: &MeantCall, damaged_at: usize) -> bool {
     false
 }
 
-/// Whether all members but one are as they were meant, where the damage was small
-/// and what was read is no JSON as it stands. (Python's literals are read exactly or
-/// not at all. And a call that the damage closed before its arguments, or before
-/// further ones in tags, has none of them: nothing of them is in its text.)
+/// Checks that all members but one are as intended if the damage was small and the parsed text is
+/// not JSON. Exceptions: Python's literals are read exactly or not at all; and a call that the
+/// damage closed before its arguments, or before further ones in tags, has none of them, since its
+/// text has none.
 fn loses_nothing(call: &Call, raw: &str, meant: &Meant, damaged: &Damaged) -> Result<(), String> {
     let is_bare = call.raw_arguments.is_empty() && !raw.contains(['{', '}', '`', '"']);
-    let is_closed = in_tags(call) && behind(raw, &damaged.text).trim_start().starts_with('<');
+    let is_closed = in_tags(call) && after(raw, &damaged.text).trim_start().starts_with('<');
     if is_closed || call.dialect == Dialect::Python || is_bare {
         return Ok(());
     }
@@ -77,35 +76,35 @@ fn loses_nothing(call: &Call, raw: &str, meant: &Meant, damaged: &Damaged) -> Re
         serde_json::from_str::<Value>(&call.raw_arguments).is_ok() && damaged.text.contains(&call.raw_arguments);
     let of_tool = meant.calls.iter().filter(|meant| meant.names(call));
     let ignored = call.repairs.iter().any(|repair| repair.to_string().starts_with("ignored_key:"));
-    let strict = strict && !ignored && !member_behind(raw, &damaged.text);
+    let strict = strict && !ignored && !member_after(raw, &damaged.text);
     match of_tool.filter_map(|meant| meant.differing(call)).min() {
         Some(2..) if damaged.small && !strict => Err("a small damage spoils several members".to_owned()),
         _ => Ok(()),
     }
 }
 
-/// Whether a further member follows a call that ends with its JSON.
-fn member_behind(raw: &str, text: &str) -> bool {
-    let behind = behind(raw, text).trim_start();
-    let key = behind.strip_prefix(',').unwrap_or(behind).trim_start().strip_prefix('"');
-    let colon = key.and_then(|key| key.split_once('"')).map(|(_, behind)| behind.trim_start().starts_with(':'));
+/// Returns `true` if another member follows a call that ends with its JSON.
+fn member_after(raw: &str, text: &str) -> bool {
+    let rest = after(raw, text).trim_start();
+    let key = rest.strip_prefix(',').unwrap_or(rest).trim_start().strip_prefix('"');
+    let colon = key.and_then(|key| key.split_once('"')).map(|(_, rest)| rest.trim_start().starts_with(':'));
     raw.ends_with('}') && colon.unwrap_or_default()
 }
 
-/// What stands behind a call.
-fn behind<'t>(raw: &str, text: &'t str) -> &'t str {
-    text.split_once(raw).map_or("", |(_, behind)| behind)
+/// Returns the text after a call.
+fn after<'t>(raw: &str, text: &'t str) -> &'t str {
+    text.split_once(raw).map_or("", |(_, rest)| rest)
 }
 
 fn reads(call: &Call, text: &str) -> Result<(), String> {
     let raw = call.raw_arguments.as_str();
-    // In a call in quotes the backslash that Markdown wants is itself escaped.
+    // In a quoted call, the backslash of Markdown is escaped itself.
     let is_written = folded(text).contains(&folded(&call.tool))
         || (call.dialect == Dialect::Python && folded(&text.replace('\\', "")).contains(&folded(&call.tool)));
     if !is_written {
         return Err("no such tool was written".to_owned());
     }
-    // Blank arguments are none.
+    // Blank arguments count as none.
     if raw.trim().is_empty() && call.arguments.as_object().is_some_and(|members| members.is_empty()) {
         return Ok(());
     }
@@ -117,17 +116,17 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
     let positional =
         call.repairs.iter().find_map(|repair| Some(repair.to_string().strip_prefix("positional:")?.to_owned()));
     let positional = positional.unwrap_or_default();
-    // A bare text of ReAct's is the value, out of its quotation marks.
+    // Plain text of ReAct is the value, without its quotation marks.
     if call.dialect == Dialect::React && !positional.is_empty() {
         let is_text = |value: &Value| value.as_str().is_some_and(|value| signs(value) == signs(&decoded(raw, false)));
         let same = text.contains(raw) && call.arguments.get(&positional).is_some_and(is_text);
         return same.then_some(()).ok_or_else(|| "a bare text is read otherwise than written".to_owned());
     }
-    // Of damaged objects, and in a list of quoted calls, it is what was read.
+    // For damaged objects, and in a list of quoted calls, the raw arguments are the parsed text.
     if !text.contains(raw) {
         let read = signs(&said(&call.arguments));
         let read = read.strip_prefix(&signs(&positional)).unwrap_or(&read);
-        // The escapes of a call in quotes are themselves escaped.
+        // In a quoted call, escapes are escaped themselves.
         let quoted = decoded(text, python);
         let texts = [text.to_owned(), quoted, without_comments(text, false), without_comments(text, true)];
         let is_there = texts.iter().any(|text| signs(&decoded(text, python)).contains(read));
@@ -140,17 +139,17 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         let same = serde_json::from_str::<Value>(raw).is_ok_and(|value| value == call.arguments);
         return same.then_some(()).ok_or_else(|| "read otherwise than written, and no repair is named".to_owned());
     }
-    // Python's letter before a text is no part of it.
+    // The prefix letter of a Python string is not part of it.
     let bare = raw.strip_prefix(['u', 'U', 'r', 'R']).filter(|text| python && text.starts_with(['"', '\'']));
     says(&format!("{positional}{}", bare.unwrap_or(raw)), &call.arguments, python)
 }
 
-/// Whether a text says just this value, in JSON, in damaged JSON, or as keywords of Python.
+/// Checks that a text has exactly this value: as JSON, as damaged JSON, or as Python keywords.
 fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
     if serde_json::from_str::<Value>(raw).is_ok_and(|read| read == *value) {
         return Ok(());
     }
-    // Python's parentheses hold keywords, which are the outer object; a tuple is an array.
+    // Python's parentheses contain keywords, which are the outer object; a tuple is an array.
     let objects = raw.matches('}').count() + usize::from(python);
     let arrays = raw.matches(']').count() + if python { raw.matches(')').count() } else { 0 };
     if brackets(value, '{') > objects || brackets(value, '[') > arrays {
@@ -164,7 +163,8 @@ fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
     Err(format!("{written:?} was written and {read:?} read"))
 }
 
-/// Whether an object with texts between tokens, in which a backslash is one, says just this value.
+/// Checks that an object whose strings are between special tokens, with literal backslashes, has
+/// exactly this value.
 fn delimited(raw: &str, value: &Value) -> Result<(), String> {
     if brackets(value, '{') > raw.matches('}').count() || brackets(value, '[') > raw.matches(']').count() {
         return Err("a bracket was supplied".to_owned());
@@ -176,8 +176,8 @@ fn delimited(raw: &str, value: &Value) -> Result<(), String> {
     same.then_some(()).ok_or_else(|| format!("{written:?} was written and {read:?} read"))
 }
 
-/// A text without what its lines hold behind `//` or `#`: that may be a member.
-/// `strings`: whether neither begins a comment behind a quotation mark that is open.
+/// Removes the part of each line after `//` or `#`, which may be a member. If `strings`, not within
+/// an open quotation mark.
 fn without_comments(text: &str, strings: bool) -> String {
     let is_open = |before: &str| strings && before.matches('"').count() % 2 == 1;
     let before = |line: &str| {
@@ -188,12 +188,12 @@ fn without_comments(text: &str, strings: bool) -> String {
     text.lines().map(before).collect::<Vec<_>>().join("\n")
 }
 
-/// A name as it is compared.
+/// Normalises a name for comparison.
 fn folded(text: &str) -> String {
     text.replace(['-', '.'], "_")
 }
 
-/// Whether the arguments stand in tags of their own.
+/// Returns `true` if each argument is in tags of its own.
 fn in_tags(call: &Call) -> bool {
     match call.dialect {
         Dialect::ToolTag | Dialect::Invoke | Dialect::KimiK3 => true,
@@ -202,11 +202,11 @@ fn in_tags(call: &Call) -> bool {
     }
 }
 
-/// What GLM writes before a value; the value's name stands in a pair of tags before it.
+/// GLM's tag before a value; the value's name is in a pair of tags before it.
 const VALUE: &str = "<arg_value>";
 
-/// Whether a text has such a tag without a whole pair before it: the rest of an argument whose
-/// own tags are broken.
+/// Returns `true` if a text contains such a tag without a complete pair before it: the remainder of
+/// an argument with broken tags.
 fn has_half_a_pair(text: &str) -> bool {
     text.match_indices(VALUE).any(|(at, _)| {
         let before = text[..at].trim_end().strip_suffix("</arg_key>");
@@ -214,19 +214,19 @@ fn has_half_a_pair(text: &str) -> bool {
     })
 }
 
-/// Whether each value stands in the text behind its name, as text or as JSON.
+/// Checks that each value is in the text after its name, as text or as JSON.
 fn tags(call: &Call, text: &str) -> Result<(), String> {
-    // LongCat's tags are GLM's by longer names.
+    // LongCat's tags are GLM's with a longer name.
     let text = &text.replace("longcat_arg_", "arg_");
     for (name, value) in call.arguments.as_object().into_iter().flatten() {
         let written = text.match_indices(name.as_str()).any(|(at, _)| {
             let rest = &text[at + name.len()..];
             match (value, call.dialect) {
                 (Value::String(value), Dialect::Glm) => {
-                    behind_pair(rest).contains(&value.replace("longcat_arg_", "arg_"))
+                    after_pair(rest).contains(&value.replace("longcat_arg_", "arg_"))
                 }
-                (_, Dialect::Glm) => json_before_tag(behind_pair(rest), value),
-                // A text with `]]>` stands in two sections.
+                (_, Dialect::Glm) => json_before_tag(after_pair(rest), value),
+                // A text with `]]>` is in two sections.
                 (Value::String(value), _) if call.repairs.contains(&Repair::Cdata) => {
                     rest.replace("]]><![CDATA[", "").contains(value.as_str())
                 }
@@ -237,7 +237,7 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
         if !written {
             return Err(format!("nothing such was written for {name:?}"));
         }
-        // Each of the two has tags by its own names alone.
+        // Each of the two dialects only has its own tag names.
         let is_longcat = call.raw_arguments.contains("<longcat_arg_key>");
         let own = |value: &str| match is_longcat {
             true => value.replace("<arg_", "<").replace("longcat_arg_", "arg_"),
@@ -250,17 +250,17 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether JSON that says `value` stands between the next `>` and a `<`.
+/// Returns `true` if there is JSON with this value between the next `>` and a `<`.
 fn json_between_tags(text: &str, value: &Value) -> bool {
     text.split_once('>').is_some_and(|(_, rest)| json_before_tag(rest, value))
 }
 
-/// What stands behind the tag that follows a name's.
-fn behind_pair(text: &str) -> &str {
+/// Returns the text after the value tag that follows a name's tags.
+fn after_pair(text: &str) -> &str {
     text.split_once(VALUE).map_or("", |(_, rest)| rest)
 }
 
-/// Whether JSON that says `value` stands before a `<`.
+/// Returns `true` if there is JSON with this value before a `<`.
 fn json_before_tag(rest: &str, value: &Value) -> bool {
     rest.match_indices('<').any(|(close, _)| says(&rest[..close], value, false).is_ok())
 }
@@ -275,7 +275,7 @@ fn brackets(value: &Value, kind: char) -> usize {
     }
 }
 
-/// All keys and values of a value, in order.
+/// Returns all keys and values of a value, in order.
 fn said(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -285,12 +285,12 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// What escapes of one character stand for: JSON's, then those that Python has beside them.
+/// Escapes of one character and their meaning: those of JSON, then those that only Python has.
 const ESCAPES: &[(char, &str)] = &[('\\', "\\"), ('n', "\n"), ('t', "\t"), ('r', "\r"), ('b', "\u{8}"), ('f', "\u{c}")];
 const PYTHON_ESCAPES: &[(char, &str)] = &[('a', "\u{7}"), ('v', "\u{b}"), ('\n', "")];
 
-/// A text with its escapes decoded: those of one character, `\uXXXX`, and Python's `\OOO`,
-/// `\xXX` and `\UXXXXXXXX`. Of others the backslash is left out.
+/// Decodes escapes: those of one character, `\uXXXX`, and Python's `\OOO`, `\xXX` and `\UXXXXXXXX`.
+/// Of others the backslash is removed.
 fn decoded(raw: &str, python: bool) -> String {
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -301,9 +301,9 @@ fn decoded(raw: &str, python: bool) -> String {
         if !units.is_empty() {
             decoded.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
             rest = &after[6 * units.len() - 1..];
-        } else if let Some((c, behind)) = numbered(after).filter(|_| python) {
+        } else if let Some((c, tail)) = numbered(after).filter(|_| python) {
             decoded.push(c);
-            rest = behind;
+            rest = tail;
         } else {
             let python: &[_] = if python { PYTHON_ESCAPES } else { &[] };
             let mut known = ESCAPES.iter().chain(python);
@@ -316,8 +316,8 @@ fn decoded(raw: &str, python: bool) -> String {
     decoded + rest
 }
 
-/// The character of one of Python's escapes by number, whose backslash stands before `text`,
-/// and what follows it.
+/// Decodes a numeric escape of Python. `text` begins after its backslash. Returns the character and
+/// the rest.
 fn numbered(text: &str) -> Option<(char, &str)> {
     let (start, end, radix) = match text.as_bytes().first()? {
         b'0'..=b'7' => (0, text.bytes().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count(), 8),
@@ -329,20 +329,21 @@ fn numbered(text: &str) -> Option<(char, &str)> {
     Some((char::from_u32(number)?, &text[end..]))
 }
 
-/// The UTF-16 units of the escapes that a text goes on with, from behind the first backslash.
+/// Returns the UTF-16 units of the consecutive escapes at the beginning of a text, which begins
+/// after the first backslash.
 fn units(text: &str) -> Vec<u16> {
     let unit = |escape: &str| u16::from_str_radix(escape.strip_prefix('u')?, 16).ok();
     let escapes = (0..).map(|n| text.get(6 * n..6 * n + 5).filter(|_| n == 0 || text[6 * n - 1..].starts_with('\\')));
     escapes.map_while(|escape| unit(escape?)).collect()
 }
 
-/// What may be syntax around values or a part of them.
+/// Text that may be syntax around values or a part of them.
 const MARKUP: &[&str] = &["```json", "<![CDATA[", "&lt;", "&gt;", "&amp;", "&quot;", "&apos;"];
 
-/// Letters and digits of what is not markup; no zeros, which a number's
-/// spelling may add or drop, and Python's words as JSON's.
+/// Returns the letters and digits of a text without markup; without zeros, which a number's
+/// spelling may add or drop, and with Python's words replaced by JSON's.
 fn signs(text: &str) -> String {
-    // A backslash in it may be text or be dropped, as an escape that is none.
+    // A backslash may be text, or dropped as an invalid escape.
     let text = MARKUP.iter().fold(text.replace('\\', ""), |text, mark| text.replace(mark, " "));
     let signs: String =
         text.chars().filter(|c| c.is_alphanumeric() && *c != '0').flat_map(char::to_lowercase).collect();

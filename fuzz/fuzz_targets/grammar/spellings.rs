@@ -1,4 +1,4 @@
-//! The ways to write calls: the dialects' own, and those that `write_call` does not use.
+//! The syntaxes of calls: those of the dialects, and those that `write_call` does not write.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use super::bytes::Bytes;
 use super::call::MeantCall;
 use super::syntax::{Syntax, json, members, objects, own};
 
-/// All of them, the dialects' own first.
+/// All syntaxes, those of the dialects first.
 pub(crate) static ALL: LazyLock<Vec<Syntax>> =
     LazyLock::new(|| Dialect::ALL.iter().copied().map(own).chain(others()).collect());
 
-/// All that `write_call` does not use.
+/// Returns the syntaxes that `write_call` does not write.
 fn others() -> impl Iterator<Item = Syntax> {
     let several = |dialect, write| Syntax { most: 3, ..Syntax::new(dialect, write) };
     [
@@ -43,7 +43,8 @@ fn others() -> impl Iterator<Item = Syntax> {
     .into_iter()
 }
 
-/// `<use_mcp_tool>`, its children in any order, the arguments fenced or not.
+/// Writes `<use_mcp_tool>` with its children in any order, and the arguments with or without a
+/// fence.
 fn element(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let [call] = calls else { return None };
     let gap = *bytes.pick(&["", "\n", "\n  "]);
@@ -62,7 +63,7 @@ fn element(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<Str
     Some(format!("<use_mcp_tool>{children}{gap}</use_mcp_tool>"))
 }
 
-/// `TYPE: MCP` and objects, bare, in an array or fenced.
+/// Writes `TYPE: MCP` and objects: bare, in an array or fenced.
 fn type_marker(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let objects = objects(calls, ["tool_name", "parameters", "server_name"], bytes);
     let line = bytes.pick(&["TYPE: MCP", "type: mcp", "**TYPE: MCP**", "TYPE：MCP"]);
@@ -90,7 +91,7 @@ fn tool_calls(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<
     })
 }
 
-/// Mistral's later form, the name before the object.
+/// Writes Mistral's later form, with the name before the object.
 fn mistral_names(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let between = *bytes.pick(&["[ARGS]", "", "[CALL_ID]a1B2c3D4e[ARGS]", " [ARGS] "]);
     let one = |call: &MeantCall, bytes: &mut Bytes<'_>| {
@@ -109,7 +110,7 @@ fn python_tag(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<
     Some(format!("<|python_tag|>{}", objects(calls, ["name", "parameters", "server"], bytes).join(";")))
 }
 
-/// Objects in a row, or an array of them.
+/// Writes consecutive objects, or an array of them.
 fn run(calls: &[MeantCall], arguments: &str, bytes: &mut Bytes<'_>) -> String {
     let objects = objects(calls, ["name", arguments, "server"], bytes);
     match bytes.below(3) {
@@ -129,11 +130,11 @@ fn function_json(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Opti
     Some(grouped(calls, &[("", ""), ("<tool_call>", "</tool_call>")], bytes))
 }
 
-/// Qwen3-Coder's parameters in tags.
+/// Writes Qwen3-Coder's parameters in tags.
 fn function_tags(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let groups = [("", ""), ("<tool_call>", "</tool_call>"), ("<seed:tool_call>", "</seed:tool_call>")];
     let group = *bytes.pick(&groups);
-    // Seed's template glues values to their tags.
+    // Seed's template writes values without line breaks around them.
     let around = if group.0.starts_with("<seed") { "" } else { "\n" };
     let value =
         |(name, value): (&String, &Value)| format!("<parameter={name}>{around}{}{around}</parameter>\n", plain(value));
@@ -144,7 +145,7 @@ fn function_tags(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Opti
     Some(grouped(calls.iter().map(one).collect(), &[group], bytes))
 }
 
-/// Tags with names as attributes, in their families.
+/// Writes tags with names in attributes, in their families.
 fn invoke(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     const FAMILIES: &[(&str, &str)] = &[
         ("invoke", "parameter"),
@@ -174,7 +175,7 @@ fn invoke(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<Stri
     Some(grouped(calls.iter().map(one).collect(), &groups, bytes))
 }
 
-/// Calls in a row, in one of these groups.
+/// Writes consecutive calls in one of these groups.
 fn grouped(calls: Vec<String>, groups: &[(&str, &str)], bytes: &mut Bytes<'_>) -> String {
     let (open, close) = *bytes.pick(groups);
     let gap = bytes.pick(&["\n", "", " "]);
@@ -184,7 +185,7 @@ fn grouped(calls: Vec<String>, groups: &[(&str, &str)], bytes: &mut Bytes<'_>) -
     }
 }
 
-/// DeepSeek's tokens in their spellings, with a type and a fence or without.
+/// Writes DeepSeek's tokens in their spellings, with or without a type and a fence.
 fn deepseek(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let (bar, block) = *bytes.pick(&[("｜", "▁"), ("|", "_"), ("｜", " "), ("|", "\\_")]);
     let token = |words: &str| format!("<{bar}{}{bar}>", words.replace(' ', block));
@@ -203,7 +204,7 @@ fn deepseek(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<St
     Some(grouped(calls, &[("", ""), (open.as_str(), close.as_str())], bytes))
 }
 
-/// Kimi's tokens, with and without the namespace, the number and the section.
+/// Writes Kimi's tokens, with and without the namespace, the number and the section.
 fn kimi(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let (namespace, number) = *bytes.pick(&[("functions.", ":0"), ("", ":12"), ("", "")]);
     let one = |call: &MeantCall, bytes: &mut Bytes<'_>| {
@@ -215,7 +216,7 @@ fn kimi(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String
     Some(grouped(calls, &[("", ""), section], bytes))
 }
 
-/// GLM's tags, on one line or on several.
+/// Writes GLM's tags, on one line or on several.
 fn glm(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let (gap, pre) = (*bytes.pick(&["\n", ""]), *bytes.pick(&["", "", "longcat_"]));
     let one = |call: &MeantCall| {
@@ -228,7 +229,7 @@ fn glm(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String>
     Some(calls.iter().map(one).collect::<Vec<_>>().join("\n"))
 }
 
-/// GLM-4's name on a line and object on the next.
+/// Writes GLM-4's form: the name on a line and the object on the next.
 fn glm_line(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let [call] = calls else { return None };
     Some(format!("{}\n{}", call.full_name(), json(&call.arguments, bytes)))
@@ -243,7 +244,7 @@ fn python_list(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option
     })
 }
 
-/// A list of calls in quotes, each in one line.
+/// Writes a list of quoted calls, each on one line.
 fn python_quoted(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let one = |call: &MeantCall, bytes: &mut Bytes<'_>| {
         let call = python_call(call, bytes);
@@ -253,12 +254,12 @@ fn python_quoted(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Opti
     Some(format!("[{}]", calls.join(", ")))
 }
 
-/// One call, alone on its lines.
+/// Writes one call alone on its lines.
 fn python_line(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     calls.first().map(|call| python_call(call, bytes))
 }
 
-/// A call as `write_call` writes it, or with strings in either quotes.
+/// Writes a call like `write_call`, or with strings in either quotes.
 fn python_call(call: &MeantCall, bytes: &mut Bytes<'_>) -> String {
     if bytes.one_in(3) || !call.arguments.keys().all(|key| is_keyword(key)) {
         let list = write_call(Dialect::Python, call.written_server(), call.tool, &call.arguments);
@@ -291,7 +292,7 @@ fn python(value: &Value, bytes: &mut Bytes<'_>) -> String {
     }
 }
 
-/// A string of Python: in double quotes, in single ones, in three.
+/// Writes a Python string in double, single or triple quotes.
 fn quoted(text: &str, bytes: &mut Bytes<'_>) -> String {
     let double = Value::from(text).to_string();
     let inner = &double[1..double.len() - 1];
@@ -307,7 +308,7 @@ fn single(text: &str) -> String {
     format!("'{}'", double[1..double.len() - 1].replace("\\\"", "\"").replace('\'', "\\'"))
 }
 
-/// JSON as the whole message, alone in a fence or not.
+/// Writes JSON as the whole message, alone in a fence or not.
 fn json_message(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let keys = ["name", "arguments", "server"];
     let form = bytes.below(4);
@@ -328,7 +329,7 @@ fn json_message(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Optio
     })
 }
 
-/// The same with the tools' names as keys.
+/// Writes such a message with the tools' names as keys.
 fn json_keyed(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let objects = keyed(calls, bytes);
     Some(match bytes.below(3) {
@@ -338,19 +339,19 @@ fn json_keyed(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<
     })
 }
 
-/// Such objects behind a tag, or between Apertus's tokens.
+/// Writes such objects after a tag, or between Apertus's tokens.
 fn hermes_keyed(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let (open, close) = bytes.pick(&[("<|tools_prefix|>", "<|tools_suffix|>"), ("<tool_call>", "</tool_call>")]);
     Some(format!("{open}[{}]{close}", keyed(calls, bytes).join(", ")))
 }
 
-/// Objects with the tool's name as the only key.
+/// Returns objects with the tool's name as the only key.
 fn keyed(calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Vec<String> {
     let one = |call: &MeantCall| Map::from_iter([(call.full_name(), call.arguments.clone().into())]);
     calls.iter().map(|call| json(&one(call), bytes)).collect()
 }
 
-/// ReAct's lines, plain, emphasised or with a fence, and what may follow them.
+/// Writes ReAct's lines, plain, emphasised or with a fence, and a text that may follow them.
 fn react(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let [call] = calls else { return None };
     let (name, json) = (call.full_name(), json(&call.arguments, bytes));
@@ -362,7 +363,7 @@ fn react(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<Strin
     })
 }
 
-/// A string verbatim, any other value as JSON.
+/// Returns a string verbatim, any other value as JSON.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

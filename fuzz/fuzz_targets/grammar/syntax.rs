@@ -1,7 +1,7 @@
-//! Calls written in every syntax that is read.
+//! Writes calls in every supported syntax.
 //!
-//! Each dialect as [`write_call`] writes it, which brings a further dialect in
-//! by itself; then the other ways in which models write them, in `spellings`.
+//! First each dialect as written by [`write_call`], which includes new dialects automatically; then
+//! the other spellings of models, in `spellings`.
 
 use serde_json::{Map, Value};
 use toolgraft::Dialect;
@@ -10,25 +10,25 @@ use toolgraft::dialect::{Announcer, MarkedJson, NamedArguments, Shape, write_cal
 use super::bytes::Bytes;
 use super::call::MeantCall;
 
-/// How calls of one kind are written.
+/// A syntax of calls, with its restrictions.
 pub(crate) struct Syntax {
     pub(crate) dialect: Dialect,
-    /// The text of some calls; `None` where the syntax cannot say them.
+    /// Writes some calls; `None` if the syntax cannot express them.
     pub(crate) write: fn(&Syntax, &[MeantCall], &mut Bytes<'_>) -> Option<String>,
-    /// How many calls may stand in one text.
+    /// Largest number of calls in one text.
     pub(crate) most: usize,
-    /// Whether it has to begin a line.
+    /// `true` if it has to begin a line.
     pub(crate) line_start: bool,
-    /// Whether nothing may stand behind it in its line.
+    /// `true` if nothing may follow it on its line.
     pub(crate) line_end: bool,
-    /// Whether it has to be the whole message.
+    /// `true` if it has to be the whole message.
     pub(crate) alone: bool,
-    /// Whether values stand in tags: it takes only parameters that the tool declares.
+    /// `true` if values are in tags, so that only declared parameters can be written.
     pub(crate) tags: bool,
 }
 
 impl Syntax {
-    /// A syntax that may stand anywhere with any arguments.
+    /// Creates a syntax without restrictions.
     pub(crate) const fn new(
         dialect: Dialect,
         write: fn(&Syntax, &[MeantCall], &mut Bytes<'_>) -> Option<String>,
@@ -36,7 +36,7 @@ impl Syntax {
         Syntax { dialect, write, most: 1, line_start: false, line_end: false, alone: false, tags: false }
     }
 
-    /// Some calls in one text, `most` at most; `None` where the syntax cannot say them.
+    /// Writes at most `most` calls in one text; `None` if the syntax cannot express them.
     pub(crate) fn some(&self, most: usize, bytes: &mut Bytes<'_>) -> Option<(String, Vec<MeantCall>)> {
         let calls: Vec<_> =
             (0..1 + bytes.below(most)).map(|_| MeantCall::choose(self.dialect, self.tags, bytes)).collect();
@@ -46,13 +46,13 @@ impl Syntax {
         (self.write)(self, &calls, bytes).map(|written| (written, calls))
     }
 
-    /// Whether no marker announces a call.
+    /// Returns `true` if no marker announces a call.
     pub(crate) fn is_bare(&self) -> bool {
         matches!(self.dialect, Dialect::Python | Dialect::Json | Dialect::React) || self.alone
     }
 }
 
-/// A dialect as `write_call` writes it.
+/// Returns the syntax of a dialect, as written by `write_call`.
 pub(crate) fn own(dialect: Dialect) -> Syntax {
     let write = |syntax: &Syntax, calls: &[MeantCall], _: &mut Bytes<'_>| {
         let [call] = calls else { return None };
@@ -69,7 +69,7 @@ pub(crate) fn own(dialect: Dialect) -> Syntax {
     Syntax { tags, line_start, alone: matches!(shape, Shape::Json(_)), ..Syntax::new(dialect, write) }
 }
 
-/// Calls as objects with the keys for tool, arguments and server, in any order.
+/// Returns calls as objects with these keys for tool, arguments and server, in any order.
 pub(crate) fn objects(calls: &[MeantCall], keys: [&str; 3], bytes: &mut Bytes<'_>) -> Vec<String> {
     calls.iter().map(|call| json(&members(call, keys, bytes), bytes)).collect()
 }
@@ -83,7 +83,7 @@ pub(crate) fn members(call: &MeantCall, keys: [&str; 3], bytes: &mut Bytes<'_>) 
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// An object in JSON: compact, over several lines, or in ASCII alone.
+/// Writes an object as JSON: compact, over several lines, or in ASCII.
 pub(crate) fn json(members: &Map<String, Value>, bytes: &mut Bytes<'_>) -> String {
     let compact = Value::from(members.clone()).to_string();
     match bytes.below(4) {
