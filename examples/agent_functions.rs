@@ -14,7 +14,7 @@ use toolgraft::{Agent, AgentEvent, Functions, OpenAi, Policy, Tool};
 
 /// An error is text for the model, which reads it and may call again.
 async fn get_weather(arguments: Map<String, Value>) -> Result<Value, String> {
-    // The schema was checked before, so the city is there.
+    // The arguments are already validated, so the city is present.
     match arguments["city"].as_str() {
         Some("Oslo") => Ok(json!({"city": "Oslo", "celsius": 4, "sky": "rain"})),
         Some("Rome") => Ok(json!({"city": "Rome", "celsius": 19, "sky": "clear"})),

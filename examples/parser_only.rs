@@ -4,9 +4,9 @@
 //! cargo run --example parser_only --no-default-features < answer.txt
 //! ```
 //!
-//! The text comes from standard input, seven characters at a
-//! time, as a stream may cut it. What the user sees goes to standard output, everything else to
-//! standard error; a summary follows.
+//! The text is read from standard input, seven characters at a time, as a stream may split it. Text
+//! for the user goes to standard output, everything else to standard error, and a summary at the
+//! end.
 
 use std::io::{Read, Write, stderr, stdin, stdout};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use toolgraft::parse::Config;
 use toolgraft::{Catalog, Event, Parser, Tool};
 
 fn main() -> std::io::Result<()> {
-    // Known names make `tool_tag` calls readable, and unknown tools are told with near names.
+    // With known names, `tool_tag` calls are recognised, and unknown tools are reported with
+    // similar names.
     let catalog = Catalog::from_tools([Tool::new("get_weather"), Tool::new("get_time")]);
     let mut parser = Parser::new(Config::default().with_catalog(Arc::new(catalog)));
     let mut message = Collector::new();

@@ -1,5 +1,5 @@
-//! A chart beside the text: a display-only tool. The model is a recording, so
-//! no network is needed.
+//! A chart next to the text: a display-only tool. The model is a recording, so no network is
+//! needed.
 //!
 //! ```sh
 //! cargo run --example side_channel
@@ -15,14 +15,14 @@ use toolgraft::tools::DefaultDecision;
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Functions, Outcome, Policy, Tool};
 
-/// What `show_chart` is called with.
+/// The arguments of `show_chart`.
 #[derive(serde::Deserialize)]
 struct Chart {
     title: String,
     points: Vec<usize>,
 }
 
-/// The model reads the text, the interface gets the picture.
+/// The text is for the model, the event for the user interface.
 async fn read_sales(_: Map<String, Value>) -> Result<Outcome, String> {
     let source = json!({"title": "Sales database", "rows": 3});
     Ok(Outcome::result("Mon 3, Tue 5, Wed 8").with_event("source", source))
@@ -42,7 +42,7 @@ fn tools() -> Functions {
         .display(Tool::new("show_chart").with_description("Draws a bar chart").with_schema(schema))
 }
 
-/// An answer that comes in pieces, as from a live model.
+/// Returns an answer in pieces, as a live model sends it.
 fn says(text: &str) -> Round {
     let pieces = text.split_inclusive(' ');
     Round::new(pieces.map(Delta::content))
@@ -65,7 +65,7 @@ fn model() -> Recorded {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The recorded model does not reason, so nothing has to be awaited before a chart is shown.
+    // The recorded model does not reason, so a chart can be shown at once.
     let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Deny).allow("office/read_*"));
     config.reasons = Some(false);
     let agent = Agent::builder(model(), tools()).config(config).build();
@@ -92,7 +92,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(out)?;
         if !question.is_empty() {
             writeln!(out, "> {question}")?;
-            // With it, the model reads that the chart was shown.
+            // The model then reads that the chart was shown.
             conversation.push_user(question)?;
         }
     }

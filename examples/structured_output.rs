@@ -1,6 +1,5 @@
-//! An answer as a value of a Rust type, from a model that knows no
-//! `response_format`; tools may be called before it. The model is a recording,
-//! so no network is needed.
+//! An answer as a value of a Rust type, from a model without `response_format`; tools may be called
+//! before it. The model is a recording, so no network is needed.
 //!
 //! ```sh
 //! cargo run --example structured_output
@@ -37,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             "<use_mcp_tool><server_name>weather</server_name><tool_name>get_weather</tool_name>\
              <arguments>{}</arguments></use_mcp_tool>",
         ),
-        // Not what was asked for: the model is told, and mends it.
+        // Does not match the schema: the model is told, and corrects it.
         Round::text("Take an umbrella to Oslo: {\"city\": \"Oslo\", \"days\": \"three\"}"),
         Round::text("Sorry!\n```json\n{\"city\": \"Oslo\", \"days\": \"3\", \"pack\": [\"umbrella\", \"coat\"],}\n```"),
     ]);

@@ -1,4 +1,4 @@
-//! Calls that the real model is held to.
+//! Calls that the real model is constrained to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ fn config(choice: ToolChoice) -> TurnConfig {
     config.temperature = Some(0.0);
     config.max_tokens = Some(160);
     config.max_calls = Some(1);
-    // The call is what is looked at: nothing runs in the last round.
+    // Only the call is checked: nothing runs in the last round.
     config.max_rounds = 1;
     config.max_corrections = 0;
     config
@@ -76,7 +76,7 @@ fn finished(events: &[AgentEvent]) -> &Finished {
     }
 }
 
-/// Calls that were accepted, and those that were not.
+/// Returns the accepted calls, and the number of rejected ones.
 fn calls(events: &[AgentEvent]) -> (Vec<&toolgraft::Call>, usize) {
     let accepted = events.iter().filter_map(|event| match event {
         AgentEvent::CallEnded { call, .. } => Some(&**call),
@@ -115,7 +115,8 @@ fn every_required_call_is_accepted() {
                     let cut = |e: &AgentEvent| {
                         matches!(e, AgentEvent::RoundFinished { finish: Some(FinishReason::Length), .. })
                     };
-                    // A weak model may go round in a text until the limit: its form is right as far as it goes.
+                    // A weak model may repeat a text up to the limit, and the structure is valid up
+                    // to there.
                     if events.iter().any(cut) {
                         assert!(accepted.is_empty(), "{events:?}");
                         cut_off += 1;
@@ -159,14 +160,14 @@ fn a_named_tool_of_a_real_server_is_asked_about_and_runs() {
             });
             let outcome = outcome.unwrap_or_else(|| panic!("{events:?}"));
             assert_eq!(asked.load(Ordering::SeqCst), 1, "{events:?}");
-            // Whether the zone is one is the model's affair.
+            // The model may choose a time zone that does not exist.
             let ran = matches!(outcome.status, Status::Result | Status::ToolError);
             assert_eq!((ran, outcome.status == Status::Denied), (allow, !allow), "{outcome:?}");
         }
     });
 }
 
-/// Says something wrong first, then what the real model says.
+/// A model that is wrong first, and then the real model.
 struct WrongFirst(Recorded, OpenAi, AtomicUsize);
 
 impl Model for WrongFirst {
@@ -220,7 +221,7 @@ fn what_the_server_refuses_is_left_out_without_losing_an_answer() {
         let broken = json!({"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}, "required": ["a"]});
         let request = |constraint: Constraint| {
             let mut request = Request::new(vec![Message::user("Hi")]);
-            // White space may stand before the value.
+            // White space is allowed before the value.
             (request.max_tokens, request.constraint) = (Some(64), Some(Arc::new(constraint)));
             request.temperature = Some(0.0);
             request
@@ -236,7 +237,7 @@ fn what_the_server_refuses_is_left_out_without_losing_an_answer() {
             (refused, text)
         };
         assert_eq!(refusals(request(Constraint::answer(broken.clone()))).await.0, 1);
-        // Remembered for this schema, and for no other.
+        // Remembered for this schema only.
         assert_eq!(refusals(request(Constraint::answer(broken.clone()))).await.0, 0);
         let (refused, text) = refusals(request(Constraint::answer(json!({"enum": [17]})))).await;
         assert_eq!((refused, text.trim()), (0, "17"));

@@ -12,14 +12,14 @@ use toolgraft_testkit::real;
 use crate::process::{Place, Run, TOOLGRAFT, demo_server};
 use crate::server::{PATIENCE, Server, free_port, shared, wanted};
 
-/// A conversation of one question, to its end.
+/// Runs a conversation of one question to its end.
 fn chat(place: &Place, server: &Server, args: &[&str]) -> Run {
     let url = server.url();
     let all = [&["chat", "--base-url", &url], args].concat();
     place.run_with(&all, |c| c.timeout(PATIENCE))
 }
 
-/// The reason of the last event, and that the events are whole.
+/// Returns the reason of the last event, and checks that the events are complete.
 #[track_caller]
 fn ended(run: &Run) -> String {
     let last = run.lines().pop().unwrap_or_else(|| panic!("no event: {run:?}"));
@@ -27,7 +27,7 @@ fn ended(run: &Run) -> String {
     last["reason"]["kind"].as_str().unwrap().to_owned()
 }
 
-/// A turn that the model ended, or a limit: nothing failed.
+/// Checks that the model or a limit ended the turn, and nothing failed.
 #[track_caller]
 fn ended_well(run: &Run) {
     let reason = ended(run);
@@ -100,7 +100,7 @@ fn each_task_that_wants_a_call_gets_one_where_the_answer_is_held_to_it() {
     assert_eq!((&row["wanted"], &row["accepted"]), (&json!(6), &json!(6)), "{run:?}");
 }
 
-/// Ten questions whose answers have to match a schema; without the constraint none did.
+/// Ten questions whose answers have to match a schema; without the constraint no answer did.
 #[test]
 fn answers_after_a_schema_are_valid() {
     if !wanted("answers_after_a_schema_are_valid") {
@@ -145,7 +145,7 @@ impl Running {
         Running { child, events }
     }
 
-    /// Reads up to the first event of this type.
+    /// Reads events up to the first one of this type.
     #[track_caller]
     fn reads(&mut self, kind: &str) -> Value {
         loop {
@@ -163,7 +163,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// The reason of the last event, the exit code, and standard error.
+    /// Returns the reason of the last event, the exit code, and standard error.
     #[track_caller]
     fn end(mut self) -> (Value, Option<i32>, String) {
         let finished = self.reads("finished");
@@ -174,7 +174,7 @@ impl Running {
     }
 }
 
-/// The server takes the next question: nothing of the one before holds it up.
+/// Checks that the server accepts the next question, unaffected by the previous one.
 #[track_caller]
 fn goes_on(server: &Server) {
     let run = chat(&Place::new(), server, &["--json", "--set", "max_tokens=4", "Hi"]);
@@ -202,7 +202,7 @@ fn ctrl_c_while_the_prompt_is_read() {
     let place = Place::new();
     let question = long_question(1_200);
     let running = Running::chat(&place, shared(), &["--trace", "trace.jsonl", &question]);
-    // The request is on its way, and its thousands of tokens take the server seconds.
+    // The request is in progress, and its thousands of tokens take the server seconds.
     let trace = place.path("trace.jsonl");
     let sent = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text.contains("/chat/completions"));
     eventually("the request goes out", || sent(&trace));
@@ -225,8 +225,8 @@ fn ctrl_c_while_text_streams() {
     goes_on(shared());
 }
 
-/// A server with little room: what does not fit is said, and what was begun when the server
-/// dies is an error that may be tried again.
+/// A server with a small context: text that does not fit is reported, and a request in progress
+/// when the server dies is an error that allows a retry.
 #[test]
 fn a_full_context_and_a_server_that_dies() {
     if !wanted("a_full_context_and_a_server_that_dies") {

@@ -1,9 +1,9 @@
-//! A real model: 135 million parameters, no training for tools, behind llama.cpp's own server.
+//! A real model with 135 million parameters, not trained for tools, served by llama.cpp's server.
 //!
-//! `make e2e SUITES=live` sets it up and runs these tests one after another; elsewhere they say that they
-//! were skipped and pass. Nothing is asserted about what the model decides where nothing holds
-//! it to a form: it is a worst case on purpose. What is asserted is ours: that every answer of
-//! it ends a turn well, and what a constraint promises.
+//! `make e2e SUITES=live` installs it and runs these tests one after another; otherwise they report
+//! that they were skipped, and pass. The model's unconstrained decisions are not asserted, since it
+//! is a worst case on purpose. Asserted is our part: every answer ends a turn properly, and
+//! constraints hold.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; skipped tests say so")]
 

@@ -1,8 +1,8 @@
-//! Answers behind a right call: how many hold what the tool said.
+//! Answers after a correct call: counts those that contain the value of the result.
 //!
-//! The questions, tools and calls are those of `probe` that want one call; the results
-//! (`results.json`) were made for this. The call comes from here, the answer from the model, in
-//! the way that helps it most. What is counted is printed: it is the model's decision.
+//! The questions, tools and calls are those of `probe` that need one call; the results
+//! (`results.json`) were written for this test. The call is given, the answer comes from the model
+//! under the best conditions. The count is only printed, since it depends on the model.
 
 use std::convert::Infallible;
 use std::io::{Write, stderr};
@@ -23,7 +23,7 @@ use toolgraft::{Agent, Dialect, Functions, Model, OpenAi, Policy, Tool};
 
 use crate::server::{shared, wanted};
 
-/// Tools that are offered with each question, as `probe` does by itself.
+/// Number of tools that are offered with each question, as in `probe`.
 const OFFERED: usize = 3;
 
 #[derive(Deserialize)]
@@ -39,16 +39,16 @@ struct Task {
     arguments: Map<String, Value>,
 }
 
-/// What a question's call is answered with.
+/// The result of a question's call.
 #[derive(Deserialize)]
 struct Told {
     question: String,
     result: String,
-    /// The part of it that an answer has to hold.
+    /// The part of the result that an answer has to contain.
     value: String,
 }
 
-/// Says the call, then what the real model says.
+/// A model that writes the call, and then is the real model.
 struct CallFirst(Recorded, OpenAi, AtomicUsize);
 
 impl Model for CallFirst {
@@ -64,7 +64,7 @@ impl Model for CallFirst {
     }
 }
 
-/// A question with its right call and this result, to the answer.
+/// Runs a question with its correct call and this result, up to the answer.
 async fn answered(tasks: &Tasks, task: &Task, result: &str) -> Finished {
     let dialect = Dialect::UseMcpTool;
     let right = tasks.tools.iter().position(|tool| tool.name == task.tool).unwrap();
@@ -110,7 +110,7 @@ fn answers_that_use_a_result_are_counted() {
         let is_known = task.question.to_lowercase().contains(&told.value.to_lowercase());
         assert!(told.result.contains(&told.value) && !is_known, "{}", told.question);
         let finished = runtime.block_on(answered(&tasks, task, &told.result));
-        // An answer came, or the model wrote until a limit.
+        // The model answered, or wrote up to a limit.
         let well = matches!(
             finished.reason,
             StopReason::Answered
@@ -127,7 +127,7 @@ fn answers_that_use_a_result_are_counted() {
             false => unused.push(format!("{}\n  {}\n  {}", task.question, told.result, finished.answer.trim())),
         }
     }
-    // Past the test harness's capture.
+    // Written directly, so that the test harness does not capture it.
     let _ = writeln!(stderr(), "note: {used} of {} answers hold the value of the result", told.len());
     eprintln!("not these:\n{}", unused.join("\n"));
 }

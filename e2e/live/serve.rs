@@ -1,5 +1,5 @@
-//! `toolgraft serve` with the real model behind it, and clients by plain HTTP and by OpenAI's
-//! own for Python.
+//! `toolgraft serve` with the real model, and clients by plain HTTP and by OpenAI's client for
+//! Python.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -15,10 +15,10 @@ use crate::server::{PATIENCE, Server, free_port, shared, wanted};
 
 const MODEL: &str = "smollm2-135m-instruct";
 
-/// The program in front of the model, until this value is dropped.
+/// The program between client and model; it ends when this value is dropped.
 pub(crate) struct Serving {
     child: Child,
-    /// Without the path of an interface.
+    /// The URL without the path of an API.
     pub(crate) url: String,
 }
 
@@ -26,7 +26,7 @@ impl Serving {
     pub(crate) fn start(server: &Server) -> Self {
         let mut command = Command::new(TOOLGRAFT);
         command.args(["serve", "--listen", "127.0.0.1:0", "--quiet", "--base-url", &server.url()]);
-        // Nothing of the user's counts here.
+        // The user's own settings must not apply.
         command.env("HOME", env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null()).stderr(Stdio::null());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
@@ -44,7 +44,7 @@ impl Drop for Serving {
     }
 }
 
-/// An interface: where it is asked, and how it writes what is the same in all of them.
+/// An API, with its paths and its forms of requests and answers.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Chat,
@@ -57,8 +57,8 @@ use Shape::{Chat, Gemini, Messages, Responses};
 
 const SHAPES: [Shape; 4] = [Chat, Messages, Responses, Gemini];
 
-/// Parameters of the tool, and the schema of an answer. What has an end by its schema has one
-/// where the model is held to it.
+/// Returns the parameters of the tool, also used as the schema of an answer. Each value is limited
+/// in length, so that a constrained model comes to an end.
 fn schema() -> Value {
     json!({
         "type": "object",
@@ -81,7 +81,7 @@ impl Shape {
         }
     }
 
-    /// A question, for at most so many tokens.
+    /// Returns a request with a question, for at most `tokens` tokens.
     fn asks(self, question: &str, tokens: u64, stream: bool) -> Value {
         match self {
             Chat | Messages => json!({"model": MODEL, "max_tokens": tokens, "stream": stream, "temperature": 0,
@@ -93,7 +93,7 @@ impl Shape {
         }
     }
 
-    /// The same with a tool that has to be called.
+    /// Returns such a request with a tool that must be called.
     fn requires(self, question: &str, stream: bool) -> Value {
         let mut asked = self.asks(question, 400, stream);
         let text = "The weather of a city, such as Lima.";
@@ -120,7 +120,7 @@ impl Shape {
         asked
     }
 
-    /// The same with a schema for its answer.
+    /// Returns such a request with a schema for the answer.
     fn answers_after(self, question: &str) -> Value {
         let mut asked = self.asks(question, 400, false);
         match self {
@@ -142,7 +142,7 @@ impl Shape {
         asked
     }
 
-    /// Name and arguments of the calls of a whole answer, and its text.
+    /// Returns the name and arguments of the calls of a whole answer, and its text.
     fn read(self, answer: &Value) -> (Vec<(String, Value)>, String) {
         let items = |list: &Value| list.as_array().cloned().unwrap_or_else(|| panic!("{answer:#}"));
         let parsed = |text: &Value| serde_json::from_str(text.as_str().unwrap()).unwrap();
@@ -177,7 +177,7 @@ impl Shape {
         }
     }
 
-    /// The calls of a stream, put together from its pieces.
+    /// Returns the calls of a stream, joined from their chunks.
     fn read_stream(self, events: &[Value]) -> Vec<(String, Value)> {
         let joined = |pieces: &mut dyn Iterator<Item = &Value>| {
             let text: String = pieces.filter_map(Value::as_str).collect();
@@ -238,7 +238,7 @@ async fn streamed(serving: &Serving, shape: Shape, body: &Value) -> Vec<Value> {
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-/// Runs a test of this file where a real model is wanted.
+/// Runs a test of this file if the real model is enabled.
 fn with_model(test: &str, run: impl AsyncFnOnce(Serving)) {
     if !wanted(test) {
         return;
@@ -247,15 +247,16 @@ fn with_model(test: &str, run: impl AsyncFnOnce(Serving)) {
     runtime.block_on(run(Serving::start(shared())));
 }
 
-/// Tokens of a request by the model's server, and those of them that it had from the one before.
+/// Returns the number of prompt tokens according to the model's server, and how many of them were
+/// cached.
 fn prompt_of(answer: &Value) -> (u64, u64) {
     let usage = &answer["usage"];
     let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
     (usage["prompt_tokens"].as_u64().unwrap(), cached.unwrap_or_else(|| panic!("{answer:#}")))
 }
 
-/// Ten requests of a recorded session of opencode, each with one more call and its result: of each at
-/// most a twentieth is processed anew beyond what is new in it, by the server's own counts.
+/// Ten requests of a recorded session of opencode, each with one more call and its result: at most
+/// a twentieth of the old part of each is processed again, by the server's own count.
 #[test]
 fn of_a_recorded_agents_requests_little_is_processed_anew() {
     let name = "of_a_recorded_agents_requests_little_is_processed_anew";
@@ -265,7 +266,7 @@ fn of_a_recorded_agents_requests_little_is_processed_anew() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/sessions/opencode.json");
     let mut asked: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let messages = asked["messages"].as_array().unwrap().clone();
-    // What it answers is not what was recorded, and counts for nothing.
+    // Its answer differs from the recorded one, and is ignored.
     (asked["model"], asked["max_tokens"], asked["stream"]) = (json!(MODEL), json!(4), json!(false));
     let server = Server::start(free_port(), &["--context", "16384"]);
     let serving = Serving::start(&server);
@@ -274,7 +275,7 @@ fn of_a_recorded_agents_requests_little_is_processed_anew() {
     for count in (2..messages.len()).step_by(2) {
         asked["messages"] = json!(messages[..count]);
         let answer = runtime.block_on(async {
-            // The first has thousands of tokens.
+            // The first request has thousands of tokens.
             let client = toolgraft::http::client().timeout(5 * PATIENCE).build().unwrap();
             let sent = client.post(format!("{}/v1/chat/completions", serving.url));
             let sent = sent.header("content-type", "application/json").body(asked.to_string()).send().await.unwrap();
@@ -348,7 +349,7 @@ fn without_tools_the_servers_own_answer_passes() {
     });
 }
 
-/// Whether the model's server works at a request.
+/// Returns `true` while the model's server processes a request.
 async fn is_at_work() -> bool {
     let url = shared().url().replace("/v1", "/slots");
     let slots = toolgraft::http::client().build().unwrap().get(url).send().await.unwrap().text().await.unwrap();
@@ -365,9 +366,9 @@ async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     }
 }
 
-/// Without an end of its own the answer goes on for longer than the test waits. Of a whole answer
-/// that passes through, the model's server does not always see that its client has gone, with
-/// nothing before it either; `tests/serve` holds that the connection to it is closed.
+/// The answer has no end of its own, so that it takes longer than the test waits. For a whole
+/// answer that is passed through, the model's server does not always notice that its client has
+/// disconnected, even without a proxy; `tests/serve` checks that the connection is closed.
 #[test]
 fn a_client_that_goes_ends_the_models_work() {
     with_model("a_client_that_goes_ends_the_models_work", async |serving| {
@@ -382,14 +383,14 @@ fn a_client_that_goes_ends_the_models_work() {
             let sent = client.post(format!("{}{}", serving.url, Chat.path(stream)));
             let sent = sent.header("content-type", "application/json").body(asked.to_string()).send();
             let asking = tokio::spawn(async move {
-                // The head of an answer is no end of it.
+                // The head of an answer is not its end.
                 let _answer = sent.await;
                 std::future::pending::<()>().await;
             });
             let what = format!("with tools: {with_tools}, streamed: {stream}");
             until(&format!("the model's server begins, {what}"), is_at_work).await;
-            // This server does not see clients that go in the first moments of an answer, with
-            // nothing before it either.
+            // This server does not notice clients that disconnect in the first moments of an
+            // answer, even without a proxy.
             tokio::time::sleep(Duration::from_secs(2)).await;
             asking.abort();
             until(&format!("the model's server is free again, {what}"), async || !is_at_work().await).await;
@@ -405,7 +406,7 @@ fn a_history_beyond_the_models_context_is_each_shapes_own_error() {
         let lamps: Vec<String> = (0..4_000).map(|n| format!("lamp {n}")).collect();
         for shape in SHAPES {
             let mut asked = shape.requires(&format!("Count these: {}", lamps.join(", ")), true);
-            // Where nothing is due no structure is in play.
+            // Without a required call, no structure is requested.
             for field in ["tool_choice", "toolConfig"] {
                 asked.as_object_mut().unwrap().remove(field);
             }

@@ -1,4 +1,4 @@
-//! llama.cpp's server with the model: one for most tests, others where a test ends it.
+//! llama.cpp's server with the model: one for most tests, others for tests that end it.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,13 +7,14 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// After this time something that should have come has failed; machines are slow and shared.
+/// Time after which an expected event counts as missing; machines are slow and shared.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(200);
 
-/// The port by which a server of this kind is found.
+/// The port that servers of this kind are looked for at.
 const USUAL_PORT: u16 = 8080;
 
-/// Whether to run; otherwise says so past the test harness's capture.
+/// Returns `true` if tests with the real model should run. Otherwise writes a note directly to
+/// standard error, which the test harness does not capture.
 pub(crate) fn wanted(test: &str) -> bool {
     let wanted = std::env::var("TOOLGRAFT_LIVE").is_ok_and(|v| v == "1");
     if !wanted {
@@ -22,16 +23,16 @@ pub(crate) fn wanted(test: &str) -> bool {
     wanted
 }
 
-/// A running server; it ends with this value, or with the process of the tests.
+/// A running server. It ends when this value is dropped or the test process ends.
 pub(crate) struct Server {
     child: Child,
-    /// The server ends when this is closed.
+    /// The server ends when this pipe is closed.
     _open: Option<ChildStdin>,
     port: u16,
 }
 
 impl Server {
-    /// Starts one and waits until it has its model.
+    /// Starts a server and waits until its model is loaded.
     pub(crate) fn start(port: u16, options: &[&str]) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/live");
         let python = folder.join("venv/bin/python");
@@ -54,13 +55,13 @@ impl Server {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Ends it as a crash does.
+    /// Ends the server as a crash would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Whether it can be found by its port.
+    /// Returns `true` if it is on the port that is looked for.
     pub(crate) fn has_usual_port(&self) -> bool {
         self.port == USUAL_PORT
     }
@@ -73,7 +74,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether a server listens and has its model; before, it answers 503.
+/// Returns `true` if a server listens and its model is loaded; before, it answers 503.
 fn is_ready(port: u16) -> bool {
     let asked = || -> std::io::Result<String> {
         let mut server = TcpStream::connect(("127.0.0.1", port))?;
@@ -85,12 +86,12 @@ fn is_ready(port: u16) -> bool {
     asked().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
 }
 
-/// A port that nobody has.
+/// Returns an unused port.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The server of most tests, at the usual port where that is free.
+/// Returns the server of most tests, on the usual port if that is free.
 pub(crate) fn shared() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {

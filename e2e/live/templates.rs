@@ -1,4 +1,5 @@
-//! Chat templates of other models in the real server: it takes every history, and no text of it is lost.
+//! Chat templates of other models in the real server: it accepts every history, and no text is
+//! lost.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use crate::calls::runtime;
 use crate::serve::Serving;
 use crate::server::{PATIENCE, Server, free_port, wanted};
 
-/// Templates, with the model that each is of.
+/// Returns templates with the names of their models.
 fn templates() -> Vec<(&'static str, PathBuf)> {
     let strict = Path::new(env!("CARGO_TARGET_TMPDIR")).join("strict.jinja");
     std::fs::write(&strict, STRICT).unwrap();
@@ -52,7 +53,7 @@ fn the_server_takes_every_history_in_every_template_with_all_its_texts() {
                     wrong.push(format!("{model}, {what}: {status}, lost {lost:?}: {rendered}"));
                 }
             }
-            // The program in front of it, which does not know the model: what is refused is learned.
+            // Through the program, which does not know the model: it learns from refusals.
             let serving = Serving::start(&server);
             for (what, history) in histories() {
                 let asked = json!({"model": "m", "max_tokens": 1, "messages": history, "tools": [tool()]});

@@ -1,6 +1,6 @@
-//! Schemas of real tools: each gives a grammar and a schema that the real server compiles.
+//! Schemas of real tools: each gives a grammar and a schema that the real server can compile.
 //!
-//! `TOOLGRAFT_TOOLS` names further files, with a tool in JSON on each line, joined by `:`.
+//! `TOOLGRAFT_TOOLS` names further files, separated by `:`, with one tool in JSON per line.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use toolgraft::{Catalog, Dialect, Message, Model, OpenAi, Tool};
 
 use crate::server::{shared, wanted};
 
-/// Tools of one request.
+/// Number of tools in one request.
 const AT_ONCE: usize = 25;
 
 fn lists() -> Vec<Vec<Tool>> {
@@ -54,7 +54,7 @@ fn the_server_compiles_what_real_tools_give() {
         for tools in lists() {
             let named = tools.iter().map(|tool| tool.clone().with_server("s"));
             let catalog = Catalog::from_tools(named);
-            // The last one has the schema of one call alone.
+            // The last dialect only has the schema of a single call.
             for dialect in [Dialect::UseMcpTool, Dialect::TypeMarker, Dialect::Json] {
                 let calls = Constraint::calls(dialect, &catalog, &ToolChoice::Required, Thinking::Marked, 4).unwrap();
                 assert_eq!(calls.grammar.is_some(), dialect != Dialect::Json);

@@ -1,11 +1,12 @@
-//! `toolgraft_serve` with its spans sent to a collector of OpenTelemetry.
+//! `toolgraft_serve` with its spans sent to an OpenTelemetry collector.
 //!
 //! ```text
 //! cargo run -- http://localhost:11434/v1
 //! OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 cargo run -- URL [LISTEN]
 //! ```
 //!
-//! What `main` does between the configuration and the runtime is all that a program with an agent of its own needs as well.
+//! The steps of `main` between the configuration and the runtime are all that a program with an
+//! agent of its own needs too.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The spans of other programs, by the headers of the W3C.
+/// Links spans of other programs by the W3C's trace context headers.
 struct TraceContext(TraceContextPropagator);
 
 impl Propagation for TraceContext {
@@ -34,7 +35,7 @@ impl Propagation for TraceContext {
 
     fn extract(&self, span: &Span, headers: &[(String, String)]) {
         let headers: HashMap<String, String> = headers.iter().cloned().collect();
-        // A span that nobody collects has no parent.
+        // A span that is not collected has no parent.
         let _ = span.set_parent(self.0.extract(&headers));
     }
 }
@@ -43,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let url = words.next().ok_or("usage: toolgraft-otlp-example URL [LISTEN]")?;
     let listen = words.next().unwrap_or_else(|| "127.0.0.1:8787".to_owned());
-    // Before the exporter: its client takes TLS from the process, where this sets it.
+    // Before the exporter, whose client uses the process-wide TLS provider that this call installs.
     let config = Config::new(url)?;
 
     let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().build()?;
@@ -51,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_batch_exporter(exporter)
         .with_resource(Resource::builder().with_service_name("toolgraft").build())
         .build();
-    // Other crates' spans may hold what was said; these do not.
+    // Spans of other crates may contain messages; these do not.
     let own = Targets::new().with_target("toolgraft", tracing_subscriber::filter::LevelFilter::INFO);
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("toolgraft")).with_filter(own);
     tracing_subscriber::registry().with(layer).init();
@@ -64,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         server.run(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
         Ok::<_, Box<dyn std::error::Error>>(())
     })?;
-    // What is not sent yet.
+    // Sends the remaining spans.
     provider.shutdown()?;
     Ok(())
 }

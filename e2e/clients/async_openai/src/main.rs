@@ -1,5 +1,5 @@
-//! async-openai: every case of cases.json, whole and streamed. It must show the right message,
-//! or an error of its own that says what happened.
+//! async-openai: every case of cases.json, as a whole and as a stream. The client must get the
+//! right message, or an error of its own that explains the failure.
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
@@ -21,7 +21,7 @@ fn tools() -> Value {
     ])
 }
 
-/// The message of an answer in the interface's own form, and why it ended.
+/// Returns the message of an answer in the form of the API, and its finish reason.
 async fn ask(
     client: &Client<OpenAIConfig>,
     name: &str,
@@ -67,7 +67,7 @@ async fn ask(
     Ok((message, reason))
 }
 
-/// A case, to its last answer; how many there were.
+/// Runs a case to its last answer. Returns the number of answers.
 async fn run(client: &Client<OpenAIConfig>, name: &str, expect: &Value, streams: bool) -> Result<usize, Failure> {
     let mut messages = vec![json!({"role": "user", "content": "What is the weather?"})];
     let asked = ask(client, name, &messages, streams).await;
