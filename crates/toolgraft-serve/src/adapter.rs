@@ -1,5 +1,5 @@
-//! Chat Completions from chunk to chunk, without HTTP: for tests and benchmarks, which depend on the feature
-//! `testing`. It is no part of the public interface.
+//! Reads and writes Chat Completions chunks without HTTP, for tests and benchmarks that enable the
+//! feature `testing`. Not part of the public interface.
 
 use std::collections::VecDeque;
 
@@ -20,18 +20,18 @@ use toolgraft::model::endpoint::insert_tools;
 use toolgraft::turn::KnownWays;
 use toolgraft::wire::openai::Chunk;
 
-/// A request is refused, or its answer failed.
+/// A request that was refused, or an answer that failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Refusal {
     /// HTTP status.
     pub status: u16,
-    /// What happened.
+    /// Text that says what happened.
     pub message: String,
-    /// A word for programs.
+    /// Error code for programs.
     pub code: Option<&'static str>,
-    /// The field of the request that is wrong.
+    /// Field of the request that is wrong, if one is.
     pub param: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl From<Fault> for Refusal {
     }
 }
 
-/// A piece of what an [`Adapter`] has to say.
+/// One output of an [`Adapter`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Piece {
@@ -51,11 +51,12 @@ pub enum Piece {
     Request(Value),
     /// A chunk for the client.
     Chunk(Chunk),
-    /// The answer failed; nothing follows.
+    /// The answer failed with this error; nothing follows.
     Failed(Refusal),
 }
 
-/// One request with tools: a body in, bodies for the endpoint and chunks for the client out.
+/// Processes one request with tools: takes its body and the endpoint's chunks, returns request
+/// bodies for the endpoint and chunks for the client.
 pub struct Adapter {
     exchange: Box<Exchange>,
     stream: ChatStream,
@@ -64,10 +65,10 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// Takes the body of a request.
+    /// Starts the exchange for the body of a Chat Completions request.
     ///
     /// # Errors
-    /// The request cannot be answered so; what is wrong, and where.
+    /// Fails if the request cannot be answered; the error names the field that is wrong.
     pub fn new(config: &Config, body: Value) -> Result<Self, Refusal> {
         let Value::Object(body) = body else { return Err(Fault::invalid("the body must be a JSON object").into()) };
         let mut stream = ChatStream::of(&body)?;
@@ -80,7 +81,7 @@ impl Adapter {
         Ok(Adapter { exchange, stream, answer: None, chunks: VecDeque::new() })
     }
 
-    /// Takes a chunk of the endpoint's answer, a whole completion, or its error object.
+    /// Takes one answer of the endpoint: a chunk, a whole completion or an error object.
     pub fn push(&mut self, chunk: Value) {
         if let Some(mut decoder) = self.answer.take() {
             decoder.value(chunk, false);
@@ -89,9 +90,9 @@ impl Adapter {
         }
     }
 
-    /// Takes a chunk as it stands behind `data:` in a stream of the endpoint's: JSON text, or
-    /// `[DONE]`. Costs less than [`push`](Adapter::push) does, since chunks that differ in
-    /// their text alone need not be read whole.
+    /// Takes the text after `data:` in the endpoint's stream: JSON text, or `[DONE]`. Cheaper than
+    /// [`push`](Adapter::push), since chunks that differ only in their text are not parsed
+    /// completely.
     pub fn push_data(&mut self, data: &str) {
         if let Some(mut decoder) = self.answer.take() {
             decoder.data(data, false);
@@ -100,11 +101,12 @@ impl Adapter {
         }
     }
 
-    /// The endpoint's answer is over.
+    /// Signals that the endpoint's answer has ended.
     pub fn end(&mut self) {
         if let Some(mut decoder) = self.answer.take() {
             decoder.end();
-            // What comes of it may be a new request, with an answer of its own.
+            // An event may start a new request, whose answer has a decoder of its own:
+            // `self.answer` is not set back here.
             while let Some(event) = decoder.pop() {
                 self.exchange.model(Some(event));
             }
@@ -113,14 +115,16 @@ impl Adapter {
     }
 
     fn read(&mut self) {
-        // An answer that is cancelled says nothing more.
+        // `take` drops the decoder when the answer is cancelled, so no further event is read from
+        // it.
         while let Some(event) = self.answer.as_mut().and_then(Decoder::pop) {
             self.exchange.model(Some(event));
             self.take();
         }
     }
 
-    /// Sends a request; its structure in OpenAI's form, since the endpoint's is not known here.
+    /// Queues a request. Its structure is written in OpenAI's form, since the endpoint's own form
+    /// is not known here.
     fn ask(&mut self, sent: Sent) {
         let Sent { mut body, constraint, tools, tool_choice, .. } = sent;
         insert_tools(&mut body, &tools, &tool_choice);
@@ -132,7 +136,7 @@ impl Adapter {
         self.chunks.push_back(Piece::Request(streamed(body)));
     }
 
-    /// The next thing to send, to the endpoint or to the client; `None` until more is pushed.
+    /// Returns the next output, for the endpoint or for the client; `None` until more is pushed.
     #[expect(clippy::should_implement_trait, reason = "it is no iterator: more may come after `None`")]
     pub fn next(&mut self) -> Option<Piece> {
         self.take();
@@ -155,7 +159,7 @@ impl Adapter {
     }
 }
 
-/// The body as the client of models sends it.
+/// Adds the streaming fields to the body, as the model client does.
 fn streamed(mut body: Map<String, Value>) -> Value {
     body.insert("stream".to_owned(), true.into());
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));

@@ -1,4 +1,4 @@
-//! An answer over HTTP: as a stream, or whole.
+//! Sends an answer over HTTP, either as a stream or as one body.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -21,35 +21,37 @@ use super::progress::Progress;
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
 
-/// The header that tells how many requests to the endpoint an answer took, as far as that
-/// is known when the answer begins.
+/// The header with the number of requests to the endpoint that an answer took, as far as it is
+/// known when the answer begins.
 pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
 
-/// The header that tells what all those requests cost that were over then: the usage of an answer
-/// is that of the last of them alone, which a client's context holds.
+/// The header with the summed usage of all rounds that were over when the answer began. The `usage`
+/// of the answer itself is that of the last round alone, since clients measure their context by it.
 pub const USAGE_HEADER: &str = "x-toolgraft-usage";
 
-/// The header that names the tools of a request that are left out, since the client's own service would
-/// run them.
+/// The header with the types of tools that were left out of a request because only the client's own
+/// service can run them.
 pub const LEFT_OUT_HEADER: &str = "x-toolgraft-left-out";
 
-/// Bytes of a stream behind which a piece of it goes out, even if more is there.
+/// Size in bytes at which a piece of the stream is sent even if more output is ready.
 const PIECE: usize = 8 << 10;
 
-/// How often other tasks may run before a piece goes out: the connection to the endpoint
-/// then hands over a chunk that it has read. By trial: once is not enough, more is of no use.
+/// Number of times that the task yields before a piece is sent, so that the connection to the endpoint
+/// can hand over a chunk that it has already read. Found by trial: one yield is not enough, more
+/// than two gain nothing.
 const HAND_OVER: usize = 2;
 
-/// An answer that goes on, and is counted.
+/// An answer in progress, with its metrics, log line and inspector entry.
 pub(super) struct Running {
     shared: Arc<Shared>,
     driver: Box<Driver>,
-    /// Kept to be looked at.
+    /// The inspector's entry for this request, if the server has an inspector.
     watch: Option<Watch>,
-    /// To be logged.
+    /// The log line for this request, if the server has a log.
     line: Option<Line>,
     calls: u64,
-    /// What the client was told, while it may have to be known again.
+    /// Text that the client was sent, collected while it may have to be recognized later in a
+    /// history. `None` once that is not needed.
     said: Option<String>,
     failed: bool,
 }
@@ -69,7 +71,7 @@ impl Running {
             Some(Next::Out(Out::Text(text) | Out::Refusal(text))) => {
                 self.said.iter_mut().for_each(|said| said.push_str(text));
             }
-            // It is other text now, which a client may show as it likes.
+            // The client may show reclassified text in any form, so it can no longer be recognized.
             Some(Next::Out(Out::Reclassified(..))) => self.said = None,
             Some(Next::Out(Out::Finish(_))) => {
                 if let (Some(kept), Some(said)) = (self.driver.clean(), self.said.take()) {
@@ -83,9 +85,11 @@ impl Running {
         next
     }
 
-    /// The next, if it comes within this time, which the timer measures.
+    /// Returns the next output, or `None` if it does not come within `time`. `timer` is reset for
+    /// the measurement.
     async fn within(&mut self, time: Duration, timer: &mut Pin<Box<Sleep>>) -> Option<Option<Next>> {
-        // One that no clock can hold never comes.
+        // For a time beyond the clock's range the timer stays far in the future, where `sleep` has
+        // set it.
         if let Some(until) = tokio::time::Instant::now().checked_add(time) {
             timer.as_mut().reset(until);
         }
@@ -96,10 +100,10 @@ impl Running {
         }
     }
 
-    /// Answers whole.
+    /// Returns the answer as one body.
     ///
     /// # Errors
-    /// The answer failed.
+    /// Fails if the answer failed.
     pub(super) async fn whole(mut self, mut writer: Box<dyn Writer>) -> Result<Response, Fault> {
         let mut all = Collected::default();
         while let Some(next) = self.next().await {
@@ -112,11 +116,11 @@ impl Running {
         Ok(with_cost(response, self.driver.progress()))
     }
 
-    /// Answers with a stream of events.
+    /// Returns the answer as a stream of events.
     ///
     /// # Errors
-    /// The answer failed before anything of it was sent, within the time between two comments:
-    /// it then has a status of its own.
+    /// Fails if the answer failed before anything of it was sent, within the first `keep_alive`
+    /// interval: the response then has the fault's status.
     pub(super) async fn streamed(
         mut self,
         shape: &'static dyn Shape,
@@ -124,12 +128,12 @@ impl Running {
     ) -> Result<Response, Fault> {
         let mut first = String::new();
         let keep_alive = self.shared.config.keep_alive;
-        // One for all pieces: a timer that is moved costs a fraction of one that is made.
+        // One timer for all pieces: resetting a timer costs a fraction of making one.
         let mut silent = Box::pin(tokio::time::sleep(keep_alive));
         while first.is_empty() {
-            // An endpoint that thinks for long says nothing, not even that it takes the request.
-            // Its client, or a balancer before it, would give up: so the answer begins, and what
-            // fails from here on is told in the stream.
+            // An endpoint that thinks for long sends nothing, not even headers, and the client or a
+            // load balancer before it would give up. So after `keep_alive` the stream begins; a
+            // later failure is reported inside it.
             let Some(next) = self.within(keep_alive, &mut silent).await else {
                 first.push_str(shape.busy());
                 break;
@@ -142,7 +146,7 @@ impl Running {
             }
         }
         let progress = self.driver.progress();
-        // In a box: a stream moves its state for every piece.
+        // In a box, since `unfold` moves its state for every piece.
         let rest = stream::unfold(Some(Box::new((self, writer, silent))), move |state| async move {
             let mut state = state?;
             let (running, writer, silent) = &mut *state;
@@ -161,14 +165,14 @@ impl Running {
     }
 }
 
-/// A piece of a stream.
+/// One piece of a response stream.
 struct Piece {
     text: String,
     is_last: bool,
 }
 
 impl Running {
-    /// The next piece: what comes next, and what is there by then.
+    /// Returns the next piece: waits for one output and appends those that are ready by then.
     async fn piece(
         &mut self,
         shape: &'static dyn Shape,
@@ -189,8 +193,8 @@ impl Running {
             } else if text.len() >= PIECE {
                 return Piece { text, is_last: false };
             } else {
-                // What is there already goes in the same piece; also what the task of the
-                // endpoint's connection has read and hands over one chunk at a time.
+                // Output that is ready already goes into the same piece; this includes chunks that
+                // the task of the endpoint's connection has read and hands over one at a time.
                 let mut there = self.next().now_or_never();
                 for _ in 0..HAND_OVER {
                     if there.is_none() {
@@ -206,7 +210,7 @@ impl Running {
         }
     }
 
-    /// The end of a stream at which the program broke.
+    /// Returns the last piece of a stream in which the program panicked.
     fn broken(&mut self, fault: Fault, writer: &mut dyn Writer) -> Piece {
         self.fails(&fault);
         let mut text = String::new();
@@ -214,7 +218,7 @@ impl Running {
         Piece { text, is_last: true }
     }
 
-    /// The answer ends with this fault.
+    /// Records the fault that the answer ends with.
     fn fails(&mut self, fault: &Fault) {
         self.failed = true;
         self.watch.iter().for_each(|watch| watch.failed(fault));

@@ -1,4 +1,4 @@
-//! What a client asks, once its interface is read and its history told.
+//! The rendered request of a client: its fields read and its history rendered.
 
 use std::sync::Arc;
 
@@ -8,23 +8,24 @@ use super::history::Rendered;
 use super::kept::Kept;
 use toolgraft::validate::OutputSchema;
 
-/// What a client asks, in the shape of Chat Completions.
+/// A client's request in the shape of Chat Completions, with its history rendered.
 pub(super) struct Asked {
-    /// Fields for the endpoint; without messages, tools and what is ours.
+    /// Fields for the endpoint, without messages, tools and the fields that this server consumes.
     pub(super) body: Map<String, Value>,
-    /// The client's history with its calls and results in the dialect. `untrusted` also where it is
-    /// not known that nobody else's words are in it.
+    /// The client's history with its calls and results rendered in the dialect. Its `untrusted` is
+    /// also set where the server cannot rule out that the history holds text of third parties.
     pub(super) history: Rendered,
-    /// The same with calls and results in their own fields, where requests carry the tools.
+    /// The same history with calls and results in their native fields; present where requests may
+    /// carry the tools natively.
     pub(super) native: Option<Vec<Value>>,
-    /// Most tokens of the answer, over all rounds, and the field that says so.
+    /// Name and value of the field that limits the tokens of the answer, over all rounds.
     pub(super) max_tokens: Option<(&'static str, u64)>,
-    /// The schema that the answer has to match.
+    /// The schema that the answer must match.
     pub(super) output: Option<Arc<OutputSchema>>,
-    /// The form that was asked for is set aside: nothing fits it.
+    /// `true` if the requested response format was set aside because it cannot be satisfied.
     pub(super) no_form: bool,
-    /// Tokens of the model's context, where that was asked for.
+    /// Size of the model's context in tokens, where the request asked for it to be respected.
     pub(super) context: Option<usize>,
-    /// What is kept of whoever asks.
+    /// Stored facts of the client that sends the request.
     pub(super) kept: Kept,
 }

@@ -1,17 +1,17 @@
-//! What all requests of a server may take together: the table of its budgets.
+//! The budgets of a server: upper bounds for what all its requests take together.
 
 use std::time::Duration;
 
 use super::fault::Fault;
 use toolgraft::budget::{Budget, Exhausted, MAX_PIXELS_AT_ONCE};
 
-/// The time after which a client may try again.
+/// The time after which a client may try again when a budget is exhausted.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Makes the table of its rows: name, amount by default, unit.
+/// Makes the budgets from a table; a row has the name, the setter, the default amount and the unit.
 macro_rules! budgets {
     ($($(#[$about:meta])+ $name:ident, $setter:ident: $default:expr, $unit:literal;)+) => {
-        /// What all requests of a server may take together. A clone is the same budgets.
+        /// What all requests of a server may take together. Clones share the same budgets.
         #[derive(Debug, Clone)]
         pub struct Budgets { $(pub(super) $name: Budget,)+ }
 
@@ -40,28 +40,30 @@ macro_rules! budgets {
 }
 
 budgets! {
-    /// Sets how many connections of clients are open at once; a further one is answered with 503 and closed.
+    /// Sets how many connections of clients are open at once; a further one is answered with 503
+    /// and closed.
     max_connections, with_max_connections: 4096, "connections";
 
-    /// Sets how many requests are answered at once, each of which waits for at most one answer of the endpoint. A
-    /// further one is answered with 503.
+    /// Sets how many requests are answered at once, each of which has at most one open answer of
+    /// the endpoint. A further one is answered with 503.
     max_requests, with_max_requests: 2048, "requests";
 
-    /// Sets the bytes that the bodies of all these requests may have together, from the first byte to the answer's
-    /// end. Beyond it a request is answered with 503, and with 413 where its body alone is more than one client gets.
+    /// Sets the bytes that the bodies of all these requests may have together; a body counts from
+    /// its first byte to the end of the answer. A request that exceeds the rest is answered with
+    /// 503, and one whose body alone is larger than one client's share with 413.
     max_body_bytes, with_max_body_bytes: 256 << 20, "bytes";
 
-    /// Sets the bytes that lists of tools may take once they are prepared, those of requests and those that are kept.
-    /// At most an eighth is kept for later requests. Beyond it a request is answered with 503, and with 413 where its
-    /// list alone is more.
+    /// Sets the bytes that prepared lists of tools may take, those of running requests and the
+    /// cached ones together. At most an eighth is cached for later requests. A request that exceeds
+    /// the rest is answered with 503, and one whose list alone is larger with 413.
     max_prepared_bytes, with_max_prepared_bytes: 256 << 20, "bytes";
 
-    /// Sets how many large bodies are read and calls of large schemas checked at once; by default as many as there are
-    /// processors. Others wait.
+    /// Sets how many large bodies are read and calls with large schemas checked at once; by default
+    /// as many as there are processors. Others wait.
     max_workers, with_max_workers: std::thread::available_parallelism().map_or(1, usize::from), "threads";
 
-    /// Sets the pixels of all pictures of the toolbox that are decoded at once; others wait. A program gives its hub
-    /// this budget ([`max_pixels`](Self::max_pixels)).
+    /// Sets the pixels of all pictures of the toolbox that are decoded at once; others wait. The
+    /// program passes this budget to its hub ([`max_pixels`](Self::max_pixels)).
     max_pixels, with_max_pixels: MAX_PIXELS_AT_ONCE, "pixels";
 }
 

@@ -1,7 +1,7 @@
-//! Chat Completions on the way out, by what real clients were seen to demand of a stream:
-//! `role` in the first chunk; `id`, `object`, `created` and `model` in every one; a call
-//! whole in one chunk, with an index dense from 0; the reason in a chunk of its own, and
-//! `tool_calls` never without calls; a failure in mid-stream as an `error` object.
+//! Writes Chat Completions in the form that clients were observed to require: `role` in the first
+//! chunk; `id`, `object`, `created` and `model` in every chunk; each call whole in one chunk, with
+//! dense indices from 0; the finish reason in a chunk of its own, and `tool_calls` never without
+//! calls; a failure in mid-stream as an `error` object.
 
 use serde_json::{Map, Value, json};
 
@@ -16,10 +16,10 @@ use toolgraft::message::{NativeCall, Usage};
 use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, ToolCall, ToolCallDelta};
 use toolgraft::wire::set_member;
 
-/// What a chunk without choices has in their place.
+/// The JSON text of an empty list of choices, as a serialized chunk without choices has it.
 const NO_CHOICES: &str = "\"choices\":[]";
 
-/// Chat Completions.
+/// The shape of Chat Completions.
 pub(super) struct Chat;
 
 impl Shape for Chat {
@@ -29,7 +29,7 @@ impl Shape for Chat {
         Ok(Read { chat: body, places: Places::default(), writer })
     }
 
-    /// For an answer in mid-stream, too.
+    /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         json!({"error": {
             "message": fault.message, "type": error_type(fault.status), "param": fault.param, "code": fault.code,
@@ -45,7 +45,7 @@ impl Shape for Chat {
     }
 }
 
-/// The kind of an error in OpenAI's interfaces.
+/// Returns the `type` of an error in OpenAI's interfaces for an HTTP status.
 pub(super) fn error_type(status: u16) -> &'static str {
     match status {
         401 => "authentication_error",
@@ -56,21 +56,21 @@ pub(super) fn error_type(status: u16) -> &'static str {
     }
 }
 
-/// An answer in chunks.
+/// Writes an answer as chunks.
 pub(super) struct ChatStream {
-    /// Identifier, time, model and further fields of every chunk.
+    /// Identifier, time, model and further fields that every chunk has.
     head: Chunk,
-    /// JSON text of a chunk before and behind its choices, once it was needed.
+    /// JSON text of a chunk before and after its choices; made when it is first needed.
     around: Option<(String, String)>,
     include_usage: bool,
     begun: bool,
     calls: u64,
-    /// Calls are told as [`functions`] tells them.
+    /// `true` if calls are written in the older form that [`functions`] describes.
     older: bool,
 }
 
 impl ChatStream {
-    /// The answer to this request.
+    /// Makes the writer for a request with this body.
     pub(super) fn of(body: &Map<String, Value>) -> Result<Self, Fault> {
         let include_usage = match body.get("stream_options") {
             Some(Value::Object(options)) => flag(options, "include_usage")?.unwrap_or(false),
@@ -80,7 +80,7 @@ impl ChatStream {
         Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0, older: false })
     }
 
-    /// The chunks that a piece of the answer is; none for a fault.
+    /// Returns the chunks for one piece of the answer; none for a fault.
     pub(super) fn chunks(&mut self, out: Out) -> Vec<Chunk> {
         let delta = match out {
             Out::Fields(fields) => {
@@ -101,8 +101,8 @@ impl ChatStream {
         vec![self.chunk(delta, None)]
     }
 
-    /// Fields of the endpoint's chunks. An answer of several rounds has one identifier and
-    /// one time: ours.
+    /// Takes fields of the endpoint's chunks, except `id` and `created`: an answer of several
+    /// rounds has one identifier and one time, made here.
     fn take(&mut self, fields: Map<String, Value>) {
         self.around = None;
         for (name, value) in fields {
@@ -128,12 +128,13 @@ impl ChatStream {
         Chunk { choices: vec![choice], ..self.head.clone() }
     }
 
-    /// Appends a chunk of text behind the first one, of which nothing but the text is new: the
-    /// same as of [`chunk`](Self::chunk), for less.
+    /// Appends a chunk after the first one in which only the text is new. Writes the same as
+    /// [`chunk`](Self::chunk), but copies the text around the choices instead of serializing it
+    /// again.
     fn write_text(&mut self, field: &str, text: &str, to: &mut String) {
         let (before, after) = self.around.get_or_insert_with(|| {
             let head = json_text(&self.head);
-            // No text holds quotation marks as they are, so this is the field itself.
+            // Quotation marks inside a string are escaped, so this match is the field itself.
             let (before, after) = head.split_once(NO_CHOICES).unwrap_or((&head, ""));
             (before.to_owned(), after.to_owned())
         });
@@ -185,6 +186,8 @@ impl Writer for ChatStream {
     fn whole(&mut self, answer: Collected) -> Value {
         let Collected { mut fields, reasoning, text, refusal, calls, finish, .. } = answer;
         let mut message = json!({"role": "assistant", "content": text});
+        // An empty answer without a call or a refusal keeps its empty text: some clients require
+        // one.
         if text.is_empty() && !(calls.is_empty() && refusal.is_empty()) {
             message["content"] = Value::Null;
         }
@@ -213,7 +216,7 @@ impl Writer for ChatStream {
     }
 }
 
-/// What several rounds cost, where no field has a place for it.
+/// Returns the usage of several rounds as text, for headers and comments.
 pub(super) fn cost(usage: Usage) -> String {
     format!("prompt_tokens={}, completion_tokens={}", usage.prompt_tokens, usage.completion_tokens)
 }

@@ -1,4 +1,5 @@
-//! What the rounds of an answer cost, and what the client's limit and the context leave for the next.
+//! Token accounting of an answer: what its rounds cost, and what the client's limit and the context
+//! leave for the next.
 
 use serde_json::{Value, json};
 
@@ -6,29 +7,31 @@ use toolgraft::message::{FinishReason, TokenCounter, Usage};
 use toolgraft::turn::cut_to;
 use toolgraft::wire::ToolDefinition;
 
-/// Bytes of a token at most, taken over a whole message: most have four, runs of spaces more.
+/// Upper bound for the bytes of a token, averaged over a message: most tokens have about four
+/// bytes, runs of spaces have more.
 const TOKEN_BYTES: usize = 16;
 
-/// Bytes beside those, for short messages.
+/// Bytes that are allowed in addition, for short messages.
 const SPARE_BYTES: usize = 2 << 10;
 
-/// What the rounds of an answer cost.
+/// Token accounting of one answer.
 #[derive(Default)]
 pub(super) struct Costs {
-    /// Sum over the rounds that are over, and what the last of them cost.
+    /// `total` is the sum over all finished rounds, `delivered` the usage of the last of them.
     pub(super) total: Usage,
     pub(super) delivered: Usage,
-    /// Tokens of the model's context, where that is known.
+    /// Size of the model's context in tokens, where it is known.
     context: Option<usize>,
-    /// Tokens that the round's message may have, where the client says so.
+    /// Tokens that the round's message may have, where the client sets a limit.
     limit: Option<u64>,
-    /// Messages in a row that a limit cut off.
+    /// Number of messages in a row that a limit cut off.
     cut_off: u32,
-    /// Tokens of the round's request by our own count, and those of them from the model's last
-    /// message on, which no request held before.
+    /// Tokens of the round's request by our own count. `new_tokens` counts those from the model's
+    /// last message on, which no earlier request held.
     pub(super) sent_tokens: usize,
     new_tokens: usize,
-    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
+    /// For a prompt that the endpoint cut: its tokens by our own count, and how many of them the
+    /// endpoint read.
     pub(super) cut_prompt: Option<(u64, u64)>,
 }
 
@@ -37,20 +40,22 @@ impl Costs {
         Costs { context, ..Costs::default() }
     }
 
-    /// Tokens that the next message may have, of so many in all.
+    /// Returns how many tokens the next message may have when the whole answer may have `most`, and
+    /// remembers that.
     pub(super) fn left(&mut self, most: u64) -> u64 {
         let left = most.saturating_sub(self.total.completion_tokens);
         self.limit = Some(left);
         left
     }
 
-    /// Bytes that the round's message may have, whatever the endpoint makes of the limit.
+    /// Returns the bytes that the round's message may have, for endpoints that ignore the token
+    /// limit.
     pub(super) fn allowed_bytes(&self) -> usize {
         let bytes = |tokens: u64| usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN_BYTES);
         self.limit.map_or(usize::MAX, |limit| bytes(limit).saturating_add(SPARE_BYTES))
     }
 
-    /// These messages go to the model, with these tools beside them.
+    /// Counts the tokens of a request with these messages and tools.
     pub(super) fn sends(&mut self, messages: &[Value], tools: &[ToolDefinition]) {
         let own = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
         let calls = |message: &Value| message.get("tool_calls").map_or(0, |calls| tokens(&calls.to_string().into()));
@@ -61,12 +66,13 @@ impl Costs {
         self.sent_tokens = tools + count(&messages[..own]) + self.new_tokens;
     }
 
-    /// Another request stands in the place of the last one, which costs as well.
+    /// Adds the estimated cost of the round whose request is being replaced by another.
     pub(super) fn replaced(&mut self, spoken: &str) {
         self.total = self.total.plus(self.estimate(spoken));
     }
 
-    /// A round is over; what the endpoint says that it cost, and what came of it.
+    /// Adds a finished round: its usage as the endpoint reports it, and its finish reason. Without
+    /// a usage the cost is estimated.
     pub(super) fn round_over(&mut self, usage: Option<Usage>, finish: Option<&FinishReason>, spoken: &str) {
         self.cut_off = if finish == Some(&FinishReason::Length) { self.cut_off + 1 } else { 0 };
         if let Some(read) = usage.and_then(|usage| cut_to(self.sent_tokens, self.new_tokens, usage)) {
@@ -76,7 +82,8 @@ impl Costs {
         self.total = self.total.plus(self.delivered);
     }
 
-    /// What a round cost whose endpoint does not say so, or whose stream was cancelled.
+    /// Estimates the cost of a round for which the endpoint reports none, or whose stream was
+    /// cancelled.
     fn estimate(&self, spoken: &str) -> Usage {
         let written = TokenCounter::estimate().count(spoken) as u64;
         Usage::default()
@@ -85,25 +92,26 @@ impl Costs {
             .with_estimated(true)
     }
 
-    /// Whether a further round may mend a message that a limit cut off: not the second one, none
-    /// that filled the context, and none that took what the client allows.
+    /// Returns `true` if a further round may mend a message that a limit cut off: only the first
+    /// one in a row, and not if it filled the context or used up what the client allows.
     pub(super) fn may_mend(&self) -> bool {
         if self.cut_off == 0 {
             return true;
         }
         let Usage { prompt_tokens, completion_tokens, estimated, .. } = self.delivered;
         let is_full = self.context.is_some_and(|most| {
-            // Servers keep a few tokens for themselves.
+            // Servers reserve a few tokens of the context for themselves.
             let slack = most as u64 / 128 + 2;
             prompt_tokens + completion_tokens + slack >= most as u64
         });
-        // Where the endpoint's own limit is far below the client's, less may fit.
+        // From half of the limit on it counts as used up: an endpoint whose own limit is far below
+        // the client's cuts earlier.
         let is_used_up = self.limit.is_some_and(|most| estimated || completion_tokens >= most / 2);
         self.cut_off == 1 && !is_full && !is_used_up
     }
 }
 
-/// Tokens of a message's content by our own count.
+/// Returns the tokens of a message's content by our own count.
 fn tokens(content: &Value) -> usize {
     let counter = TokenCounter::estimate();
     let count = |text: &Value| text.as_str().map_or(0, |text| counter.count(text));

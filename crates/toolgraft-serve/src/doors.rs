@@ -1,7 +1,8 @@
-//! Who may come in: by name, from where, with which key, with what.
+//! Admission of requests: checks host name, origin, key, content type and body.
 //!
-//! A page in a browser can make a name of its own point to this machine and send requests
-//! to it. `Host` then names that page, and `Origin` too where it cannot: both are refused.
+//! A page in a browser can make a name of its own resolve to this machine and send requests to it.
+//! Its `Host` is then that name, and where the page cannot do that its `Origin` names it: both are
+//! refused.
 
 use std::fmt;
 use std::iter;
@@ -23,23 +24,23 @@ use super::origins;
 use super::upstream::{GOOGLE_KEY, client_key};
 use toolgraft::secrets::same;
 
-/// Names of the loopback.
+/// Host names of the loopback.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// A server with this name takes every `Host`: for one that listens on all addresses, where
+/// A configured name that accepts every `Host`: for a server that listens on all addresses, where
 /// the key keeps strangers out.
 pub(super) const ANY_HOST: &str = "*";
 
-/// Most JSON values of a request: read, each takes many times what it does as text. Histories of
-/// a megabyte have some thousands, since calls and results stand in them as text.
+/// Maximum number of JSON values in a request, since a parsed value takes many times its text's
+/// memory. Histories of a megabyte have some thousands, since calls and results are mostly text.
 const MAX_VALUES: usize = 500_000;
 
-/// Longest time that a body may take, however steadily it comes.
+/// Longest time that a body may take, however steadily it arrives.
 const MAX_BODY_TIME: Duration = Duration::from_secs(300);
 
-/// Refuses a request that names another host, or comes from another site's page.
+/// Refuses a request that names another host, or that comes from a page of another site.
 pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Fault> {
-    // Whoever stands between might read the one, and this server the other (RFC 9112, 3.2).
+    // With two `Host` headers a proxy may read one and this server the other (RFC 9112, 3.2).
     if headers.get_all(header::HOST).iter().count() > 1 {
         return Err(Fault::door(400, "host_twice", "the request has more than one 'Host'"));
     }
@@ -65,10 +66,12 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     if origins::allowed(headers, config).is_some() {
         return Ok(());
     }
-    // An extension of a browser may be called like this machine (`chrome-extension://localhost`).
+    // The origin of a browser extension may have this machine's name as its host
+    // (`chrome-extension://localhost`), so only HTTP counts.
     let is_page = |scheme: &str| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     let named = origin.split_once("://").filter(|(scheme, _)| is_page(scheme)).map(|(_, host)| name_of(host));
-    // Every site's page may say `null`.
+    // An origin `null` names no host, and any site's page may send it. A page of this server's own
+    // address counts where a key is needed as well.
     let is_own =
         named.is_some_and(|name| is_named(name, config) || name == name_of(&host) && config.client_key.is_some());
     if is_own {
@@ -82,7 +85,7 @@ fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// A host without its port.
+/// Returns a host without its port.
 fn name_of(host: &str) -> &str {
     match host.rfind(':') {
         Some(at) if !host[at..].contains(']') && host[at + 1..].bytes().all(|b| b.is_ascii_digit()) => &host[..at],
@@ -99,7 +102,7 @@ fn is_named(name: &str, config: &Config) -> bool {
     names.any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Refuses a request without the key.
+/// Refuses a request without the configured key, or with a wrong one.
 pub(super) fn check_key(headers: &HeaderMap, config: &Config) -> Result<(), Fault> {
     let Some(key) = &config.client_key else { return Ok(()) };
     match client_key(headers) {
@@ -113,8 +116,8 @@ pub(super) fn check_key(headers: &HeaderMap, config: &Config) -> Result<(), Faul
     }
 }
 
-/// Takes a key out of the URL, where Google's interface lets it stand, into its header. From
-/// here on nothing has it in a URL that might be written down.
+/// Moves a key from the URL's query, where Google's interface allows it, into its header, so that
+/// the key is in no URL that might be logged.
 pub(super) fn take_key(request: &mut Request) {
     let mut parts = request.uri().clone().into_parts();
     let Some(query) = parts.path_and_query.as_ref().and_then(|all| all.query()) else { return };
@@ -140,7 +143,8 @@ fn is_key(pair: &str) -> bool {
     pair.split('=').next() == Some("key")
 }
 
-/// Refuses a body of another type: a page of another site can send `text/plain` unasked.
+/// Refuses a body that is not `application/json`: a page of another site can send `text/plain`
+/// without the browser asking first.
 pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     let kind = headers.get(header::CONTENT_TYPE).map(text).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -150,17 +154,19 @@ pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::door(415, "unsupported_media_type", format!("the body must be 'application/json', and is {kind:?}")))
 }
 
-/// Whether a page in a browser may have sent the request: a browser names the page in every POST.
+/// Returns `true` if a page in a browser may have sent the request: browsers send one of these
+/// headers with every POST.
 pub(super) fn is_of_a_page(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site")
 }
 
-/// The body, within its limits and what is left for all bodies.
+/// Reads the body. Fails if it exceeds its size limit, the budget for all bodies or a time limit,
+/// or if its encoding is not supported.
 pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<Bytes, Fault> {
     let headers = &parts.headers;
     let too_large = || {
         let message = format!("the body may have {} bytes", config.max_body);
-        // By this code agents know that they have to make their history shorter.
+        // Agents know by this code that they have to shorten their history.
         Fault::door(413, "context_length_exceeded", message)
     };
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
@@ -175,7 +181,7 @@ pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<B
     }
     let held = parts.extensions.get::<Held>();
     let takes = |bytes: usize| held.map_or(Ok(()), |held| held.grow(bytes));
-    // What is announced has its room before the first byte comes.
+    // The announced length is reserved before the first byte arrives.
     let mut room = announced.unwrap_or(0);
     takes(room)?;
     let read = async {
@@ -207,7 +213,7 @@ fn slow() -> Fault {
 
 /// Refuses JSON texts that together have more values than [`MAX_VALUES`].
 pub(super) fn check_values<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone) -> Result<(), Fault> {
-    // Texts that together have fewer bytes need no look: each value but the first has one before it.
+    // Shorter texts need no count: each value but the first takes at least one separating byte.
     if texts.clone().map(|text| text.len() + 1).sum::<usize>() <= MAX_VALUES
         || texts.map(values).sum::<usize>() <= MAX_VALUES
     {
@@ -217,34 +223,35 @@ pub(super) fn check_values<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone) ->
     Err(Fault::door(413, "too_many_values", message))
 }
 
-/// Values of a JSON text, about: what separates or opens them outside strings.
+/// Counts the values of a JSON text approximately: the bytes outside strings that separate or open
+/// values.
 fn values(text: &[u8]) -> usize {
     let (mut count, mut at) = (1, 0);
     while let Some(byte) = text.get(at) {
         at += 1;
         match byte {
             b',' | b':' | b'[' | b'{' => count += 1,
-            b'"' => at = behind_string(text, at),
+            b'"' => at = string_end(text, at),
             _ => {}
         }
     }
     count
 }
 
-/// Where a string ends that begins here.
-fn behind_string(text: &[u8], mut at: usize) -> usize {
+/// Returns the offset after the end of the string whose content begins at `at`.
+fn string_end(text: &[u8], mut at: usize) -> usize {
     while let Some(end) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += end + 1;
         if text[at - 1] == b'"' {
             return at;
         }
-        // What is escaped.
+        // Skips the escaped byte.
         at += 1;
     }
     text.len()
 }
 
-/// The object that a body is.
+/// Parses a body, which must be a JSON object.
 pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     check_values(iter::once(body))?;
     match serde_json::from_slice(body) {
@@ -254,13 +261,13 @@ pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// What is said of a body that is no JSON.
+/// Returns the fault for a body that is not JSON.
 pub(super) fn not_json(error: serde_json::Error) -> Fault {
     Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
 }
 
-/// The object that a body is without its `tools`, and these as they are written. `None` where
-/// it is no such object.
+/// Parses a body without its `tools`, and returns these as raw text. `None` if it is not an object
+/// with tools.
 pub(super) fn object_and_tools(body: &[u8]) -> Option<(Map<String, Value>, &str)> {
     let Apart { object, tools } = serde_json::from_slice(body).ok()?;
     Some((object, tools?.get()))

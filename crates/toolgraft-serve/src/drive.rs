@@ -1,4 +1,4 @@
-//! An exchange with its model stream and its calls.
+//! Drives an exchange: connects it with the model's stream and the toolbox's calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,35 +26,36 @@ use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
 use toolgraft::{Model, OpenAi, Outcome};
 
-/// What happens next.
+/// The next output of a driver.
 pub(super) enum Next {
     /// A piece of the answer.
     Out(Out),
-    /// A call of the toolbox begins: the client must see its answer begun, so that
-    /// nobody plays the request again.
+    /// A call of the toolbox begins. The stream must begin now, so that the client does not repeat
+    /// the request.
     Busy,
 }
 
-/// What runs for one request. Dropping it cancels the model and the calls.
+/// Everything that runs for one request. Dropping it cancels the model's stream and the calls.
 pub(super) struct Driver {
-    /// Away while another thread works on it.
+    /// `None` while another thread works on it (`away`).
     exchange: Option<Box<Exchange>>,
     away: Option<BoxFuture<'static, Result<Box<Exchange>, Fault>>>,
     shared: Arc<Shared>,
-    /// How far it is, for while it is away.
+    /// The last progress, for the time while the exchange is away.
     progress: Progress,
-    /// What is kept of whoever asks.
+    /// Stored facts of the client that sends the request.
     kept: Kept,
     headers: Vec<(String, String)>,
-    /// What no client may read, whatever the endpoint says.
+    /// Secrets that no client may see, whatever the endpoint sends.
     secrets: Secrets,
-    /// Bytes of all requests, and those that the endpoint got before.
+    /// Bytes of all requests of this answer, and how many of them repeat the beginning of an
+    /// earlier request.
     sent: (u64, u64),
     answer: Option<Answer>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
-    /// The request's.
+    /// The request's tracing span.
     span: Span,
-    /// How long the answer may take, and until when.
+    /// The time limit of the answer, and the instant at which it is reached.
     limit: Option<(Duration, Instant)>,
 }
 
@@ -66,7 +67,7 @@ impl Driver {
         secrets: Secrets,
         span: Span,
     ) -> Self {
-        // One that no clock can hold is none.
+        // A time too long for the clock is no limit.
         let limit = shared.config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
         Driver {
             progress: exchange.progress(),
@@ -84,49 +85,52 @@ impl Driver {
         }
     }
 
-    /// The client's calls and what stood before them, where calls of the toolbox did.
+    /// Takes the identifiers of the client's calls and the messages that stood before them, if
+    /// calls of the toolbox ran.
     pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.exchange.as_mut()?.take_kept()
     }
 
-    /// What is kept of whoever asks.
+    /// Returns the stored facts of the client.
     pub(super) fn kept(&self) -> &Kept {
         &self.kept
     }
 
-    /// The same, where this answer is to be known later as one behind no words that may be
-    /// anybody's.
+    /// Returns the same if this answer must be recognized later as one that follows no text of
+    /// third parties.
     pub(super) fn clean(&self) -> Option<&Kept> {
         self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
     }
 
-    /// How far it is.
+    /// Returns the progress of the answer.
     pub(super) fn progress(&self) -> Progress {
         self.exchange.as_deref().map_or(self.progress, Exchange::progress)
     }
 
-    /// Tools whose description the listing does not hold, of how many.
+    /// Returns the number of tools whose description the listing cut, and of all listed tools.
     pub(super) fn cut(&self) -> (usize, usize) {
         self.exchange.as_deref().map_or((0, 0), Exchange::cut)
     }
 
-    /// Schemas that are set aside, by the names of their tools.
+    /// Returns the names of the tools whose schemas are set aside.
     pub(super) fn set_aside(&self) -> Vec<String> {
         self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
     }
 
-    /// Types of tools that the client's own service would run, and that are left out.
+    /// Returns the types of tools that are left out because only the client's own service can run
+    /// them.
     pub(super) fn left_out(&self) -> String {
         self.exchange.as_deref().map(Exchange::left_out).unwrap_or_default().to_owned()
     }
 
-    /// What the prompts of all rounds took that are over.
+    /// Returns what the prompts of all finished rounds took.
     pub(super) fn prompt_cost(&self) -> PromptCost {
         let (Progress { usage, cut_prompt, .. }, (bytes, repeated)) = (self.progress(), self.sent);
         PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens, cut: cut_prompt }
     }
 
-    /// The next that happens. Waiting may be given up and begun again.
+    /// Returns the next output; `None` at the end. The future may be dropped and the method called
+    /// again.
     pub(super) async fn next(&mut self) -> Option<Next> {
         let span = self.span.clone();
         self.advance().instrument(span).await
@@ -142,7 +146,8 @@ impl Driver {
                     Err(fault) => return Some(Next::Out(Out::Failed(fault))),
                 }
             }
-            // It is gone where the work on it broke, which was told.
+            // The exchange is lost if the work on the other thread panicked, which was reported
+            // above.
             let exchange = self.exchange.as_deref_mut()?;
             while let Some(step) = exchange.step() {
                 match step {
@@ -204,7 +209,7 @@ impl Driver {
         }
     }
 
-    /// Has another thread take what the model said.
+    /// Has another thread process an event of the model.
     fn hand_over(
         &self,
         mut exchange: Box<Exchange>,
@@ -221,7 +226,7 @@ impl Driver {
     }
 }
 
-/// What the span tells of the answer's end.
+/// Records the end of an answer in its span.
 fn trace(span: &Span, exchange: &Exchange, out: &Out) {
     match out {
         Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.total)),
@@ -238,7 +243,7 @@ fn trace(span: &Span, exchange: &Exchange, out: &Out) {
 
 type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
-/// Sends a request to the model.
+/// Sends a request to the model and returns the stream of its answer.
 fn send(
     exchange: &mut Exchange,
     sent: Sent,
@@ -246,11 +251,12 @@ fn send(
     headers: &[(String, String)],
     secrets: &Secrets,
 ) -> Option<Answer> {
-    // A client tries a refused request again by itself; of a later round it knows nothing.
+    // Only later rounds are retried: a client repeats a refused request itself, but knows nothing
+    // of later rounds.
     let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };
     let Sent { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
     let mut request = Request::default();
-    // What is learned of an endpoint is learned by model.
+    // What is learned about an endpoint is stored for each model.
     request.model = body.get("model").and_then(Value::as_str).map(str::to_owned);
     (request.constraint, request.alternatives, request.by_prompt) = (constraint, alternatives, by_prompt);
     (request.tools, request.tool_choice) = (tools, tool_choice);
@@ -274,7 +280,7 @@ fn send(
     }
 }
 
-/// What comes before this time; `None` where nothing does.
+/// Awaits a future until a deadline; `None` if that passes first.
 async fn before<T>(until: Option<Instant>, coming: impl Future<Output = T>) -> Option<T> {
     match until {
         Some(until) => timeout_at(until, coming).await.ok(),

@@ -1,11 +1,11 @@
-//! Paths that clients ask for and this server does not have, and what to set instead.
+//! Messages for paths that this server does not have, with the setting that corrects the client.
 
-/// Paths below `/v1`, as clients ask for them whose base URL lacks it.
+/// Paths below `/v1` as clients request them if their base URL lacks it.
 const BELOW_V1: [&str; 7] =
     ["/chat/completions", "/messages", "/responses", "/completions", "/embeddings", "/models", "/v1beta/openai"];
 
-/// Why there is nothing at this path of the server that is called so, and the remedy where a client's
-/// setting is wrong.
+/// Returns the message for a path that does not exist, with the remedy where a setting of the
+/// client is wrong. `host` is the name under which the client reached the server.
 pub(super) fn missing(path: &str, host: Option<&str>) -> String {
     let base = format!("http://{}", host.unwrap_or("127.0.0.1:8787"));
     let there_is = format!("there is no {path} here");
@@ -20,6 +20,7 @@ pub(super) fn missing(path: &str, host: Option<&str>) -> String {
     if path.strip_prefix("/api/v1").is_some_and(is_below) {
         return format!("{there_is}: set the base URL {base}/v1");
     }
+    // Clients that check the base URL itself ask for `/v1`, others leave `/v1` out.
     if is_below(path) || path == "/v1" || path == "/v1/" {
         return format!("{there_is}: the base URL of an OpenAI client ends in /v1; set {base}/v1");
     }

@@ -1,20 +1,21 @@
-//! One request on its way: what the client asked, what the model says, what the client sees.
+//! The exchange of one request, from the client's request over the model's answers to the output
+//! for the client.
 //!
-//! Sans-IO: in come the model's events and the outcomes of calls, out go requests for
-//! the model and pieces of the answer, in no client's shape. A [`Turn`] reads, judges
-//! and corrects; the client's history stands in front of every request as it was
-//! rendered once, so the turn knows only what came since.
+//! Sans-IO: the model's events and the outcomes of calls come in; requests for the model and pieces
+//! of the answer, in no client's format, go out. A [`Turn`] reads, judges and corrects. The
+//! client's history is rendered once and put in front of every request, so the turn knows only what
+//! came after it.
 //!
 //! ```text
 //! Asked ─▶ Exchange ── Step::Send ──▶ model ── ModelEvent ──▶ Exchange ─▶ Step::Out
 //!              ▲  └── Step::Run ──▶ toolbox ── Outcome ──────────┘
 //! ```
 //!
-//! What was sent cannot be taken back. So a call is sent whole, once its message is over
-//! and the call is accepted; the text of rounds that only correct is held until it is known
-//! to be the answer; an answer that has to match a schema is held until it does.
+//! Output that was sent cannot be taken back. So a call is sent whole, once its message is over and
+//! the call is accepted; the text of rounds that only correct is held until it is known to be the
+//! answer; an answer with a schema is held until it matches.
 //!
-//! What goes to the model is made in `ask`, how an answer ends in `over`.
+//! The submodule `ask` makes the requests for the model, `over` ends an answer.
 
 mod ask;
 mod over;
@@ -48,20 +49,19 @@ use toolgraft::validate::takes_long;
 use toolgraft::wire::ToolDefinition;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 
-/// What is to be done next.
+/// The next thing that the caller has to do.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Send this to the endpoint and report its answer.
+    /// Send this request to the endpoint and report its answer.
     Send(Sent),
-    /// Nothing more of that answer is wanted.
+    /// Cancel the running answer.
     Cancel,
     /// Run this call and report its outcome.
     Run(Invocation),
-    /// Tell the client.
+    /// Send this to the client.
     Out(Out),
 }
 
-/// What the client is shown.
 impl From<ClientPiece> for Step {
     fn from(piece: ClientPiece) -> Self {
         Step::Out(match piece {
@@ -76,86 +76,90 @@ impl From<ClientPiece> for Step {
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) body: Map<String, Value>,
-    /// What the answer is held to, where the endpoint takes it; in no field of the body.
+    /// The structure that the answer is constrained to, where the endpoint supports it. Not in the
+    /// body.
     pub(super) constraint: Option<Arc<Constraint>>,
-    /// Whether the probabilities of its tokens are wanted.
+    /// `true` if the probabilities of the answer's tokens are needed.
     pub(super) alternatives: bool,
-    /// The tools, where it carries them, and the choice among them; in no field of the body either.
+    /// The tools, where the request carries them natively, and the choice among them. Not in the
+    /// body.
     pub(super) tools: Vec<ToolDefinition>,
     pub(super) tool_choice: ToolChoice,
-    /// The same may be asked by prompt.
+    /// `true` if the same question can be asked with the tools in the prompt.
     pub(super) by_prompt: bool,
 }
 
-/// Fields of some endpoints that hold an answer to a structure. What a client says there
-/// counts alone.
+/// Fields by which some endpoints constrain an answer. If a client sets one, no structure of ours
+/// is added.
 const STRUCTURES: [&str; 9] = [
     "grammar", "json_schema", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
     "ebnf", "regex",
 ];
 
-/// Whether the client's own fields hold the answer to a structure.
+/// Returns `true` if the client's own fields constrain the answer.
 fn is_held(body: &Map<String, Value>) -> bool {
     STRUCTURES.iter().any(|field| body.contains_key(*field))
 }
 
-/// Bytes of an answer from which on it is read away from the threads that serve.
+/// Bytes of an answer from which on it is processed on a thread of its own, apart from those that
+/// serve.
 const LONG: usize = 128 << 10;
 
-/// A call of the toolbox that runs.
+/// A running call of the toolbox.
 struct Own {
     id: String,
-    /// What it brings may be anybody's words.
+    /// `true` if its result may contain text of third parties.
     untrusted: bool,
 }
 
-/// One request on its way; see the module.
+/// One request in progress; see the module.
 pub(super) struct Exchange {
     prepared: Arc<Prepared>,
     asked: Asked,
     turn: Turn,
     steps: VecDeque<Step>,
     over: bool,
-    /// Calls of the message that is over, for the client and for the toolbox.
+    /// Calls of the finished message, for the client and for the toolbox.
     client_calls: Vec<Invocation>,
     own_calls: Vec<Invocation>,
     text: ClientText,
     rounds: u32,
     costs: Costs,
-    /// What the model said in the round.
+    /// Text that the model has sent in this round.
     spoken: String,
-    /// The round's request is out.
+    /// `true` while the round's request has not been answered completely.
     awaits: bool,
-    /// The last request carried the tools.
+    /// `true` if the last request carried the tools natively.
     native: bool,
-    /// Why the last message ended.
+    /// Reason for which the last message ended.
     finish: Option<FinishReason>,
-    /// The model refused to answer.
+    /// `true` if the model refused to answer.
     refused: bool,
-    /// Times in a row that the model repeated a passage, where it was stopped for that.
+    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
     repeats: Option<u32>,
-    /// Calls of the toolbox that were begun in this answer; those that run.
+    /// `own_begun` is the number of toolbox calls begun for this answer; `running` are those not
+    /// finished.
     own_begun: usize,
     running: Vec<Own>,
-    /// Behind results that may be anybody's words.
+    /// `true` once a result with possible text of third parties is in the conversation.
     untrusted: bool,
-    /// What came since the client's history, as of the last request.
+    /// Messages since the client's history, as of the last request.
     since: Vec<Value>,
-    /// The client's calls, and what stood between its history and them.
+    /// Identifiers of the client's calls, and the messages between its history and them.
     kept: Option<(Vec<String>, Before)>,
-    /// What the model wrote as calls in this round and cannot run, by its index: some is told again
-    /// at the message's end.
+    /// Rejected calls of this round by their index; some are sent as text at the message's end.
     rejected: BTreeMap<u32, Rejected>,
-    /// Checking a call or the answer may take long.
+    /// `true` if checking a call or the answer may take long.
     is_heavy: bool,
-    /// Where all of it is written down.
+    /// The record for the inspector, if there is one.
     record: Option<TurnRecord>,
 }
 
 impl Exchange {
-    /// In a box: it takes some kilobytes, which each function that it passes through would copy.
+    /// Makes an exchange. In a box, since it takes some kilobytes that each function it passes
+    /// through would copy.
     pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Box<Self>, Fault> {
-        // The turn quotes it, and has no place for none.
+        // The turn quotes the question, which must not be empty.
         let question = &mut asked.history.question;
         if question.trim().is_empty() {
             "-".clone_into(question);
@@ -167,7 +171,7 @@ impl Exchange {
         client.results = std::mem::take(&mut asked.history.results);
         client.rejected = std::mem::take(&mut asked.history.rejected);
         client.calls = std::mem::take(&mut asked.history.calls);
-        // What the client demands of the answer leaves no place for a structure of ours.
+        // If the client's own fields constrain the answer, no structure of ours is added.
         client.is_free = is_held(&asked.body);
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
         let turn = Turn::of_client(setup, conversation, output, client)?;
@@ -202,12 +206,12 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// Writes down from here on what goes to the model, what comes, and what is made of it.
+    /// Starts recording the requests to the model, its events and the results for the inspector.
     pub(super) fn record(&mut self, recorder: Recorder) {
         self.record = Some(TurnRecord::new(recorder));
     }
 
-    /// A request goes out, and its answer is handed on.
+    /// Records a request and wraps the stream of its answer, if a recorder is set.
     pub(super) fn recorded(&mut self, request: &Request, answer: Events) -> Events {
         match &mut self.record {
             Some(record) => record.stream(self.prepared.setup.catalog(), request, answer),
@@ -215,12 +219,12 @@ impl Exchange {
         }
     }
 
-    /// Whether it is written down.
+    /// Returns `true` if the exchange is recorded.
     pub(super) fn is_recorded(&self) -> bool {
         self.record.is_some()
     }
 
-    /// The next thing to do; `None` until something was reported.
+    /// Returns the next step; `None` until something is reported.
     pub(super) fn step(&mut self) -> Option<Step> {
         let mut step = self.steps.pop_front();
         if let Some(Step::Out(Out::Call(NativeCall { name, .. }))) = &mut step {
@@ -229,28 +233,30 @@ impl Exchange {
         step
     }
 
-    /// Whether the answer is over, once all steps are taken.
+    /// Returns `true` if the answer is over once all steps are taken.
     pub(super) fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Listed tools whose description is cut, before anything was said, of how many.
+    /// Returns how many listed tools had their description cut at the start, and the number of all
+    /// listed tools.
     pub(super) fn cut(&self) -> (usize, usize) {
         self.prepared.cut
     }
 
-    /// Schemas that are set aside, by the names of their tools.
+    /// Returns the names of the tools whose schemas are set aside.
     pub(super) fn set_aside(&self) -> Vec<String> {
         let form = self.asked.no_form.then(|| "response_format".to_owned());
         self.prepared.set_aside.iter().cloned().chain(form).collect()
     }
 
-    /// Types of tools that the client's own service would run, and that are left out.
+    /// Returns the types of tools that are left out because only the client's own service can run
+    /// them.
     pub(super) fn left_out(&self) -> &str {
         &self.prepared.left_out
     }
 
-    /// How far it is.
+    /// Returns the progress of the answer.
     pub(super) fn progress(&self) -> Progress {
         let offers = self.prepared.setup.config().tools_mode != ToolsMode::Prompt;
         Progress {
@@ -265,49 +271,53 @@ impl Exchange {
         }
     }
 
-    /// What is kept of whoever asks.
+    /// Returns the stored facts of the client that sends the request.
     pub(super) fn kept(&self) -> &Kept {
         &self.asked.kept
     }
 
-    /// Whether this answer is to be known later as one behind no words that may be anybody's.
+    /// Returns `true` if this answer must be recognized later as one that follows no text of third
+    /// parties.
     pub(super) fn is_clean(&self) -> bool {
         self.prepared.watches() && !self.untrusted
     }
 
-    /// Whether taking this may take long: where a call is checked by a schema that is more than
-    /// a few fields, or is long itself.
+    /// Returns `true` if processing this event may take long: a call with a large schema is
+    /// checked, or the text is longer than [`LONG`].
     pub(super) fn is_heavy(&self, event: Option<&Result<ModelEvent, ModelError>>) -> bool {
         let is_read =
             matches!(event, None | Some(Ok(ModelEvent::Delta(_) | ModelEvent::Call(_) | ModelEvent::Finish(_))));
+        // Other events, such as progress, are never checked by a schema.
         is_read && (self.is_heavy || self.spoken.len() > LONG)
     }
 
-    /// The client's calls and what stood before them, where calls of the toolbox did.
+    /// Takes the identifiers of the client's calls and the messages that stood before them, if
+    /// calls of the toolbox ran.
     pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.kept.take()
     }
 
-    /// Takes what the model said; `None` where its stream ended without a reason.
+    /// Processes an event of the model; `None` says that its stream ended without a reason.
     pub(super) fn model(&mut self, event: Option<Result<ModelEvent, ModelError>>) {
         if self.over {
             return;
         }
         let input = match event {
             Some(Ok(ModelEvent::Fields(fields))) => return self.out(Out::Fields(fields)),
-            // The client is told by comments that its answer is on its way.
+            // Progress is not handed on: comments tell the client that its answer is being made.
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
                 if delta.kind == DeltaKind::Refusal {
-                    // It ends the answer, whatever round this is.
+                    // A refusal ends the answer in whatever round it comes.
                     self.out(Out::Refusal(delta.text.clone()));
                 }
-                // Whatever the endpoint makes of the limit, the client's holds.
+                // An endpoint may ignore the token limit; the client's limit holds nevertheless.
                 if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
             }
-            // Not what the turn sent is too long, but the client's history before it. The turn would
-            // measure the context by what it sent, for every request with the same tools.
+            // The context is exceeded by the client's history, not by the turn's messages. The turn
+            // would take its own messages for the measure of the context, for every later request
+            // with the same tools.
             Some(Err(error @ ModelError::ContextExceeded { .. })) => Input::ModelFailed(error),
             Some(Err(error)) if !self.native => Input::ModelFailed(error),
             event => match Input::of_model(event) {
@@ -318,7 +328,7 @@ impl Exchange {
         self.handle(input);
     }
 
-    /// Takes what became of a call of ours.
+    /// Processes the outcome of a toolbox call.
     pub(super) fn outcome(&mut self, id: String, outcome: Outcome) {
         if self.over {
             return;
@@ -353,7 +363,7 @@ impl Exchange {
         }
     }
 
-    /// Does what the turn wants.
+    /// Executes the actions that the turn requests.
     fn run(&mut self) {
         loop {
             while let Some(action) = self.turn.action() {
@@ -394,12 +404,12 @@ impl Exchange {
             Action::Emit(event) => self.event(event),
             Action::Send(request) => self.send(request),
             Action::CancelStream => self.steps.push_back(Step::Cancel),
-            // The endpoint was asked before, so that the history is there in the right form.
+            // The endpoint was asked before the history was rendered, so the answer is known.
             Action::Probe(_) => self.turn.handle(Input::Probed(Some(self.asked.native.is_some())))?,
-            // What does not fit is for the client to leave out.
+            // The client, not this server, shortens a history that does not fit.
             Action::AskContext(_) => self.turn.handle(Input::ContextWindow(None))?,
-            // Whether the client's call runs is for the client to decide. For a call of ours
-            // nobody is there to be asked.
+            // The client decides itself about its calls. For a call of the toolbox nobody can be
+            // asked, so it is denied.
             Action::Ask(request) => {
                 let approval = Approval::from(self.prepared.is_clients(request.server.as_deref(), &request.tool));
                 self.turn.handle(Input::Approval { id: request.id, approval })?;
@@ -440,7 +450,7 @@ impl Exchange {
         }
     }
 
-    /// What a call of ours is answered with that must not run.
+    /// Returns the outcome for a toolbox call that must not run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
         let has_begun_all = self.own_begun >= self.prepared.config.max_calls;
         let last = has_begun_all.then_some(ModelNote::LastRound);

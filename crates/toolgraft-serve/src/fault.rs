@@ -1,4 +1,4 @@
-//! Why a request gets no answer, in no client's shape.
+//! The error type of requests, independent of the client's interface.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use toolgraft::agent::StopReason;
 use toolgraft::model::{ModelError, ModelErrorKind, ModelFailure};
 use toolgraft::turn::TurnError;
 
-/// Why a request gets no answer.
+/// The reason for which a request gets no answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fault {
     /// HTTP status.
     pub(super) status: u16,
-    /// What happened, and where.
+    /// Text that says what happened and where.
     pub(super) message: String,
-    /// A word for programs.
+    /// Error code for programs.
     pub(super) code: Option<&'static str>,
-    /// The field of the request that is wrong.
+    /// Field of the request that is wrong, if one is.
     pub(super) param: Option<String>,
-    /// Whether the same request may pass soon; clients try such ones again by themselves.
+    /// `true` if the same request may succeed soon; clients retry such requests by themselves.
     pub(super) retry: bool,
-    /// When it may.
+    /// Time after which a retry may succeed, if known.
     pub(super) retry_after: Option<Duration>,
 }
 
@@ -28,38 +28,39 @@ impl Fault {
         Fault { status, message: message.into(), code: None, param: None, retry: false, retry_after: None }
     }
 
-    /// The client's mistake.
+    /// Makes a fault for a mistake of the client.
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         Fault::new(400, message)
     }
 
-    /// The client's mistake, in this field.
+    /// Makes a fault for a mistake of the client in this field.
     pub(super) fn field(param: impl Into<String>, message: impl Into<String>) -> Self {
         Fault::invalid(message).with_param(param)
     }
 
-    /// Refused at the door.
+    /// Makes a fault for a request that is refused before it is read completely.
     pub(super) fn door(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Fault::new(status, message).with_code(code)
     }
 
-    /// The endpoint's fault, or its model's.
+    /// Makes a fault for a failure of the endpoint or its model.
     pub(super) fn upstream(status: u16, message: impl Into<String>) -> Self {
         Fault { retry: status == 429 || status == 503, ..Fault::new(status, message) }
     }
 
-    /// This program broke at the request.
+    /// Makes a fault for a request at which this program panicked.
     pub(super) fn broken() -> Self {
         let message = "the server failed at this request, which is a fault of its own; its stderr says where";
         Fault::new(500, message).with_code("internal_error")
     }
 
-    /// Our own fault.
+    /// Makes a fault for an error of this program.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Fault::new(500, message)
     }
 
-    /// What happened, with its place in front, for interfaces without a field for that.
+    /// Returns the message with the field in front, for interfaces whose errors have no member for
+    /// it.
     pub(super) fn placed(&self) -> String {
         match &self.param {
             Some(param) => format!("{param}: {}", self.message),
@@ -78,14 +79,14 @@ impl Fault {
     }
 }
 
-/// The driver and the turn disagree, which no request can bring about.
+/// An error of the turn means that driver and turn disagree, which no request can cause.
 impl From<TurnError> for Fault {
     fn from(error: TurnError) -> Self {
         Fault::internal(error.to_string())
     }
 }
 
-/// Why there is no answer.
+/// The fault for an answer that ended without a result.
 impl From<&StopReason> for Fault {
     fn from(reason: &StopReason) -> Self {
         match reason {
@@ -103,14 +104,15 @@ impl From<&StopReason> for Fault {
     }
 }
 
-/// A failure of the endpoint: its status where it refused, else that of a gateway.
+/// Returns the fault for a failure of the endpoint: with its status if it refused the request, else
+/// with that of a gateway.
 fn failed(failure: &ModelFailure) -> Fault {
     let message = match failure.source.as_deref() {
         Some(ModelError::Refused { message, .. } | ModelError::ContextExceeded { message, .. }) => message.clone(),
         _ => failure.message.clone(),
     };
     match failure.status {
-        // Whatever status the endpoint has for it: the client sent too much.
+        // Endpoints use different statuses for this; the client sent too much in every case.
         _ if failure.error == ModelErrorKind::ContextExceeded => {
             Fault::invalid(message).with_code("context_length_exceeded").with_param("messages")
         }
@@ -120,7 +122,8 @@ fn failed(failure: &ModelFailure) -> Fault {
         _ if failure.error == ModelErrorKind::Unreachable => {
             Fault::upstream(502, message).with_code("upstream_unreachable")
         }
-        // The server demands what the endpoint cannot: no other request fares better.
+        // The server requires a structure that the endpoint cannot enforce, so a retry cannot
+        // succeed.
         _ if failure.error == ModelErrorKind::Unconstrained => {
             Fault::upstream(501, message).with_code("constraint_refused")
         }
@@ -128,7 +131,7 @@ fn failed(failure: &ModelFailure) -> Fault {
     }
 }
 
-/// How long the endpoint wants to be left alone.
+/// Returns the time that the endpoint asks clients to wait.
 fn retry_after(failure: &ModelFailure) -> Option<Duration> {
     match failure.source.as_deref() {
         Some(ModelError::Refused { retry_after, .. }) => *retry_after,

@@ -1,11 +1,12 @@
 //! The older form of tools in Chat Completions: `functions`, `function_call` and the role
-//! `function`, one call in a message. Read as tools, answered in its own words.
-//! Source: OpenAI's reference of the interface, where these fields are marked as deprecated.
+//! `function`, with one call in a message. It is converted to tools, and the answer is written in
+//! the same form. Source: OpenAI's reference of the interface, where these fields are marked as
+//! deprecated.
 
 use serde_json::{Map, Value, json};
 use toolgraft::wire::{set_member, take_member};
 
-/// Makes tools of functions, where a request has those and no tools; whether it had.
+/// Converts functions to tools if a request has functions and no tools; returns `true` if it did.
 pub(super) fn take(body: &mut Map<String, Value>) -> bool {
     if body.get("tools").is_some_and(|tools| !tools.is_null()) {
         return false;
@@ -26,7 +27,7 @@ pub(super) fn take(body: &mut Map<String, Value>) -> bool {
     true
 }
 
-/// A chunk or a whole answer with its call in the older form.
+/// Converts a chunk or a whole answer with its call to the older form.
 pub(super) fn told(mut answer: Value) -> Value {
     let choices = answer.get_mut("choices").and_then(Value::as_array_mut);
     for choice in choices.into_iter().flatten() {

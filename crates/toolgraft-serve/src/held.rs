@@ -1,4 +1,4 @@
-//! What one request holds of the budgets.
+//! The share of the budgets that one request has reserved.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,45 +14,45 @@ use super::fault::Fault;
 use super::upstream::client_key;
 use toolgraft::budget::Permit;
 
-/// What a request holds of the budgets until its answer is over. A clone holds the same.
+/// A request's reservations in the budgets, kept until its answer is over. Clones share them.
 #[derive(Clone)]
 pub(super) struct Held(Arc<Parts>);
 
 struct Parts {
-    /// Its place among the requests.
+    /// The request's place in `max_requests`.
     _request: Permit,
-    /// The bytes of its body.
+    /// The bytes of its body in `max_body_bytes`.
     body: Mutex<Permit>,
 }
 
 impl Held {
-    /// Lets a request in.
+    /// Reserves a place for a request.
     ///
     /// # Errors
-    /// There are too many.
+    /// Fails if there are too many requests.
     pub(super) fn new(headers: &HeaderMap, config: &Config) -> Result<Self, Fault> {
-        // Whoever shows the one key that lets clients in cannot be told apart.
+        // With a configured key all clients send the same one, so they cannot be told apart.
         let client = config.client_key.is_none().then(|| client_key(headers).unwrap_or_default());
         let request = config.budgets.max_requests.take(client.as_deref(), 1)?;
         let body = Mutex::new(config.budgets.max_body_bytes.take(client.as_deref(), 0)?);
         Ok(Held(Arc::new(Parts { _request: request, body })))
     }
 
-    /// Takes room for these bytes of the body, beside those that have come.
+    /// Reserves these bytes of the body, in addition to those that came before.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if the budget is exhausted.
     pub(super) fn grow(&self, bytes: usize) -> Result<(), Fault> {
         Ok(self.0.body.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)?)
     }
 
-    /// Returns the same answer; what is held is given back with its last byte.
+    /// Attaches the reservations to the answer's body: they are returned after its last byte.
     pub(super) fn until_over(self, response: Response) -> Response {
         response.map(|body| Body::new(HeldBody { body, _held: self }))
     }
 }
 
-/// The body of an answer, during which its request's part of the budgets is held.
+/// The body of an answer that keeps its request's reservations.
 struct HeldBody {
     body: Body,
     _held: Held,

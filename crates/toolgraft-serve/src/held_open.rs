@@ -1,5 +1,5 @@
-//! A stream that passes through, before an endpoint that is silent for long: it begins here, as every
-//! other stream does, for clients and balancers give up on a connection without a byte.
+//! Begins the stream of a request that is passed through while the endpoint is still silent, as
+//! other streams do: clients and load balancers give up on a connection without a byte.
 
 use std::future::Future;
 use std::time::Duration;
@@ -16,16 +16,17 @@ use super::fault::Fault;
 use super::shape::{Shape, data};
 use super::upstream::MAX_ANSWER;
 
-/// Characters that are shown of an answer that cannot be read.
+/// Number of characters that are quoted from an answer that cannot be read.
 const SHOWN: usize = 300;
 
 type Answer = BoxFuture<'static, Result<Response, Fault>>;
 
-/// The endpoint's answer as it is, where it begins within this time. Else a stream that begins now, with
-/// a comment each time that it has passed, and goes on with that answer. An error is then told in it.
+/// Returns the endpoint's answer unchanged if it begins within `keep_alive`. Otherwise returns a
+/// stream that begins at once, has a comment after each interval, and continues with that answer;
+/// an error is then reported inside the stream.
 ///
 /// # Errors
-/// The endpoint did not answer, and said so in time.
+/// Fails if the endpoint failed within the first interval.
 pub(super) async fn held_open(
     shape: &'static dyn Shape,
     keep_alive: Duration,
@@ -48,7 +49,8 @@ pub(super) async fn held_open(
     Ok((StatusCode::OK, headers, body).into_response())
 }
 
-/// What the client reads of an answer behind the comments.
+/// Returns what follows the comments in the stream: the endpoint's stream, its completion as one
+/// chunk, or an error.
 async fn rest(shape: &dyn Shape, answer: Result<Response, Fault>) -> BoxStream<'static, Result<Bytes, axum::Error>> {
     let mut text = String::new();
     match answer {
@@ -65,16 +67,16 @@ async fn rest(shape: &dyn Shape, answer: Result<Response, Fault>) -> BoxStream<'
     stream::once(async move { Ok(Bytes::from(text)) }).boxed()
 }
 
-/// Whatever an endpoint calls its stream, it does not call it JSON.
+/// Any successful content type except JSON counts, since endpoints label their streams differently.
 fn is_stream(answer: &Response) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
     answer.status().is_success() && kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json"))
 }
 
-/// The completion of an answer that is no stream.
+/// Reads an answer that is not a stream, which must be a completion.
 ///
 /// # Errors
-/// It is none: the endpoint's own error, or what is wrong with its answer.
+/// The error is the endpoint's error object, or a fault that says what is wrong with its answer.
 async fn whole(answer: Response) -> Result<Map<String, Value>, Result<Value, Fault>> {
     let status = answer.status();
     let failed = |what: String| {
@@ -93,7 +95,7 @@ async fn whole(answer: Response) -> Result<Map<String, Value>, Result<Value, Fau
     }
 }
 
-/// A completion as the only chunk of a stream: its messages are all that is added.
+/// Converts a completion to the only chunk of a stream, with each message as the delta.
 fn as_chunk(mut completion: Map<String, Value>) -> Map<String, Value> {
     completion.insert("object".to_owned(), "chat.completion.chunk".into());
     let choices = completion.get_mut("choices").and_then(Value::as_array_mut);

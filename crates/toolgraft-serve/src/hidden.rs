@@ -1,5 +1,5 @@
-//! The server's own keys out of what the endpoint says: no client may read them, however the
-//! endpoint came to repeat them.
+//! Removes the server's own keys from the endpoint's answers: no client may see them, for example
+//! when the endpoint quotes its request's headers.
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderValue;
@@ -11,7 +11,8 @@ use toolgraft::secrets::{Hider, Secrets};
 
 type Item = Result<ModelEvent, ModelError>;
 
-/// The texts of an answer, of which the end of a piece may wait for the next one.
+/// An answer's stream from which secrets are removed. The end of a text waits for the next piece
+/// while it may be the beginning of a secret.
 pub(super) struct Hidden {
     answer: BoxStream<'static, Item>,
     secrets: Secrets,
@@ -21,7 +22,7 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// The same answer without these.
+    /// Wraps an answer's stream so that the secrets are removed from it.
     pub(super) fn of(answer: BoxStream<'static, Item>, secrets: Secrets) -> BoxStream<'static, Item> {
         let hidden = Hidden { answer, secrets, texts: Vec::new(), ready: Default::default(), over: false };
         stream::unfold(Box::new(hidden), |mut hidden| async move { Some((hidden.next().await?, hidden)) }).boxed()
@@ -65,7 +66,7 @@ impl Hidden {
     }
 
     fn delta(&mut self, delta: &Delta) {
-        // The channels are read one after the other.
+        // When the channel changes, the text of the other channel is complete.
         self.release(Some(delta.kind));
         if self.texts.iter().all(|(kind, _)| *kind != delta.kind) {
             self.texts.push((delta.kind, Hider::new(self.secrets.clone())));
@@ -76,7 +77,7 @@ impl Hidden {
         }
     }
 
-    /// What still waits, but for this channel's.
+    /// Releases the waiting text of all channels except this one.
     fn release(&mut self, but: Option<DeltaKind>) {
         for (kind, hider) in self.texts.iter_mut().filter(|(kind, _)| Some(*kind) != but) {
             self.ready.extend(hider.rest().into_iter().filter_map(|(_, text)| piece(*kind, &text)));
@@ -89,13 +90,13 @@ fn piece(kind: DeltaKind, text: &[u8]) -> Option<Item> {
     (!text.is_empty()).then_some(Ok(ModelEvent::Delta(Delta::new(kind, text))))
 }
 
-/// A header as a client may see it; none with a secret in it.
+/// Returns a header for the client; `None` if it holds a secret.
 pub(super) fn header(value: &HeaderValue, secrets: &Secrets) -> Option<HeaderValue> {
     let text = String::from_utf8_lossy(value.as_bytes());
     matches!(secrets.hide(&text), std::borrow::Cow::Borrowed(_)).then(|| value.clone())
 }
 
-/// A body that passes through, piece by piece.
+/// Wraps a body that is passed through so that the secrets are removed from it piece by piece.
 pub(super) fn body(body: Body, secrets: Secrets) -> Body {
     if secrets.is_empty() {
         return body;

@@ -1,6 +1,6 @@
-//! A client's history for a model without tool calling: calls written in the dialect,
-//! results as the prompt tells them. Messages that have nothing to do with calls, and
-//! parts that are no text, stay as they are.
+//! Renders a client's history for a model without tool calling: calls in the dialect, results in
+//! the form of the prompt. Messages without calls or results, and parts that are not text, stay
+//! unchanged.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -24,7 +24,7 @@ use toolgraft::wire::roles::join;
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome};
 
-/// A call of the history that was answered.
+/// An answered call of the history.
 pub(super) struct Done {
     pub(super) id: String,
     pub(super) call: Call,
@@ -36,41 +36,43 @@ impl Done {
         Answered::new(&self.id, &self.call, &self.outcome)
     }
 
-    /// All that the model may be told of it.
+    /// Returns everything of the call that the model may be told.
     fn told(&self) -> [Cow<'_, str>; 5] {
         let Done { id, call, outcome } = self;
-        // As they were written: the order of an object's keys counts for no hash of a value.
+        // Serialized, since the hash of a JSON object would ignore the order of its keys.
         let arguments = call.arguments.to_string();
         let status = outcome.status.as_str();
         [id.into(), call.tool.as_str().into(), arguments.into(), status.into(), outcome.text.as_str().into()]
     }
 }
 
-/// The history.
+/// A rendered history.
 pub(super) struct Rendered {
-    /// In messages without calls; the same in every later request that holds them.
+    /// Messages without native calls; equal in every later request that holds the same history.
     pub(super) messages: Vec<Value>,
-    /// The last of them with what is said for now (what was called so far, what to do), where
-    /// it tells results.
+    /// The last message with additions that hold only for this request (calls so far, what to do
+    /// next), if it holds results.
     pub(super) last: Option<Value>,
-    /// What the client's tools and those of the toolbox said, the oldest first.
+    /// Results of the client's and the toolbox's tools, the oldest first.
     pub(super) results: Vec<ForeignResult>,
-    /// What the person said last.
+    /// The person's last message.
     pub(super) question: String,
-    /// What was said and called in all of it.
+    /// Questions and calls of the whole history, in order.
     pub(super) said: Vec<SaidBefore>,
-    /// The calls since the person last spoke, with their outcomes, and rejected ones.
+    /// The calls since the person's last message with their outcomes; `rejected` has the rejected
+    /// ones.
     pub(super) calls: Vec<(Call, Outcome)>,
     pub(super) rejected: Vec<Rejected>,
-    /// What rounds brought that the client did not see may be anybody's words.
+    /// `true` if rounds that the client did not see brought text of third parties.
     pub(super) untrusted: bool,
 }
 
-/// The messages of a request, with what the prompt calls the client's tools.
+/// Reads the messages of a request, with the tools renamed to the names that the prompt shows.
 ///
 /// # Errors
-/// A message is none, or a call names no function. What a client cut out of its history is no
-/// error: a result without its call is told as one, a call without a result as stopped.
+/// Fails if a message is malformed or a call names no function. A history that a client shortened
+/// is accepted: a result without its call is rendered as a result, a call without its result as
+/// stopped.
 pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entry>, Fault> {
     let outcome = |result: &Value, text: String| {
         let is_error = result["is_error"] == true;
@@ -83,10 +85,10 @@ pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entr
     Ok(entries)
 }
 
-/// The history in messages without calls.
+/// Renders a history as messages without calls.
 ///
 /// # Errors
-/// A result cannot be told.
+/// Fails if a result cannot be rendered.
 pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
     let mut history = History {
         prepared,
@@ -113,19 +115,19 @@ struct History<'a> {
     kept: &'a Kept,
     rendered: Vec<Value>,
     question: String,
-    /// Calls since the person last spoke.
+    /// Calls since the person's last message.
     done: Vec<Done>,
-    /// The hash of what the person said last and of all calls since.
+    /// Hash of the person's last message and all calls since.
     before: [u64; 2],
-    /// The last message holds results.
+    /// `true` if the last message holds results.
     after_results: bool,
-    /// That message with what is said for now, where nobody said anything after it.
+    /// The last message with additions for this request only, unless a message followed it.
     newest: Option<Value>,
     results: Vec<ForeignResult>,
-    /// Calls since the person last spoke that were rejected.
+    /// Rejected calls since the person's last message.
     rejected: Vec<Rejected>,
     said: Vec<SaidBefore>,
-    /// What rounds brought that the client did not see may be anybody's words.
+    /// `true` if rounds that the client did not see brought text of third parties.
     untrusted: bool,
 }
 
@@ -156,7 +158,7 @@ impl History<'_> {
         self.results.extend(named_files(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
         self.results.extend(foreign_in_frames(RESULT, &text).map(|text| ForeignResult::new("", text)));
         match own_words(content) {
-            // What a client adds by itself is no new request.
+            // Text that a client adds by itself is no new request of the person.
             None if !self.question.is_empty() => {}
             words => {
                 self.question = words.unwrap_or(text);
@@ -175,8 +177,8 @@ impl History<'_> {
         }
     }
 
-    /// Puts a message behind the results that the last one tells: they are a user's message too, and
-    /// some endpoints want roles to alternate.
+    /// Appends a message to the results in the last one: these are a user's message too, and some
+    /// endpoints require roles to alternate.
     fn beside_results(&mut self, mut message: Map<String, Value>) {
         let Some(last) = self.rendered.last_mut() else { return };
         let told = take_member(last, "content");
@@ -189,7 +191,8 @@ impl History<'_> {
         set_member(last, "content", join(told, said));
     }
 
-    /// Takes what a round brought that the client did not see, before the call of this identifier.
+    /// Inserts the messages that the client did not see, which stood before the call with this
+    /// identifier.
     fn unseen(&mut self, first: &str) {
         let Some(before) = self.kept.find(first, Instant::now()) else { return };
         self.untrusted |= before.untrusted;
@@ -201,7 +204,7 @@ impl History<'_> {
         before.messages.iter().cloned().for_each(|message| push(&mut self.rendered, message));
     }
 
-    /// A message with calls, and the user message with their results behind it.
+    /// Adds a message with calls, and the user message with their results.
     fn calls(&mut self, message: Map<String, Value>, entry: Entry, first: &str) -> Result<(), Fault> {
         self.unseen(first);
         let prepared = self.prepared;
@@ -210,7 +213,8 @@ impl History<'_> {
         let written = self.kept.written(first);
         if let Some(written) = written.filter(|written| is_unchanged(&message, &entry.calls, written)) {
             let mut message = plain(message);
-            // Control tokens in it are broken already, but for those of the calls' own syntax.
+            // Control tokens in the stored text are escaped already, except those of the calls' own
+            // syntax.
             message.insert("content".to_owned(), written.text.as_str().into());
             self.rendered.push(Value::Object(message));
             return self.results(entry, &written.withheld);
@@ -225,15 +229,15 @@ impl History<'_> {
         self.results(entry, &Withheld::default())
     }
 
-    /// The user message with what answers calls, in their order, and what else the model is told of
-    /// their message; after it what answers none.
+    /// Adds the user message with the results of calls in their order, notes about their message,
+    /// and results without a call at the end.
     fn results(&mut self, entry: Entry, withheld: &Withheld) -> Result<(), Fault> {
         let prepared = self.prepared;
         let Entry { calls, orphans, others, without_status, is_newest, .. } = entry;
         let answered: Vec<Done> = calls.into_iter().map(|call| done(call, prepared)).collect();
         let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
         for done in answered.iter().filter(|done| done.outcome.status != Status::Cancelled) {
-            // What failed shows no file.
+            // A failed call shows no file.
             let call = (done.outcome.status == Status::Result).then(|| done.call.clone());
             self.results.push(ForeignResult::new(&*done.id, &*done.outcome.text).with_call(call));
         }
@@ -264,13 +268,13 @@ impl History<'_> {
         Ok(())
     }
 
-    /// The hash of what a message becomes that is made of this, behind all that was before.
+    /// Returns the cache key of a message made from this, given everything before it.
     fn key(&self, of: impl Hash) -> [u64; 2] {
         self.prepared.config.told.hash((self.prepared.identity, self.before, of))
     }
 }
 
-/// A call with what answers it, in the dialect.
+/// Converts a past call and its result to the dialect; a call without a result counts as stopped.
 pub(super) fn done(call: PastCall, prepared: &Prepared) -> Done {
     let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
     let PastCall { id, name, arguments, outcome, .. } = call;
@@ -278,7 +282,8 @@ pub(super) fn done(call: PastCall, prepared: &Prepared) -> Done {
     Done { id, call, outcome: outcome.unwrap_or_else(stopped) }
 }
 
-/// A content that begins with `told`, with more behind that: what is said for now stays last.
+/// Inserts `more` after the prefix `told` of `newest`, so that the additions for this request stay
+/// last.
 fn join_before(told: &Value, newest: Value, more: Value) -> Value {
     match (told.as_str(), newest.as_str(), more.as_str()) {
         (Some(told), Some(text), Some(more)) if text.starts_with(told) => {
@@ -288,9 +293,11 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
     }
 }
 
-/// Whether a client's message says what the model wrote: its text, and its calls.
+/// Returns `true` if a client's message is still what the model wrote: the same text and calls.
 fn is_unchanged(message: &Map<String, Value>, calls: &[PastCall], written: &Written) -> bool {
     let text = message.get("content").map(text_of).unwrap_or_default();
+    // Clients trim the text before the calls, and may have edited it or removed one of several
+    // calls.
     written.text.trim_start().starts_with(&*break_tokens(text.trim()))
         && calls.len() == written.calls.len()
         && calls
@@ -299,8 +306,9 @@ fn is_unchanged(message: &Map<String, Value>, calls: &[PastCall], written: &Writ
             .all(|(made, (name, arguments))| made.name == *name && made.arguments == *arguments)
 }
 
-/// Breaks the control tokens in whatever a client has written of a message, in which each part is one that
-/// endpoints take; its calls are told elsewhere.
+/// Escapes control tokens in everything that a client has written in a message. The parts of a
+/// content are brought into a form that endpoints accept. Calls are left out, since they are
+/// rendered separately.
 pub(super) fn unmark(message: &mut Map<String, Value>) {
     if let Some(content) = message.get_mut("content") {
         make_legible(content);
@@ -310,10 +318,10 @@ pub(super) fn unmark(message: &mut Map<String, Value>) {
     }
 }
 
-/// What stands in a part of a content for itself, and is no text: a model reads none of it.
+/// Members of a content's part that hold data instead of text: a model reads none of it as text.
 const DATA: [&str; 4] = ["url", "image_url", "data", "file_data"];
 
-/// A content without control tokens in its texts, which are a client's: names of files, too.
+/// Escapes control tokens in all strings of a value, for example names of files.
 fn unmarked(value: Value) -> Value {
     match value {
         Value::String(text) => match break_tokens(&text) {
@@ -333,7 +341,7 @@ fn unmarked(value: Value) -> Value {
     }
 }
 
-/// Changes the texts of a content.
+/// Applies a function to all texts of a content.
 pub(super) fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
     match content {
         Value::String(text) => {
@@ -352,7 +360,8 @@ pub(super) fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, st
     }
 }
 
-/// An assistant's message without what only the client's own type has, such as `refusal: null`.
+/// Returns an assistant's message without null members such as `refusal: null`, and with a
+/// `content`.
 pub(super) fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
     message.retain(|key, value| key == "content" || !value.is_null());
     if message.get("content").is_none_or(Value::is_null) {

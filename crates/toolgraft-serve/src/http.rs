@@ -1,4 +1,4 @@
-//! The routes: what comes in over HTTP, to an exchange or through to the endpoint.
+//! The HTTP routes. They lead to an exchange, or pass a request through to the endpoint.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,23 +48,25 @@ use toolgraft::transcript::Session;
 use toolgraft::wire::content::text_of;
 use toolgraft::wire::set_member;
 
-/// The routes of a server, to be nested in a program's own or served alone.
+/// Returns the routes of a server, to be nested in a program's own router or served alone.
 ///
 /// - `POST /v1/chat/completions`: Chat Completions, with `tools` for any model.
 /// - `POST /v1/messages` and `/v1/messages/count_tokens`: Anthropic's Messages.
-/// - `POST /v1/responses`: OpenAI's Responses, whose items are kept for [`KEPT_FOR`](super::KEPT_FOR).
+/// - `POST /v1/responses`: OpenAI's Responses, whose items are stored for
+///   [`KEPT_FOR`](super::KEPT_FOR).
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
 /// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
 /// - `POST /api/chat`, `/api/generate`, `/api/show`, `/api/embed` and `/api/embeddings`, `GET /api/tags`,
 ///   `/api/ps` and `/api/version`: Ollama's.
 /// - `GET /v1/models/MODEL`: one of the endpoint's models, for clients of OpenAI's.
-/// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
+/// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: passed through to the
+///   endpoint.
 /// - `GET /health`, `/ready`, `/metrics`.
-/// - `GET /`: a page for people, with its own `/page.css` and `/page.js`.
+/// - `GET /`: a page for people, with `/page.css` and `/page.js`.
 ///
 /// # Errors
-/// The endpoint's URL or key cannot be used.
+/// Fails if the endpoint's URL or key cannot be used.
 pub fn router(config: Config) -> Result<Router, ClientError> {
     Ok(shared_router(Shared::new(config)?))
 }
@@ -84,7 +86,7 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
         .route("/v1/models", get(models))
-        // What it does not know stays as it is, for `doors` to refuse in the client's shape.
+        // Unknown encodings pass, so that they are refused later in the client's shape.
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(middleware::from_fn_with_state(shared.clone(), within_budgets))
         .route(
@@ -110,7 +112,7 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Checks that hold for every route.
+/// Runs the checks that every route needs, and counts and logs the request.
 async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
@@ -123,7 +125,7 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     }
     let origin = origins::allowed(request.headers(), &shared.config);
     let mut response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
-        // A browser asks for leave without the key.
+        // A browser's preflight request comes without the key.
         Ok(()) => match origin.as_ref().and_then(|_| origins::preflight(&method, request.headers())) {
             Some(answer) => answer,
             None => {
@@ -144,16 +146,16 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     response
 }
 
-/// Whether a request for this path is one that is logged.
+/// Returns `true` if requests for this path are logged.
 fn is_asked(path: &str) -> bool {
     !matches!(path, "/health" | "/ready" | "/metrics" | "/" | "/page.css" | "/page.js")
 }
 
-/// The code of what a request was refused with, for whoever sees its answer.
+/// The error code of a refused request, as an extension of the response for the log.
 #[derive(Clone)]
 struct Refused(Option<&'static str>);
 
-/// What is logged of a request, if anything is.
+/// Returns the request's log line, with the model set, if the server has a log.
 fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
     let line = parts.extensions.get::<Line>()?;
     let key = client_key(&parts.headers);
@@ -163,7 +165,8 @@ fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
 
 async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
     let checked = doors::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
-        // Clients of Ollama's interface need no type there, and litellm and curl name none or another.
+        // Clients of Ollama's interface need no content type; litellm and curl send none or
+        // another. A page in a browser does need it.
         Method::POST if request.uri().path().starts_with(ollama::PATHS) && !doors::is_of_a_page(request.headers()) => {
             Ok(())
         }
@@ -176,7 +179,7 @@ async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: In
     }
 }
 
-/// The routes of a connection for which there is no room.
+/// Returns the router for a connection beyond the budget: it refuses every request.
 pub(super) fn refusing_router(fault: Fault) -> Router {
     Router::new().fallback(move |request: Request| async move {
         let refused = refuse(shape_of(request.method(), request.uri().path()), &fault);
@@ -184,7 +187,8 @@ pub(super) fn refusing_router(fault: Fault) -> Router {
     })
 }
 
-/// Answers a request for which there is room, which it holds until the end of its answer.
+/// Answers a request if the budgets have room for it. The reservation lasts until the end of the
+/// answer.
 async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
     match Held::new(request.headers(), &shared.config) {
         Ok(held) => {
@@ -195,7 +199,7 @@ async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request,
     }
 }
 
-/// A route's name for the counts.
+/// Returns a route's name in the metrics.
 fn route(path: &str) -> &'static str {
     match path {
         "/v1/chat/completions" => "chat_completions",
@@ -214,7 +218,7 @@ fn route(path: &str) -> &'static str {
     }
 }
 
-/// The shape in which a path's clients read errors.
+/// Returns the shape in which the clients of a path read errors.
 fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1/messages") {
         return &Messages;
@@ -222,21 +226,22 @@ fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1/responses") {
         return &Responses;
     }
-    // Below `/v1/models/` Google's clients ask for answers, and OpenAI's for a model.
+    // Below `/v1/models/` Google's clients POST requests for answers, and OpenAI's clients GET a
+    // model.
     if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
         return &Gemini;
     }
     if path.starts_with(ollama::PATHS) { &Ollama::Chat } else { &Chat }
 }
 
-/// An error in this shape.
+/// Returns the response for a fault in this shape.
 fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
     let body = shape.error(fault);
     let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
     response.extensions_mut().insert(Refused(fault.code));
     if status.is_server_error() && !fault.retry {
-        // Clients of OpenAI's try such an answer again by themselves; it would come to the same.
+        // OpenAI's clients retry server errors by themselves, which would be futile here.
         response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
     }
     if let Some(after) = fault.retry_after {
@@ -255,13 +260,13 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     }
 }
 
-/// What Codex asks for a list of models with. It wants `models` in it, each with all that Codex knows of
-/// one, and takes the whole list for broken where that is not so (github.com/openai/codex,
-/// `ModelsResponse`).
+/// The query parameter of Codex's request for a list of models. Codex expects a member `models`
+/// with everything that it knows of a model, and rejects the whole list without it
+/// (github.com/openai/codex, `ModelsResponse`).
 const CODEX_LIST: &str = "client_version=";
 
-/// The endpoint's models; with a toolbox each a second time, by the name that has its tools. Clients of
-/// Anthropic's and Google's get them in their own form.
+/// Lists the endpoint's models; with a toolbox each a second time, under the name that has its
+/// tools. Clients of Anthropic's and Google's interfaces get their own form.
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
     if headers.contains_key("anthropic-version") {
@@ -275,7 +280,8 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
         return told(
             &Chat,
             shared.listed(headers).await.map(|(status, mut list)| {
-                // Those of Codex' own kind: for all others it takes its defaults.
+                // Empty, since the list is for models that Codex knows: for all others it uses its
+                // defaults.
                 set_member(&mut list, "models", json!([]));
                 (status, list)
             }),
@@ -288,7 +294,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
     told(&Chat, shared.listed(headers).await)
 }
 
-/// One of them, as its client reads it: OpenAI's, Anthropic's or Google's.
+/// Returns one of the endpoint's models in its client's form: OpenAI's, Anthropic's or Google's.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
     if request.headers().contains_key(GOOGLE_KEY) {
         return gemini_model(State(shared), Path(name), request).await;
@@ -305,12 +311,12 @@ async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String
     }
 }
 
-/// The model of this name in the endpoint's list.
+/// Finds a model in the endpoint's list by its name.
 fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value), Fault> {
     let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     let named = |wanted: &str| models.iter().find(|model| model["id"] == wanted).cloned();
     let found = named(name).or_else(|| {
-        // Whatever name a client has, this model answers.
+        // A configured model answers under every name.
         let model = shared.config.model.as_ref()?;
         let mut model =
             named(model).unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "toolgraft"}));
@@ -323,13 +329,13 @@ fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value
     })
 }
 
-/// The same list as Google's clients read it.
+/// Lists the endpoint's models in Gemini's form.
 async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let models = listed_as(&shared, request.headers(), super::gemini::model).await;
     told(&Gemini, models.map(|models| (StatusCode::OK, json!({"models": models}))))
 }
 
-/// One of them.
+/// Returns one of the endpoint's models in Gemini's form.
 async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
     let found = listed_as(&shared, request.headers(), super::gemini::model).await.and_then(|models| {
         let wanted = Value::from(format!("models/{name}"));
@@ -339,18 +345,18 @@ async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String
     told(&Gemini, found.map(|model| (StatusCode::OK, model)))
 }
 
-/// The endpoint's models, each in an API's form.
+/// Returns the endpoint's models, each converted by `form`.
 async fn listed_as(shared: &Shared, headers: &HeaderMap, form: fn(&str) -> Value) -> Result<Vec<Value>, Fault> {
     let models = shared.models(headers).await?;
     Ok(models.iter().filter_map(|model| Some(form(model.get("id")?.as_str()?))).collect())
 }
 
-/// What Ollama's clients ask beside answers.
+/// Answers the requests of Ollama's interface other than chat and generate.
 async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     told(&Ollama::Chat, ollama::told(&shared, request).await.map(|told| (StatusCode::OK, told)))
 }
 
-/// What was found out for a client, or why not.
+/// Returns the response for a result: its body, or the fault in this shape.
 fn told(shape: &dyn Shape, found: Result<(StatusCode, Value), Fault>) -> Response {
     found.map_or_else(|fault| refuse(shape, &fault), |(status, body)| whole(status, &body))
 }
@@ -359,7 +365,8 @@ fn whole(status: StatusCode, body: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
-/// A request that goes to the endpoint as it came, but for the model's name.
+/// Passes a request through to the endpoint; only the model's name is replaced if one is
+/// configured.
 async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Response {
     let (parts, body) = request.into_parts();
     let passed = async {
@@ -387,14 +394,14 @@ fn followed(line: Option<Line>, answer: Response) -> Response {
     }
 }
 
-/// Where a request says which model it wants, and whether as a stream.
+/// The place of a request's model and stream flag.
 enum Target {
     Body,
     Path { model: String, stream: bool },
 }
 
 impl Target {
-    /// The body, with what stood in the path.
+    /// Returns the body with the values from the path.
     fn fill(self, mut body: Map<String, Value>) -> Map<String, Value> {
         if let Target::Path { model, stream } = self {
             body.insert("model".to_owned(), model.into());
@@ -404,7 +411,8 @@ impl Target {
     }
 }
 
-/// A request of Gemini's: `MODEL:METHOD`, and a stream as events.
+/// Answers a request of Gemini's interface, whose path ends in `MODEL:METHOD`; streams are answered
+/// as events.
 async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, request: Request) -> Response {
     let (model, method) = target.rsplit_once(':').unwrap_or((&target, ""));
     let is_events = request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
@@ -424,7 +432,8 @@ async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, r
     }
 }
 
-/// A request that is answered here, in the shape that its client knows.
+/// Answers a request in its client's shape: by an exchange, by passing it through, or by a search
+/// in place of the vendor's.
 async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
@@ -503,11 +512,11 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
     }
 }
 
-/// The answer to a request that only a tool of the vendor's own service could answer: what a search of the
-/// server's own finds, where one is named.
+/// Answers a request that only a tool of the vendor's own service could answer: with the results of
+/// the toolbox's search tool, if one is configured.
 ///
 /// # Errors
-/// The interface has an error for it.
+/// Fails if the interface reports such requests as errors.
 async fn hosted_answer(
     shared: &Shared,
     shape: &dyn Shape,
@@ -525,21 +534,21 @@ async fn hosted_answer(
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// Names the tools that are left out in a header.
+/// Adds the header that names the tools left out.
 fn name_left_out(answer: &mut Response, left_out: &str) {
     if let Some(named) = HeaderValue::from_str(left_out).ok().filter(|named| !named.is_empty()) {
         answer.headers_mut().insert(HeaderName::from_static(LEFT_OUT_HEADER), named);
     }
 }
 
-/// Keeps a request to be looked at, where that is wanted.
+/// Starts recording a request if the server has an inspector.
 fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Watch> {
     let inspector = shared.config.inspector.as_ref()?;
     let key = client_key(headers);
     Some(inspector.begin(route, &Secrets::new(shared.config.keys().chain(key.as_deref()))))
 }
 
-/// What a request would cost: an estimate of its prompt's tokens, without the model.
+/// Answers a request to count tokens: an estimate of the prompt's tokens, without asking the model.
 async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let counted = async {
@@ -561,7 +570,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
     counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
 }
 
-/// What a body asks, and how it is answered.
+/// Reads a body into a request, with the places of its messages and the writer for its answer.
 fn read(
     shared: &Shared,
     shape: &'static dyn Shape,
@@ -576,7 +585,7 @@ fn read(
     Ok((request, places, writer))
 }
 
-/// Does the job away from the threads that serve, if it is large.
+/// Does the job on a thread apart from those that serve if it is large.
 async fn apart<T: Send + 'static>(
     shared: &Shared,
     is_large: bool,
@@ -586,7 +595,7 @@ async fn apart<T: Send + 'static>(
     if is_large { shared.apart(span, job).await } else { Ok(job()) }
 }
 
-/// What answers a request that needs more than the endpoint.
+/// Makes the driver for a request that cannot be passed through.
 fn driver(
     shared: &Arc<Shared>,
     request: ChatRequest,
@@ -612,6 +621,6 @@ fn driver(
         exchange.record(recorder);
     }
     let secrets = Secrets::new(shared.config.keys());
-    // In a box: the future of every function that it passes through would hold it once more.
+    // In a box, since every future that it passes through would otherwise hold a copy of it.
     Ok(Box::new(Driver::new(exchange, shared.clone(), shared.upstream.headers(headers), secrets, span)))
 }

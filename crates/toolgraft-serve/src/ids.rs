@@ -1,4 +1,4 @@
-//! Identifiers that no other answer has.
+//! Unique identifiers, and times for answers.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-/// A new identifier with this prefix: 24 hexadecimal digits. The keys of a hasher are
-/// random for each process, the number behind them is new in it; neither has to be secret.
+/// Returns a new identifier with this prefix and 24 hexadecimal digits. The first 16 come from a
+/// randomly keyed hasher, the last 8 from a counter, so it is unique; it is not secret.
 pub(super) fn new_id(prefix: &str) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -15,18 +15,18 @@ pub(super) fn new_id(prefix: &str) -> String {
     format!("{prefix}{random:016x}{:08x}", count & 0xffff_ffff)
 }
 
-/// The time as RFC 3339 writes it, in UTC.
+/// Returns the current time in UTC as RFC 3339.
 pub(super) fn utc_now() -> String {
     DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Nanos, true)
 }
 
-/// The time so many seconds after 1970, in the same form.
+/// Returns a time in seconds since 1970 in the same format.
 pub(super) fn utc(seconds: u64) -> String {
     let time = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     time.unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

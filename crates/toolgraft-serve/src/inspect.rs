@@ -1,17 +1,17 @@
-//! What a server did last, kept in memory to be looked at.
+//! The inspector: the last requests of a server, kept in memory to be looked at.
 //!
-//! An [`Inspector`] holds the last requests that were answered with chat: who asked by which
-//! interface, what became of it, and a recording as `toolgraft replay` reads it, with the
-//! prompt as the model got it, what came and when, calls, rejections and corrections. It
-//! shows none of that to anybody: a program makes pages of it, or files.
+//! An [`Inspector`] holds the last requests for chat answers: their interface, their result, and a
+//! recording in the format of `toolgraft replay`, with the prompt as the model got it, the model's
+//! events with their times, calls, rejections and corrections. It serves none of that itself: a
+//! program makes pages or files of it.
 //!
 //! ```text
 //! request ─▶ Watch ─▶ Recorder ─▶ Sink ─▶ Inspector ─▶ list, recording
 //! ```
 //!
-//! What is kept is bounded in number and bytes. Headers and URLs are never kept; keys of this
-//! request and of the server are taken out of texts. The numbers in the list are counted
-//! from the recording's lines, so that both always say the same.
+//! The number of requests and the bytes of their recordings are bounded. Headers and URLs are never
+//! kept; the keys of the request and of the server are removed from all texts. The counts in the
+//! list are taken from the recording's lines, so that both always agree.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,13 +29,13 @@ use toolgraft::model::Request;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::{Recorder, Session};
 
-/// Requests that an [`Inspector`] keeps, unless it is told otherwise.
+/// Default for the number of requests that an [`Inspector`] keeps.
 pub const INSPECTED: usize = 200;
 
-/// Bytes of all recordings that an [`Inspector`] keeps, unless it is told otherwise.
+/// Default for the bytes of all recordings that an [`Inspector`] keeps.
 pub const INSPECTED_BYTES: usize = 64 << 20;
 
-/// Characters of a question that stand for it in the list.
+/// Maximum number of characters of a question in the list.
 const TITLE: usize = 80;
 
 /// The last requests of a server. Clones share them.
@@ -59,40 +59,41 @@ pub struct Inspector {
     secrets: Secrets,
 }
 
-/// A request that was kept, without its recording.
+/// A recorded request, without its recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inspected {
     /// Number of the request, from 1.
     pub id: u64,
-    /// When it came.
+    /// Time at which the request arrived.
     pub began: SystemTime,
-    /// The interface, as `/metrics` names its route: `chat_completions`, `messages`,
+    /// The interface, by the name of its route in `/metrics`: `chat_completions`, `messages`,
     /// `responses`, `generate_content`, `ollama_chat` or `ollama_generate`.
     pub interface: &'static str,
-    /// The model as the endpoint names it; empty where the request was refused before.
+    /// The model by its name at the endpoint; empty if the request was refused before it was known.
     pub model: String,
-    /// What the person said last, cut after some characters.
+    /// The person's last message, cut to 80 characters.
     pub title: String,
-    /// HTTP status of the answer; `None` while there is none, and where the client went before.
+    /// HTTP status of the answer; `None` while there is none, and if the client disconnected
+    /// before.
     pub status: Option<u16>,
-    /// Why it failed, with or without a status that says so.
+    /// Message of the fault if the answer failed, before or after its status was sent.
     pub fault: Option<String>,
-    /// Requests to the endpoint so far.
+    /// Number of requests to the endpoint so far.
     pub rounds: u32,
-    /// Calls in the answer so far.
+    /// Number of calls in the answer so far.
     pub calls: u32,
-    /// Calls so far that must not run.
+    /// Number of rejected calls so far.
     pub rejections: u32,
-    /// What the prompts of those requests took, once it is over.
+    /// Size and cost of the prompts of all rounds, once the request is over.
     pub prompt: PromptCost,
-    /// What the endpoint has taught of the model, in this request and before it.
+    /// Facts that are known about the endpoint and this model at the end of the request.
     pub taught: Taught,
-    /// How long it took; `None` while it goes on.
+    /// Duration of the request; `None` while it goes on.
     pub took: Option<Duration>,
     /// Bytes of the recording.
     pub bytes: usize,
-    /// The recording was too long, and its end is missing.
+    /// `true` if the recording was too long and its end is missing.
     pub is_cut: bool,
 }
 
@@ -101,7 +102,7 @@ struct Requests {
     most_bytes: usize,
     last: u64,
     bytes: usize,
-    /// The oldest in front.
+    /// Recorded requests, the oldest first.
     entries: VecDeque<Entry>,
 }
 
@@ -118,37 +119,39 @@ impl Default for Inspector {
 }
 
 impl Inspector {
-    /// Keeps [`INSPECTED`] requests, and [`INSPECTED_BYTES`] of them in all.
+    /// Makes an inspector that keeps [`INSPECTED`] requests and [`INSPECTED_BYTES`] of recordings.
     pub fn new() -> Self {
         Inspector::with_limits(INSPECTED, INSPECTED_BYTES)
     }
 
-    /// Keeps so many requests, and so many bytes of their recordings in all: older requests go
-    /// first. A recording that is longer by itself loses its end.
+    /// Makes an inspector with limits for the number of requests and the bytes of their recordings;
+    /// the oldest requests are dropped first. A single recording that exceeds the limit loses its
+    /// end.
     pub fn with_limits(requests: usize, bytes: usize) -> Self {
         let kept = Requests { most: requests.max(1), most_bytes: bytes, last: 0, bytes: 0, entries: VecDeque::new() };
         Inspector { kept: Arc::new(Mutex::new(kept)), secrets: Secrets::default() }
     }
 
-    /// Takes these secrets out of all texts too, beside the keys of clients and endpoint.
+    /// Also removes these secrets from all texts, in addition to the keys of clients and endpoint.
     #[must_use]
     pub fn with_secrets(mut self, secrets: &Secrets) -> Self {
         self.secrets = self.secrets.and(secrets);
         self
     }
 
-    /// The requests that are kept, the newest first.
+    /// Returns the recorded requests, the newest first.
     pub fn list(&self) -> Vec<Inspected> {
         self.kept().entries.iter().rev().map(Entry::about).collect()
     }
 
-    /// One of them.
+    /// Returns the recorded request with this number.
     pub fn find(&self, id: u64) -> Option<Inspected> {
         self.kept().entry(id).map(|entry| entry.about())
     }
 
-    /// Its recording so far, as [`transcript`](toolgraft::transcript) reads it; empty while nothing
-    /// went to the endpoint. `None` where it is not kept.
+    /// Returns the recording of a request so far, in the format that
+    /// [`transcript`](toolgraft::transcript) reads; empty while nothing went to the endpoint.
+    /// `None` if the request is not kept.
     pub fn recording(&self, id: u64) -> Option<String> {
         self.kept().entry(id).map(|entry| String::from_utf8_lossy(&entry.text).into_owned())
     }
@@ -157,7 +160,7 @@ impl Inspector {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request begins that these secrets must not be told of.
+    /// Starts recording a request; these secrets are removed from its texts.
     pub(super) fn begin(&self, interface: &'static str, secrets: &Secrets) -> Watch {
         let id = self.kept().begin(interface);
         let secrets = self.secrets.and(secrets);
@@ -221,7 +224,7 @@ impl Requests {
         }
     }
 
-    /// Appends a line; `false` where it has no place.
+    /// Appends a line to a recording; `false` if there is no room for it.
     fn append(&mut self, id: u64, line: &[u8]) -> bool {
         let most = self.most_bytes;
         let Some(entry) = self.entry(id) else { return false };
@@ -247,13 +250,13 @@ impl Requests {
     }
 }
 
-/// The type of a recording's line, which stands first in it.
+/// Returns the type of a recording's line, which is its first member.
 fn kind(line: &[u8]) -> &[u8] {
     let kind = line.strip_prefix(b"{\"type\":\"").unwrap_or_default();
     kind.split(|byte| *byte == b'"').next().unwrap_or_default()
 }
 
-/// Where a recorder writes.
+/// The writer of a request's recorder.
 struct Sink {
     inspector: Inspector,
     id: u64,
@@ -263,7 +266,7 @@ impl io::Write for Sink {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         match self.inspector.kept().append(self.id, line) {
             true => Ok(line.len()),
-            // The recorder leaves the rest out.
+            // The error makes the recorder drop this line and continue.
             false => Err(io::ErrorKind::StorageFull.into()),
         }
     }
@@ -273,7 +276,7 @@ impl io::Write for Sink {
     }
 }
 
-/// A request that is kept while it is answered. It is over when the last clone is gone.
+/// A request that is recorded while it is answered. It is over when the last clone is dropped.
 #[derive(Clone)]
 pub(super) struct Watch(Arc<Watched>);
 
@@ -282,12 +285,12 @@ struct Watched {
     id: u64,
     secrets: Secrets,
     recorder: OnceLock<Recorder>,
-    /// The model, as the endpoint names it.
+    /// The model by its name at the endpoint.
     model: OnceLock<String>,
 }
 
 impl Watch {
-    /// The recorder of the request, which this question is asked in.
+    /// Starts the request's recording, with this question as its title.
     pub(super) fn record(&self, question: &str, session: Session) -> Recorder {
         let words = question.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = self.0.secrets.hide(&words);
@@ -305,32 +308,32 @@ impl Watch {
         self.0.recorder.get_or_init(|| Recorder::with_secrets(sink(), session, self.0.secrets.clone())).clone()
     }
 
-    /// The model that was asked, as the endpoint names it.
+    /// Returns the model by its name at the endpoint.
     pub(super) fn model(&self) -> Option<&str> {
         self.0.model.get().map(String::as_str)
     }
 
-    /// It is over: what the prompts took, and what the endpoint has taught.
+    /// Records the end of the request: what the prompts took, and what is known about the endpoint.
     pub(super) fn over(&self, prompt: PromptCost, taught: Taught) {
         self.change(|about| (about.prompt, about.taught) = (prompt, taught));
     }
 
-    /// The answer begins with this status.
+    /// Records the status with which the answer begins.
     pub(super) fn answered(&self, status: u16) {
         self.change(|about| about.status = Some(status));
     }
 
-    /// There is no answer but this fault.
+    /// Records a fault that is the whole answer.
     pub(super) fn refused(&self, fault: &Fault) {
         self.answered(fault.status);
-        // What went to the endpoint has its reason in the recording.
+        // After a request to the endpoint the recording already holds the reason.
         if self.0.inspector.find(self.0.id).is_some_and(|about| about.rounds == 0) {
             self.recorder(&Session::default()).notice("error", &fault.message);
         }
         self.failed(fault);
     }
 
-    /// The answer ends with this fault.
+    /// Records the fault with which the answer ends.
     pub(super) fn failed(&self, fault: &Fault) {
         let message = self.0.secrets.hide(&fault.message).into_owned();
         self.change(|about| about.fault = Some(message));
@@ -352,7 +355,7 @@ impl Drop for Watched {
     }
 }
 
-/// The body of a request for the endpoint as a recording has it.
+/// Converts the body of a request for the endpoint to the form in a recording.
 pub(super) fn request(body: &Map<String, Value>) -> Request {
     let messages = body.get("messages").and_then(Value::as_array);
     let most = ["max_completion_tokens", "max_tokens"].iter().find_map(|field| body.get(*field)?.as_u64());
@@ -368,7 +371,7 @@ pub(super) fn request(body: &Map<String, Value>) -> Request {
     request
 }
 
-/// A message's text; what is none stands there by its type.
+/// Converts a message; a part that is not text is represented by its type.
 fn message(message: &Value) -> Message {
     let role = match message["role"].as_str() {
         Some("assistant") => Role::Assistant,
@@ -391,7 +394,7 @@ fn content(content: &Value) -> String {
     }
 }
 
-/// What the person said last, of a request that goes to the endpoint as it came.
+/// Returns the person's last message from a request that is passed through.
 pub(super) fn question(body: &Map<String, Value>) -> String {
     let messages = body.get("messages").and_then(Value::as_array);
     let last = messages.and_then(|list| list.iter().rev().find(|message| message["role"] == "user"));

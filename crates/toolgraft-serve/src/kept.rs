@@ -1,18 +1,19 @@
-//! What rounds that a client did not see brought, for as long as the client may come back.
+//! Stores, for a limited time, the messages of rounds that a client did not see.
 //!
-//! Where the toolbox's calls ran before a call of the client's own, the client's history
-//! holds only the latter. What stood before it is kept under its identifier, and told to
-//! the model again when the same client brings the result.
+//! If calls of the toolbox ran before a call of the client, the client's history holds only its own
+//! call. The messages before it are stored under the call's identifier and inserted again when the
+//! same client sends the result.
 //!
-//! A message with calls is kept as the model wrote it, under the first call's identifier: told
-//! again so, a request begins with the one before it, and the endpoint need not read it anew.
+//! A message with calls is stored as the model wrote it, under the first call's identifier:
+//! repeated literally, it makes a request begin with the one before it, so that the endpoint can
+//! reuse its prompt cache.
 //!
-//! That a conversation holds words that may be anybody's is not left to what is kept, which is
-//! bounded and this instance's own: the identifier says it ([`seal`](super::seal)). Of an answer
-//! without a call the opposite is kept, that it stood behind no such words; where that is gone
-//! or was never known, it counts as if it did. A client that begins anew may bring such words in the
-//! text of its question, as agents do that make their history shorter: for a time after such words
-//! each of its conversations counts as one with them.
+//! The mark that a conversation holds text of third parties does not depend on this store, which is
+//! bounded and belongs to one instance: the identifier says it ([`seal`](super::seal)). For an
+//! answer without a call the store records the opposite, that it followed no such text; an answer
+//! that was dropped or is unknown counts as one that did. A client may begin a new conversation and
+//! quote such text in its question, as agents do that compact their history: so for a time after
+//! such text each conversation of that client counts as one with it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,53 +26,53 @@ use toolgraft::model::ClientError;
 use toolgraft::turn::Withheld;
 use toolgraft::wire::content::text_of;
 
-/// Time for which that is kept.
+/// Time for which messages of unseen rounds, items and marks of clients are stored.
 pub const KEPT_FOR: Duration = Duration::from_secs(600);
 
-/// Bytes of all that is kept.
+/// Maximum bytes of all stored messages and items.
 pub const KEPT_BYTES: usize = 32 << 20;
 
-/// Bytes of all messages that are kept as the model wrote them.
+/// Maximum bytes of all messages stored as the model wrote them.
 const WRITTEN_BYTES: usize = 16 << 20;
 
-/// Bytes that such a message takes beside its text and its arguments: identifiers, names, and the maps
-/// that they stand in. Counted with 24,000 short messages.
+/// Memory in bytes that such a message takes in addition to its text and arguments: identifiers,
+/// names and the entries of the maps. Measured with 24,000 short messages.
 const WRITTEN_ENTRY: usize = 800;
 
-/// Answers of which is known that they stood behind no words that may be anybody's.
+/// Maximum number of answers that are recorded as following no text of third parties.
 const MAX_CLEAN: usize = 1 << 16;
 
-/// What stood between the client's history and a call.
+/// The messages between a client's history and a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Before {
     pub(super) messages: Vec<Value>,
-    /// What the model looked for, of tools that requests are to carry.
+    /// Queries with which the model searched for tools; later requests must carry the tools found.
     pub(super) searched: Vec<String>,
-    /// Results that may be anybody's words are among them, or were before.
+    /// `true` if results with possible text of third parties are among the messages, or came before
+    /// them.
     pub(super) untrusted: bool,
 }
 
-/// A message of the model with calls.
+/// A message of the model with calls, as it was written.
 #[derive(Debug, PartialEq)]
 pub(super) struct Written {
-    /// Names and arguments, by which a client's history is known to be the same still.
+    /// Names and arguments of the calls, by which the message is recognized in a client's history.
     pub(super) calls: Vec<(String, Map<String, Value>)>,
-    /// The endpoint's identifiers of those that it made itself: some take no others (Mistral's templates), and Kimi
-    /// reads in its own which tool was called.
+    /// The endpoint's identifiers of the calls that it made natively: some accept no others
+    /// (Mistral's templates), and Kimi reads from its own which tool was called.
     pub(super) ids: Vec<Option<String>>,
     pub(super) text: String,
-    /// What the model is told of it beside the results of these calls.
+    /// Notes for the model about this message in addition to the results of its calls.
     pub(super) withheld: Withheld,
 }
 
-/// What is kept of all clients, and the key that identifiers are signed with.
+/// The stored facts of all clients, and the key that signs identifiers.
 pub(super) struct Store {
     seal: Seal,
     inner: Mutex<Inner>,
 }
 
-/// What is kept of one client: what stood between its history and a call, by the call's
-/// identifier.
+/// The store as seen by one client: it reads and writes only that client's entries.
 #[derive(Clone)]
 pub(super) struct Kept {
     store: Arc<Store>,
@@ -81,18 +82,20 @@ pub(super) struct Kept {
 #[derive(Default)]
 struct Inner {
     messages: HashMap<String, Arc<Before>>,
-    /// Items of Responses as they were sent, with whom they were sent to.
+    /// Items of Responses, each with the client that it was sent to.
     items: HashMap<String, (Client, Value)>,
-    /// Messages as they were written, by their first call; the oldest in front.
+    /// Messages as they were written, by the identifier of their first call; `writing` lists them
+    /// with their bytes, the oldest first.
     written: HashMap<String, Arc<Written>>,
     writing: VecDeque<(String, usize)>,
     written_bytes: usize,
-    /// The oldest in front.
+    /// Entries of `messages` and `items`, the oldest first.
     ages: VecDeque<Age>,
     bytes: usize,
-    /// Answers behind no untrusted words; the oldest in front.
+    /// Hashes of answers that followed no text of third parties; `said` lists them, the oldest
+    /// first.
     clean: HashSet<u64>,
-    /// Clients that words were sent to that may be anybody's, and when that was.
+    /// Clients that were sent possible text of third parties, with the time.
     marked: HashMap<Client, Instant>,
     said: VecDeque<u64>,
 }
@@ -104,15 +107,15 @@ struct Age {
 }
 
 impl Store {
-    /// What identifiers are signed with; without a secret with a key of its own.
+    /// Makes an empty store. Identifiers are signed with this secret, or else with a random key.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// Fails if the system provides no random numbers.
     pub(super) fn new(secret: Option<&str>) -> Result<Arc<Self>, ClientError> {
         Ok(Arc::new(Store { seal: Seal::new(secret)?, inner: Mutex::default() }))
     }
 
-    /// What is kept of whoever shows this key.
+    /// Returns the store for the client with this key.
     pub(super) fn of(self: &Arc<Self>, key: Option<&str>) -> Kept {
         Kept { client: self.seal.client(key), store: self.clone() }
     }
@@ -123,12 +126,13 @@ impl Store {
 }
 
 impl Kept {
-    /// A new identifier for a call, behind words that may be anybody's or not.
+    /// Returns a new identifier for a call. It carries whether the conversation holds possible text
+    /// of third parties.
     pub(super) fn id(&self, untrusted: bool) -> String {
         self.store.seal.id(self.client, untrusted)
     }
 
-    /// Keeps what stood before these calls.
+    /// Stores the messages before these calls.
     pub(super) fn keep(&self, ids: Vec<String>, before: Before, now: Instant) {
         let bytes = before.messages.iter().map(|message| message.to_string().len()).sum();
         let before = Arc::new(before);
@@ -137,12 +141,12 @@ impl Kept {
         inner.grown(Age { since: now, ids, bytes });
     }
 
-    /// Returns a name of the client.
+    /// Returns a name of the client, which shows nothing of its key.
     pub(super) fn client(&self) -> String {
         self.client.name()
     }
 
-    /// Keeps an item of Responses, which the client may name in a later request.
+    /// Stores an item of Responses, to which the client may refer in a later request.
     pub(super) fn keep_item(&self, item: &Value, now: Instant) {
         let Some(id) = item["id"].as_str().map(str::to_owned) else { return };
         let bytes = item.to_string().len();
@@ -151,14 +155,14 @@ impl Kept {
         inner.grown(Age { since: now, ids: vec![id], bytes });
     }
 
-    /// The item that was sent to this client under this identifier.
+    /// Returns the item that was sent to this client with this identifier.
     pub(super) fn item(&self, id: &str, now: Instant) -> Option<Value> {
         let mut inner = self.store.lock();
         inner.forget(now);
         inner.items.get(id).filter(|(client, _)| *client == self.client).map(|(_, item)| item.clone())
     }
 
-    /// What stood before this call, if it is this client's.
+    /// Returns the messages before this call, if the identifier was given to this client.
     pub(super) fn find(&self, id: &str, now: Instant) -> Option<Arc<Before>> {
         self.store.seal.read(self.client, id)?;
         let mut inner = self.store.lock();
@@ -166,10 +170,10 @@ impl Kept {
         inner.messages.get(id).cloned()
     }
 
-    /// Keeps a message with these calls as the model wrote it.
+    /// Stores a message with these calls as the model wrote it.
     pub(super) fn keep_written(&self, ids: &[String], written: Written) {
         let Some(id) = ids.first() else { return };
-        // The arguments stand in the text, too.
+        // Doubled, since the arguments are also part of the text.
         let bytes = 2 * written.text.len() + written.withheld.bytes() + WRITTEN_ENTRY;
         let mut inner = self.store.lock();
         inner.written.insert(id.clone(), Arc::new(written));
@@ -183,13 +187,14 @@ impl Kept {
         }
     }
 
-    /// The message whose first call has this identifier, if it is this client's.
+    /// Returns the message whose first call has this identifier, if the identifier was given to
+    /// this client.
     pub(super) fn written(&self, id: &str) -> Option<Arc<Written>> {
         self.store.seal.read(self.client, id)?;
         self.store.lock().written.get(id).cloned()
     }
 
-    /// Keeps that this answer stood behind no words that may be anybody's.
+    /// Records that this answer followed no text of third parties.
     pub(super) fn keep_clean(&self, answer: &str) {
         let answer = self.store.seal.answer(self.client, answer);
         let mut inner = self.store.lock();
@@ -203,15 +208,16 @@ impl Kept {
         }
     }
 
-    /// Keeps that words which may be anybody's were read in a conversation of this client.
+    /// Records that possible text of third parties was read in a conversation of this client.
     pub(super) fn mark(&self, now: Instant) {
         let mut inner = self.store.lock();
         inner.marked.retain(|_, since| now.duration_since(*since) <= KEPT_FOR);
         inner.marked.insert(self.client, now);
     }
 
-    /// Whether a history may hold words that are anybody's: unless it is one question, or each message of
-    /// the model's is known to follow none, and the client had no such words for a time.
+    /// Returns `true` if a history may hold text of third parties. It does not if it is a single
+    /// question, or if each message of the model is known to follow none, and this client read no
+    /// such text within [`KEPT_FOR`].
     pub(super) fn may_be_untrusted(&self, messages: &[Value], now: Instant) -> bool {
         let marked = self.store.lock().marked.get(&self.client).copied();
         if marked.is_some_and(|since| now.duration_since(since) <= KEPT_FOR) {
@@ -219,7 +225,7 @@ impl Kept {
         }
         let mut said = messages.iter().filter(|message| message["role"] != "system" && message["role"] != "developer");
         if !messages.iter().any(|message| message["role"] == "assistant") {
-            // What stands in several messages may have been said in another conversation.
+            // Several messages without an answer may be quoted from another conversation.
             return said.next().is_none_or(|message| message["role"] != "user") || said.next().is_some();
         }
         messages.iter().filter(|message| message["role"] == "assistant").any(|message| {
@@ -239,7 +245,7 @@ impl Kept {
 }
 
 impl Inner {
-    /// Something more is kept; what is too old or too much goes.
+    /// Adds an entry and drops those that are too old or exceed the limit.
     fn grown(&mut self, age: Age) {
         self.forget(age.since);
         self.bytes += age.bytes;
@@ -298,7 +304,7 @@ mod tests {
             );
         }
         assert!(kept.written(&ids[0]).is_none() && kept.written(&ids[3]).is_some() && other.written(&ids[3]).is_none());
-        // Short ones are, too.
+        // Short messages are bounded as well.
         let first = kept.id(false);
         let short =
             || Written { calls: Vec::new(), ids: Vec::new(), text: String::new(), withheld: Withheld::default() };
@@ -348,7 +354,7 @@ mod tests {
         kept.keep_clean("Hello.");
         assert!(!kept.may_be_untrusted(&[said("Hello.\n"), said("")], now));
         assert!(store.of(Some("two")).may_be_untrusted(&[said("Hello.")], now));
-        // What is known is bounded, and what is forgotten is not known.
+        // The number of known answers is bounded; a dropped one counts as unknown.
         (0..MAX_CLEAN).for_each(|number| kept.keep_clean(&number.to_string()));
         assert!(kept.may_be_untrusted(&[said("Hello.")], now) && !kept.may_be_untrusted(&[said("7")], now));
     }

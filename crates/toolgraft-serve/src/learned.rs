@@ -1,4 +1,4 @@
-//! What is learned of an endpoint's models, for a program that keeps it beyond its own end.
+//! Facts learned about an endpoint's models, for a program that stores them for its next run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use toolgraft::model::{NativeFault, NativeTrials};
 
-/// Whether a model's native calls work behind a server of this version; where they do not it is asked by
-/// prompt.
+/// Result of a trial of a model's native calls at an endpoint of this version. Where they fail,
+/// tools are offered by prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Learned {
-    /// The model, as the endpoint names it.
+    /// The model by its name at the endpoint.
     pub model: String,
-    /// The version of what serves it, in its own words. Nothing is learned for good of a server that
-    /// does not say it: a newer one may be mended.
+    /// The endpoint's version as it reports it. Nothing is stored for an endpoint without a
+    /// version, since a newer one may work.
     pub version: String,
-    /// What they fail at; `None` where one was tried and works.
+    /// The way in which native calls fail; `None` if they were tried and work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<NativeFault>,
 }
 
 impl Learned {
-    /// This model fails so behind this version, or does not fail.
+    /// Makes the result of a trial for a model and a version.
     pub fn new(model: impl Into<String>, version: impl Into<String>, fault: Option<NativeFault>) -> Self {
         Learned { model: model.into(), version: version.into(), fault }
     }
 
-    /// What was found of this model behind this version: `Some(None)` where its native calls work. A fault that
-    /// came later than a trial counts.
+    /// Returns the result for this model and version; `Some(None)` means that native calls work. A
+    /// fault found after a successful trial takes precedence.
     pub fn found<'l>(
         learned: impl IntoIterator<Item = &'l Learned>,
         model: &str,
@@ -39,23 +39,23 @@ impl Learned {
     }
 }
 
-/// What an endpoint has taught of a model, for a person to look at.
+/// Facts that are known about an endpoint and a model, for a person to read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Taught {
-    /// The version of what serves it, where it was asked and says it.
+    /// The endpoint's version, if it was asked and reports one.
     pub version: Option<String>,
-    /// What requests go without since it was refused, or is not given: `system_role`,
+    /// Features that requests omit since they were refused or have no effect: `system_role`,
     /// `stream_options`, `logprobs`, `probabilities`, `structure`.
     pub without: Vec<&'static str>,
-    /// What native calls fail at, so that tools are offered by prompt.
+    /// The way in which native calls fail, for which tools are offered by prompt.
     pub native: Option<NativeFault>,
 }
 
-/// Takes what is learned.
+/// A function that is called with each learned fact.
 pub(super) type Learning = Arc<dyn Fn(Learned) + Send + Sync>;
 
-/// What was learned before and now.
+/// Results of trials, from earlier runs and this one.
 pub(super) struct Known {
     learned: Mutex<Vec<Learned>>,
     tell: Option<Learning>,
@@ -66,13 +66,13 @@ impl Known {
         Arc::new(Known { learned: Mutex::new(learned), tell })
     }
 
-    /// Whether somebody keeps what is found, so that it is worth a trial.
+    /// Returns `true` if the program stores results, so that a trial is worth its cost.
     pub(super) fn is_kept(&self) -> bool {
         self.tell.is_some()
     }
 
     fn learned(&self) -> MutexGuard<'_, Vec<Learned>> {
-        // Nothing is done under the lock that could panic half-way.
+        // A poisoned lock is used: nothing done under it can leave the list inconsistent.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
-//! A server for clients of OpenAI, Anthropic, Google and Ollama in front of any model: what a client
-//! sends as `tools` is taught by the prompt where the endpoint does not take it, what the model
-//! writes comes back as `tool_calls`.
+//! A server for clients of OpenAI, Anthropic, Google and Ollama in front of any model: tools that a
+//! client sends are described in the prompt where the endpoint does not take them, and calls that
+//! the model writes are returned as `tool_calls`.
 //!
 //! ```text
 //! client ─▶ doors ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
@@ -11,32 +11,32 @@
 //! client ◀───────────── chat ◀── pieces of the answer ┘
 //! ```
 //!
-//! - `doors`: who may come in, with what.
-//! - `request`, `history`: what is asked; calls and results of the client's history as text.
-//! - `learned`: what is known of the endpoint beyond the end of the program.
+//! - `doors`: admission of requests.
+//! - `request`, `history`: the client's request; calls and results of its history as text.
+//! - `learned`: facts about the endpoint that outlast the program's run.
 //! - `native`: the same history for an endpoint that takes tools.
-//! - `own_words`: what the person said, without what a client puts beside it.
-//! - `told`: what messages of a history became, found again by their hash.
-//! - `kept`: what rounds that a client did not see brought, until it comes back.
-//! - `seal`: identifiers that carry whose they are and what they stand behind.
-//! - `budgets`, `held`: what all requests may take together, and what each holds of it.
-//! - `work`: what takes long, away from the threads that serve.
-//! - `prepared`: prompt, parser and schemas of a list of tools, kept for a while.
-//! - `exchange`: the request on its way, without I/O; corrects what the model got wrong.
-//! - `cost`: what its rounds cost, and what is left for the next.
-//! - `drive`, `upstream`: the endpoint, as a model and for what passes through.
-//! - `hidden`: the server's keys out of what the endpoint says.
-//! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
-//!   `gemini`, `ollama`: those that there are.
-//! - `waiting`: results of a history and the calls that they are of, without identifiers.
-//! - `http`, `listen`: the routes, and a server of its own.
-//! - `ready`: whether the endpoint answers.
-//! - `repeated`: how much of a request the endpoint got before.
-//! - `log`: what a log may say of a request.
-//! - `inspect`, `passed`: the last requests as recordings, where they are to be looked at.
+//! - `own_words`: the person's own words, without what a client adds.
+//! - `told`: rendered messages of histories, found again by their hash.
+//! - `kept`: messages of rounds that a client did not see, until it sends its results.
+//! - `seal`: signed identifiers, which carry their client and a mark for text of third parties.
+//! - `budgets`, `held`: limits for all requests together, and each request's share.
+//! - `work`: long computations, on threads apart from those that serve.
+//! - `prepared`: prompt, parser and schemas for a list of tools, cached for a while.
+//! - `exchange`: a request in progress, without I/O; corrects the model's mistakes.
+//! - `cost`: token accounting of an answer's rounds.
+//! - `drive`, `upstream`: the endpoint, as a model and for requests that are passed through.
+//! - `hidden`: removes the server's keys from the endpoint's answers.
+//! - `shape`: the trait of client interfaces; `chat`, `messages`, `responses`, `gemini`, `ollama`:
+//!   its implementations.
+//! - `waiting`: matches results of a history to calls without identifiers.
+//! - `http`, `listen`: the routes, and a server that listens.
+//! - `ready`: checks that the endpoint answers.
+//! - `repeated`: measures how much of a request the endpoint was sent before.
+//! - `log`: the log entry of a request.
+//! - `inspect`, `passed`: recordings of the last requests.
 //!
-//! A request without tools, without calls in its history and without a schema for its
-//! answer passes through as it came, and so does its answer.
+//! A request without tools, without calls in its history and without a schema for its answer passes
+//! through unchanged, and so does its answer.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,9 +49,9 @@
 //! # }
 //! ```
 //!
-//! Nothing that cannot be taken back is sent: a call goes out whole once its message is over
-//! and its arguments are accepted. One that is damaged is corrected with the model in rounds
-//! that the client does not see.
+//! Nothing is sent that may have to be taken back: a call is sent whole once its message is over
+//! and its arguments are accepted. A damaged call is corrected with the model in rounds that the
+//! client does not see.
 
 #[cfg(feature = "testing")]
 mod adapter;
@@ -125,7 +125,7 @@ pub use repeated::PromptCost;
 pub use search::SearchTool;
 pub use settings::ModelSettings;
 
-/// Settings of clients, interfaces, limits, and what is promised of each.
+/// Settings of clients, interfaces, limits, and what is guaranteed for each.
 ///
 /// [models.md]: https://docs.rs/toolgraft/latest/toolgraft/guide/models/index.html
 ///
@@ -133,7 +133,7 @@ pub use settings::ModelSettings;
 #[doc = include_str!("../docs/serve.md")]
 pub mod guide {}
 
-/// The first page's program.
+/// Runs the code examples of the README as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FirstPage;

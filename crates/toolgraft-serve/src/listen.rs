@@ -1,4 +1,4 @@
-//! A server of its own: the address, the connections, and the end.
+//! A server that listens on an address: its connections and its shutdown.
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -23,17 +23,19 @@ use toolgraft::Cause;
 use toolgraft::budget::Permit;
 use toolgraft::model::ClientError;
 
-/// Connections beyond the budget that are told so at once; further ones are closed without a word.
+/// Number of connections beyond the budget that get an answer with the reason; further ones are
+/// closed without one.
 const REFUSED_AT_ONCE: usize = 64;
 
-/// The time in which such a connection has to ask something, to be told.
+/// Time within which such a connection has to send its request.
 const REFUSED_FOR: Duration = Duration::from_secs(1);
 
-/// A server cannot start.
+/// A reason for which a server cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Everybody in the network could use the endpoint.
+    /// The address is reachable from other machines and no key is set: everybody in the network
+    /// could use the endpoint.
     #[error("{listen} is reached from other machines: a server there needs an API key that its clients must show")]
     KeyMissing {
         /// The address.
@@ -60,11 +62,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `listen`, as `HOST:PORT`; port 0 takes any that is free. The host's name is
-    /// one that requests may name.
+    /// Listens on `listen`, in the form `HOST:PORT`; port 0 takes any free one. Requests may name
+    /// this host.
     ///
     /// # Errors
-    /// An address beyond the loopback without a key for clients, or one that cannot be had.
+    /// Fails for an address beyond the loopback without a key for clients, and if the address
+    /// cannot be bound.
     pub async fn bind(config: Config, listen: &str) -> Result<Self, ServeError> {
         let failed = |error: std::io::Error| ServeError::Bind { listen: listen.to_owned(), source: Cause::new(error) };
         let addresses: Vec<SocketAddr> = tokio::net::lookup_host(listen).await.map_err(failed)?.collect();
@@ -80,16 +83,16 @@ impl Server {
         Ok(Server { listener, shared, router })
     }
 
-    /// The address that it listens on.
+    /// Returns the address that the server listens on.
     ///
     /// # Errors
-    /// The system's.
+    /// Fails with the system's error.
     pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Answers requests until `stop` is over; then none begins any more, and those that go on
-    /// have [`DRAIN`](super::DRAIN) to end.
+    /// Answers requests until `stop` completes; then accepts no more, and running answers have
+    /// [`DRAIN`](super::DRAIN) to end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { listener, shared, router } = self;
         let (draining, _) = watch::channel(false);
@@ -104,7 +107,7 @@ impl Server {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    // Pieces of an answer are small, and each is waited for.
+                    // Pieces of an answer are small and must not wait for each other.
                     let _ = stream.set_nodelay(true);
                     let (place, router, read_timeout) = match budget.take(None, 1) {
                         Ok(place) => (Some(place), router.clone(), shared.config.read_timeout),
@@ -113,7 +116,7 @@ impl Server {
                     };
                     connections.spawn(connection(stream, place, router, read_timeout, draining.subscribe()));
                 }
-                // Too many open files, for example: it may pass.
+                // Too many open files, for example, which may pass.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -121,7 +124,7 @@ impl Server {
         shared.draining.store(true, Ordering::Relaxed);
         draining.send_replace(true);
         let rest = async { while connections.join_next().await.is_some() {} };
-        // What is left after that is dropped with the set.
+        // Connections that are still open after that are dropped with the set.
         let _ = tokio::time::timeout(shared.config.drain, rest).await;
     }
 }
@@ -146,9 +149,9 @@ async fn connection(
     }
 }
 
-/// Waits until the server is to end.
+/// Waits until the server shuts down.
 async fn wait(draining: &mut watch::Receiver<bool>) {
-    // Without a sender the server has ended.
+    // The only error is a dropped sender, with which the server has ended.
     let _ = draining.wait_for(|draining| *draining).await;
 }
 

@@ -1,4 +1,4 @@
-//! What a log may say of a request: how it went and what it took, and nothing that was said.
+//! The log entry of a request: its result and its cost, without anything that was said.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,55 +14,55 @@ use toolgraft::constrain::Way;
 use toolgraft::secrets::Secrets;
 use toolgraft::tools::ToolsMode;
 
-/// Most characters of a model's name in a log: clients write it.
+/// Maximum number of characters of a model's or tool's name in a log, since clients write them.
 const MODEL: usize = 100;
 
-/// Takes what is to be logged.
+/// A function that is called with each finished request.
 pub(super) type Log = Arc<dyn Fn(Served) + Send + Sync>;
 
-/// A request that is over, without anything that was said in it. Keys are taken out of the
-/// model's name; what else it holds is a client's, and may be any text of 100 characters.
+/// A finished request, without anything that was said in it. Keys are removed from the model's
+/// name; the rest of a name comes from the client and may be any text of up to 100 characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Served {
-    /// The route as `/metrics` names it.
+    /// The route by its name in `/metrics`.
     pub route: &'static str,
-    /// The model as the endpoint names it; empty where none was asked for, and where the
-    /// request was refused before that.
+    /// The model by its name at the endpoint; empty if none was requested, or if the request was
+    /// refused before it was known.
     pub model: String,
-    /// HTTP status of the answer; `None` where the client went before there was one.
+    /// HTTP status of the answer; `None` if the client disconnected before.
     pub status: Option<u16>,
-    /// Why it failed, as the code of the error; in a stream behind the status 200.
+    /// Code of the error if the request failed; a stream may fail after the status 200.
     pub code: Option<&'static str>,
-    /// Requests to the endpoint.
+    /// Number of requests to the endpoint.
     pub rounds: u32,
-    /// Calls that the client was handed.
+    /// Number of calls that the client was handed.
     pub calls: u64,
-    /// Calls of the toolbox that ran here.
+    /// Number of calls of the toolbox that ran on this server.
     pub own_calls: usize,
-    /// The way to a call that was taken, where one but [`Way::Free`] is configured: the endpoint may
-    /// not give what that needs.
+    /// The way that was used to decide on a call, if one other than [`Way::Free`] is configured; it
+    /// may differ from the configured one if the endpoint lacks what that needs.
     pub way: Option<Way>,
-    /// How the last of those requests offered the tools, where another way but
-    /// [`ToolsMode::Prompt`] is configured: natively, or by the prompt.
+    /// The mode in which the last request offered the tools, natively or by prompt, if one other than
+    /// [`ToolsMode::Prompt`] is configured.
     pub tools_mode: Option<ToolsMode>,
-    /// Listed tools whose description is cut, before anything was said, and all tools.
+    /// Number of listed tools whose description was cut at the start, and of all tools.
     pub cut_descriptions: (usize, usize),
-    /// Types of the client's tools that are left out, since its own service would run them; with
-    /// commas between.
+    /// Types of the client's tools that were left out because only its own service can run them,
+    /// separated by commas.
     pub left_out: String,
-    /// The client's tools whose schema nothing fits, and is set aside; so is a
-    /// `response_format`. A client wrote the names.
+    /// Names of the client's tools whose schemas were set aside because nothing can satisfy them;
+    /// includes `response_format`. The client wrote these names.
     pub set_aside: Vec<String>,
-    /// Times in a row that the model repeated a passage, where it was stopped for that.
+    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
     pub repeats: Option<u32>,
-    /// What the prompts of those requests took, where they are made here.
+    /// Size and cost of the prompts of all rounds, where they were made by this server.
     pub prompt: PromptCost,
-    /// How long it took, to the last byte.
+    /// Time from the request's arrival to the last byte of the answer.
     pub took: Duration,
 }
 
-/// A request that will be logged. It is over when the last clone is gone.
+/// A request that will be logged. It is over when the last clone is dropped.
 #[derive(Clone)]
 pub(super) struct Line(Arc<Open>);
 
@@ -73,7 +73,7 @@ struct Open {
 }
 
 impl Line {
-    /// A request for this route begins.
+    /// Starts the log entry for a request to this route.
     pub(super) fn new(route: &'static str, log: Log) -> Self {
         let about = Served { route, ..Served::default() };
         Line(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
@@ -83,37 +83,37 @@ impl Line {
         self.0.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This model is asked.
+    /// Sets the model.
     pub(super) fn asks(&self, model: &str, secrets: &Secrets) {
         self.about().model = secrets.hide(model).chars().take(MODEL).collect();
     }
 
-    /// The prompt lists tools, of whose descriptions it cut some, and sets these schemas aside.
+    /// Sets the number of cut descriptions and the names of schemas set aside.
     pub(super) fn lists(&self, cut_descriptions: (usize, usize), set_aside: Vec<String>) {
         let mut about = self.about();
         let names = set_aside.iter().map(|name| name.chars().take(MODEL).collect());
         (about.cut_descriptions, about.set_aside) = (cut_descriptions, names.collect());
     }
 
-    /// These tools are left out.
+    /// Sets the tools that are left out.
     pub(super) fn leaves_out(&self, types: &str) {
         types.clone_into(&mut self.about().left_out);
     }
 
-    /// It is answered with this status; refused with this code.
+    /// Sets the status, and the error code of a refusal.
     pub(super) fn answered(&self, status: u16, code: Option<&'static str>) {
         let mut about = self.about();
         about.status = Some(status);
-        // A refusal is told by its own code, which the status may say alone.
+        // A refusal has its own code, or none if its status says everything.
         about.code = if status >= 400 { code } else { about.code };
     }
 
-    /// The answer ends with this fault.
+    /// Sets the code of the fault with which the answer ends.
     pub(super) fn failed(&self, fault: &Fault) {
         self.about().code = Some(fault.code.unwrap_or("failed"));
     }
 
-    /// What the answer took, and how it came about.
+    /// Sets the cost and the progress of the answer.
     pub(super) fn took(&self, progress: Progress, calls: u64, prompt: PromptCost) {
         let Progress { rounds, own_calls, way, tools_mode, repeats, .. } = progress;
         let mut about = self.about();
@@ -121,7 +121,8 @@ impl Line {
         (about.way, about.tools_mode, about.repeats, about.prompt) = (way, tools_mode, repeats, prompt);
     }
 
-    /// The same answer; the request is over with it.
+    /// Attaches the entry to an answer that is passed through: the request is over with its last
+    /// byte.
     pub(super) fn follow(self, response: Response) -> Response {
         self.about().rounds = 1;
         response.map(|body| {

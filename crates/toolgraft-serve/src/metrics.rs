@@ -1,4 +1,5 @@
-//! Counts for `/metrics`, in Prometheus' text form. Labels are words of the program, never a client's.
+//! The counters of `/metrics`, in Prometheus' text format. Labels are constants of the program,
+//! never a client's text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,13 +10,13 @@ use super::budgets::Budgets;
 use super::repeated::PromptCost;
 use toolgraft::budget::Budget;
 
-/// One of a budget's numbers.
+/// A function that returns one number of a budget.
 type Count = fn(&Budget) -> u64;
 
-/// What was counted since the start.
+/// Counters since the start of the server.
 #[derive(Default)]
 pub(super) struct Metrics {
-    /// By the route and the first digit of the status.
+    /// Requests by route and first digit of the status.
     requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
     rounds: AtomicU64,
     calls: AtomicU64,
@@ -28,13 +29,14 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// A request to this route was answered with this status.
+    /// Counts a request to this route with the status of its answer.
     pub(super) fn answered(&self, route: &'static str, status: u16) {
         let class = (status / 100).clamp(2, 5);
         *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry((route, class)).or_default() += 1;
     }
 
-    /// An answer that is put together here is over, after so many rounds, with so many calls for the client.
+    /// Counts a finished answer that was made here: its rounds, its calls for the client, and its
+    /// prompt cost.
     pub(super) fn ended(&self, rounds: u32, calls: u64, failed: bool, prompt: PromptCost) {
         self.rounds.fetch_add(rounds.into(), Ordering::Relaxed);
         self.calls.fetch_add(calls, Ordering::Relaxed);
@@ -49,12 +51,12 @@ impl Metrics {
         }
     }
 
-    /// This program broke at a request.
+    /// Counts a request at which this program panicked.
     pub(super) fn broke(&self) {
         self.broken.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The page.
+    /// Returns the text of `/metrics`.
     pub(super) fn page(&self, budgets: &Budgets) -> String {
         let mut page = String::new();
         let head = |page: &mut String, name: &str, kind: &str, help: &str| {

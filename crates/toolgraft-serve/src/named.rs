@@ -1,28 +1,29 @@
-//! What a client's tools are called in the prompt: by their own names, where those hold nothing
-//! that a call's syntax may not, else by the nearest. The client gets its own names back.
+//! Names of a client's tools in the prompt. A name that contains characters which a call's syntax
+//! does not allow is replaced by a similar one; the client gets its own names back.
 
 use std::collections::HashMap;
 
 use toolgraft::wire::wire_name;
 
-/// Longest name that the prompt shows as it is, in characters: what the interfaces take.
+/// Longest name that the prompt shows unchanged, in characters: the limit of the interfaces.
 const LONGEST: usize = 128;
 
-/// The client's names of tools that the prompt calls otherwise.
+/// The client's tools that have another name in the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Named {
-    /// By the names in the prompt.
+    /// The client's names by those in the prompt.
     given: HashMap<String, String>,
-    /// By the client's own.
+    /// The names in the prompt by the client's.
     shown: HashMap<String, String>,
 }
 
 impl Named {
-    /// The name in the prompt of a further tool; `is_taken` says which are.
+    /// Returns the name in the prompt for a further tool; `is_taken` says whether a name is in use.
     pub(super) fn add(&mut self, given: &str, is_taken: impl Fn(&str) -> bool) -> String {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
         let near: String = given.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-        // A hash tells apart what is too long or taken; a name that the wire holds gets one by the space.
+        // Too long or taken names get a hash, which keeps them distinct. The space makes
+        // `wire_name` add one even to a name that it would otherwise return unchanged.
         let near = if near.chars().count() > LONGEST || is_taken(&near) {
             wire_name(None, &format!("{given} "))
         } else {
@@ -35,12 +36,12 @@ impl Named {
         near
     }
 
-    /// What the client calls a tool of the prompt.
+    /// Returns the client's name for a tool of the prompt.
     pub(super) fn given<'n>(&'n self, shown: &'n str) -> &'n str {
         self.given.get(shown).map_or(shown, String::as_str)
     }
 
-    /// What the prompt calls a tool of the client's.
+    /// Returns the name in the prompt for a client's tool.
     pub(super) fn shown<'n>(&'n self, given: &'n str) -> &'n str {
         self.shown.get(given).map_or(given, String::as_str)
     }

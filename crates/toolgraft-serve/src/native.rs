@@ -1,5 +1,5 @@
-//! A client's history for a model whose endpoint takes tools: calls and results in the fields that
-//! the interface has for them. What a client cut out of it is told as it is by prompt.
+//! Renders a client's history for an endpoint that takes tools: calls and results in the native
+//! fields. Results without their call, which a client removed, are rendered as in the prompt.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -18,10 +18,10 @@ use toolgraft::wire::past::{Entry, PastCall};
 use toolgraft::wire::roles::join;
 use toolgraft::wire::wire_name;
 
-/// The history in messages of a request that carries the tools.
+/// Returns the history as messages of a request that carries the tools natively.
 ///
 /// # Errors
-/// A result cannot be told.
+/// Fails if a result cannot be rendered.
 pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
     let (mut told, mut taken) = (Vec::with_capacity(entries.len()), HashSet::new());
     for mut entry in entries {
@@ -53,7 +53,7 @@ pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> 
     Ok(told)
 }
 
-/// Appends what answers the calls of a message, in their order; behind it what answers none.
+/// Appends the results of a message's calls in their order, and after them results without a call.
 fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut Vec<Value>) -> Result<(), Fault> {
     let Entry { calls, orphans, others, .. } = entry;
     let said = |wording: &dyn Wording, done: &[Done]| {
@@ -68,7 +68,7 @@ fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut V
     }
     let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
     let orphans = if orphans.is_empty() { Value::Null } else { said(prepared.setup.wording(), &orphans)?.into() };
-    // A message of the role `tool` takes text alone.
+    // A message of the role `tool` holds text only, so the rest becomes a user's message.
     match join(orphans, others) {
         Value::Null => {}
         content => told.push(json!({"role": "user", "content": content})),
@@ -76,15 +76,15 @@ fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut V
     Ok(())
 }
 
-/// A call as the interface has it.
+/// Returns a call in the native format.
 fn written_call(call: &PastCall, id: &str) -> Value {
     let arguments = Value::Object(call.arguments.clone()).to_string();
     let function = json!({"name": wire_name(None, &call.name), "arguments": break_tokens(&arguments)});
     json!({"id": id, "type": "function", "function": function})
 }
 
-/// The identifiers of a message's calls: the endpoint's own where it gave one that no earlier call has, else the
-/// client's. The interface's older form has none.
+/// Returns the identifiers of a message's calls: the endpoint's own if it gave one that no earlier
+/// call has, else the client's. Calls in the older form have none and are numbered.
 fn ids_of(entry: &Entry, written: Option<&Written>, taken: &mut HashSet<String>) -> Vec<String> {
     let own = written.map_or(&[][..], |written| &written.ids);
     let own = if own.len() == entry.calls.len() { own } else { &[] };

@@ -1,32 +1,32 @@
-//! Pages of other origins that may ask, and what their browsers are told
-//! (fetch.spec.whatwg.org, the protocol of cross-origin requests).
+//! CORS: pages of other origins that may send requests, and the headers that their browsers need
+//! (fetch.spec.whatwg.org, CORS protocol).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::config::Config;
 
-/// An origin with this name is every one.
+/// A configured origin that accepts every origin.
 const ANY: &str = "*";
 
-/// Seconds for which a browser need not ask again.
+/// Seconds for which a browser may reuse the answer to a preflight request.
 const MAX_AGE: &str = "600";
 
-/// What a page has to ask for before it reaches a network of its machine
+/// Request and response header of a page that reaches into a private network
 /// (wicg.github.io/private-network-access).
 const PRIVATE_NETWORK: [HeaderName; 2] = [
     HeaderName::from_static("access-control-request-private-network"),
     HeaderName::from_static("access-control-allow-private-network"),
 ];
 
-/// The request's origin, where pages of it may ask.
+/// Returns the request's origin if its pages may send requests.
 pub(super) fn allowed(headers: &HeaderMap, config: &Config) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     let is_listed = |listed: &String| listed == ANY || origin.to_str().is_ok_and(|o| o.eq_ignore_ascii_case(listed));
     config.origins.iter().any(is_listed).then(|| origin.clone())
 }
 
-/// The answer to a browser that asks before it sends a page's request; none where this is no such.
+/// Returns the answer to a browser's preflight request; `None` for any other request.
 pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
     if method != Method::OPTIONS || !headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response
     Some(response)
 }
 
-/// The same answer, which a page of this origin may read.
+/// Adds the headers by which a page of this origin may read the answer.
 pub(super) fn readable(mut response: Response, origin: HeaderValue) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

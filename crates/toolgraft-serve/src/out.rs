@@ -1,4 +1,4 @@
-//! What a client is told, in no client's shape: the pieces of an answer, and a whole one.
+//! Output for the client, independent of its interface: pieces of an answer, and a whole one.
 
 use serde_json::{Map, Value};
 
@@ -6,48 +6,48 @@ use super::fault::Fault;
 use toolgraft::event::Region;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 
-/// A piece of the answer.
+/// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Out {
-    /// Fields of the endpoint's chunks that pass through.
+    /// Fields of the endpoint's chunks that are passed through.
     Fields(Map<String, Value>),
     /// Text of the reasoning.
     Reasoning(String),
     /// Text of the answer.
     Text(String),
-    /// Why there is none, in the model's words.
+    /// The model's text with which it refuses to answer.
     Refusal(String),
-    /// The last so many bytes of the other kind belong here after all. A stream
-    /// cannot take them back.
+    /// The last bytes of the other region belong to this one. A stream cannot correct what it has
+    /// sent.
     Reclassified(Region, usize),
     /// A whole call for the client.
     Call(NativeCall),
-    /// The end.
+    /// The end of the answer.
     Finish(Finish),
-    /// The end of what failed.
+    /// The answer failed; this is its end.
     Failed(Fault),
 }
 
-/// The model that answers, by the endpoint's own word.
+/// Returns the name of the model that answers, as the endpoint reports it.
 pub(super) fn model_of(fields: &Map<String, Value>) -> Option<&str> {
     fields.get("model").and_then(Value::as_str)
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Finish {
     pub(super) reason: FinishReason,
-    /// Of the round whose answer is delivered: what a client's context holds.
+    /// Usage of the round whose answer is delivered, by which clients measure their context.
     pub(super) usage: Usage,
-    /// Sum over the rounds.
+    /// Sum over all rounds.
     pub(super) total: Usage,
-    /// Requests that were sent to the endpoint.
+    /// Number of requests to the endpoint.
     pub(super) rounds: u32,
-    /// The model refused to answer.
+    /// `true` if the model refused to answer.
     pub(super) refused: bool,
 }
 
-/// A whole answer.
+/// A whole answer, collected from its pieces.
 #[derive(Default)]
 pub(super) struct Collected {
     pub(super) fields: Map<String, Value>,
@@ -59,7 +59,7 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// What it says in the pieces of a stream, but for the end.
+    /// Returns the answer as the pieces of a stream, without its end.
     pub(super) fn pieces(self) -> impl Iterator<Item = Out> {
         let Collected { fields, reasoning, text, refusal, calls, .. } = self;
         let said = [Out::Reasoning(reasoning), Out::Text(text), Out::Refusal(refusal)];
@@ -71,10 +71,10 @@ impl Collected {
             .chain(calls.into_iter().map(Out::Call))
     }
 
-    /// Takes the next piece.
+    /// Adds the next piece.
     ///
     /// # Errors
-    /// The answer failed.
+    /// Fails if the piece is a failure.
     pub(super) fn push(&mut self, out: Out) -> Result<(), Fault> {
         match out {
             Out::Fields(fields) => self.fields.extend(fields),

@@ -1,9 +1,9 @@
-//! A person's own words among what a client puts beside them.
+//! Separates a person's own words from what a client adds to them.
 
 use serde_json::Value;
 
-/// Tags in which clients tell a model of files, rules and the time beside what a person says, and
-/// the clients.
+/// Tags in which clients add files, rules and the time to a person's message, each with the clients
+/// that use it.
 const BESIDE: [(&str, &str); 17] = [
     ("system-reminder", "Claude Code, opencode"),
     ("local-command-caveat", "Claude Code"),
@@ -24,8 +24,8 @@ const BESIDE: [(&str, &str); 17] = [
     ("info-msg", "goose"),
 ];
 
-/// The last text of a content that is more than what clients put beside it, without that; none
-/// where the person said nothing.
+/// Returns the last text of a content that holds more than clients' additions, without these;
+/// `None` if the person wrote nothing.
 pub(super) fn own_words(content: &Value) -> Option<String> {
     let own = |text: &str| Some(without(text)).filter(|text| !text.is_empty());
     match content {
@@ -35,22 +35,22 @@ pub(super) fn own_words(content: &Value) -> Option<String> {
     }
 }
 
-/// A text without the elements that clients put into it.
+/// Removes the elements that clients add from a text.
 fn without(text: &str) -> String {
     let mut own = String::new();
     let mut unclosed = [false; BESIDE.len()];
     let (mut rest, mut from) = (text, 0);
     while let Some(open) = rest[from..].find('<').map(|at| from + at) {
         let inner = &rest[open + 1..];
-        let opens = |name: &str| inner.strip_prefix(name).is_some_and(|behind| behind.starts_with(['>', ' ', '\n']));
+        let opens = |name: &str| inner.strip_prefix(name).is_some_and(|after| after.starts_with(['>', ' ', '\n']));
         from = open + 1;
         let Some(known) = BESIDE.iter().position(|(name, _)| opens(name)).filter(|known| !unclosed[*known]) else {
             continue;
         };
         match inner.split_once(&format!("</{}>", BESIDE[known].0)) {
-            Some((_, behind)) => {
+            Some((_, after)) => {
                 own.push_str(&rest[..open]);
-                (rest, from) = (behind, 0);
+                (rest, from) = (after, 0);
             }
             None => unclosed[known] = true,
         }

@@ -1,7 +1,7 @@
-//! An answer that passes through, read along for whoever looks at the server.
+//! Records an answer that is passed through, for the inspector.
 //!
-//! Nothing of it is changed or held back. It is read as the endpoint's chunks, or as one
-//! completion; what is neither, or has lines without end, is not kept.
+//! The answer is not changed or delayed. It is read as the endpoint's chunks or as one completion;
+//! anything else, and lines that are too long, are not recorded.
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -17,26 +17,26 @@ use toolgraft::model::endpoint::Decoder;
 use toolgraft::model::{ModelError, ModelEvent};
 use toolgraft::transcript::{Recorder, Session};
 
-/// Most bytes of a line, and of a completion that comes whole.
+/// Maximum bytes of a line, and of a completion that is not streamed.
 const MAX_LINE: usize = 8 << 20;
 
 type Item = Result<ModelEvent, ModelError>;
 
-/// An answer that is read along.
+/// The record of an answer that is passed through.
 pub(super) struct Passed {
     watch: Watch,
     recorder: Recorder,
     tell: mpsc::UnboundedSender<Item>,
-    /// The answer as it is written down.
+    /// The recorder's stream of the answer's events.
     written: BoxStream<'static, Item>,
     decoder: Decoder,
-    /// The beginning of a line.
+    /// The beginning of an incomplete line, or of the completion.
     begun: Vec<u8>,
     is_stream: bool,
 }
 
 impl Passed {
-    /// A request with this body goes to the endpoint, for a model with this profile.
+    /// Starts the record of a request with this body, for a model with this profile.
     pub(super) fn new(watch: &Watch, body: &Map<String, Value>, model: &str, profile: &Profile) -> Self {
         let session = Session::default()
             .with_model(model.to_owned())
@@ -49,12 +49,12 @@ impl Passed {
         Passed { watch: watch.clone(), recorder, tell, written, decoder, begun: Vec::new(), is_stream: false }
     }
 
-    /// There is no answer.
+    /// Records that there is no answer.
     pub(super) fn refused(self, fault: &Fault) {
         self.recorder.notice("error", &fault.message);
     }
 
-    /// The same answer, read along.
+    /// Returns the same answer, recorded while it is sent.
     pub(super) fn follow(mut self, response: Response) -> Response {
         self.watch.answered(response.status().as_u16());
         let kind = response.headers().get("content-type").map(|kind| kind.as_bytes().to_vec());
@@ -92,13 +92,13 @@ impl Passed {
 
     fn line(&mut self, line: &[u8]) {
         let Some(data) = line.strip_prefix(b"data:") else { return };
-        // `[DONE]` is no value.
+        // `[DONE]` is not JSON.
         if let Ok(value) = serde_json::from_slice(data) {
             self.decoder.value(value, false);
         }
     }
 
-    /// The answer is over.
+    /// Records the end of the answer.
     fn end(mut self) {
         let rest = std::mem::take(&mut self.begun);
         match self.is_stream {
@@ -113,7 +113,7 @@ impl Passed {
         self.write();
     }
 
-    /// Writes down what was read.
+    /// Records the events decoded so far.
     fn write(&mut self) {
         while let Some(event) = self.decoder.pop() {
             let _ = self.tell.unbounded_send(event);

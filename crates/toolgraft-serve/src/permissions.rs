@@ -1,4 +1,5 @@
-//! Which calls of the toolbox run: the policy, with each tool as it was when the server first saw it.
+//! The permissions of the toolbox's calls: the policy, with each tool's state when the server first
+//! saw it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,11 +8,11 @@ use toolgraft::tools::{Decision, DefaultDecision};
 use toolgraft::turn::ModelNote;
 use toolgraft::{Catalog, Policy};
 
-/// The permissions of a server. Clones are the same permissions.
+/// The permissions of a server. Clones share them.
 #[derive(Clone)]
 pub(super) struct Permissions(Arc<Mutex<Policy>>);
 
-/// No call runs.
+/// Permissions by which no call runs.
 impl Default for Permissions {
     fn default() -> Self {
         Permissions::of(Policy::new(DefaultDecision::Deny))
@@ -23,14 +24,14 @@ impl Permissions {
         Permissions(Arc::new(Mutex::new(policy)))
     }
 
-    /// Keeps how the tools of this catalog are that are allowed and were not seen before.
+    /// Remembers the state of the allowed tools in this catalog that were not seen before.
     pub(super) fn see(&self, catalog: &Catalog) {
         let mut policy = self.lock();
         *policy = policy.in_catalog(catalog);
     }
 
-    /// Returns what the model is told where a call of the toolbox does not run; `led_by` are the servers whose words
-    /// may have led to it.
+    /// Returns the note for the model if a call of the toolbox must not run, else `None`. `led_by`
+    /// are the servers whose text may have caused the call.
     pub(super) fn refusal(
         &self,
         (server, tool): (Option<&str>, &str),
@@ -53,7 +54,7 @@ impl Permissions {
     }
 
     fn lock(&self) -> MutexGuard<'_, Policy> {
-        // Nothing is done under the lock that could panic half-way.
+        // A poisoned lock is used: nothing done under it can leave the policy inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What requests with the same tools share: prompt, parser, schemas. Kept for a while.
+//! Prompt, parser and schemas that requests with the same tools share, with a cache for them.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -16,74 +16,74 @@ use toolgraft::turn::{KnownWays, ModelNote, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::{Validator, takes_long};
 use toolgraft::{Catalog, Dialect, Policy, Tool};
 
-/// Lists of tools that are kept.
+/// Maximum number of lists of tools in the cache.
 pub const CACHED_LISTS: usize = 64;
 
-/// The part of the budget that lists take at most which are kept and not in use.
+/// Lists in the cache that are not in use take at most this fraction of the budget: one eighth.
 const CACHED_PART: usize = 8;
 
-/// What requests with the same tools share.
+/// Everything that requests with the same tools share.
 pub(super) struct Prepared {
     pub(super) setup: Arc<Setup>,
-    /// Where the model's profile wants the system text.
+    /// Placement of the system text that the model's profile requires.
     pub(super) placement: SystemPlacement,
     /// Call syntax of the prompt.
     pub(super) dialect: Dialect,
-    /// The toolbox's tools are among them.
+    /// `true` if the toolbox's tools are included.
     with_own: bool,
-    /// Checking a call may take long.
+    /// `true` if checking a call may take long.
     pub(super) is_heavy: bool,
-    /// Bytes of the tools as they were read, about: the client's and the toolbox's.
+    /// Approximate memory of the parsed tools in bytes, the client's and the toolbox's.
     read_bytes: usize,
     /// Names of the client's tools.
     client: Vec<String>,
-    /// As it was then.
+    /// The configuration when this was prepared.
     pub(super) config: Config,
     pub(super) choice: ToolChoice,
-    /// What the client calls its tools.
+    /// The client's names of its tools.
     pub(super) named: Named,
-    /// Listed tools whose description is cut, before anything was said, of how many.
+    /// Number of listed tools whose description is cut at the start, and of all listed tools.
     pub(super) cut: (usize, usize),
-    /// The client's tools whose schema is set aside, by its names.
+    /// Names of the client's tools whose schemas are set aside.
     pub(super) set_aside: Vec<String>,
-    /// Types of tools that the client's own service would run, and that are left out.
+    /// Types of tools that are left out because only the client's own service can run them.
     pub(super) left_out: String,
-    /// The hash of all beside them that what messages became depends on.
+    /// Hash of everything else on which rendered messages depend.
     pub(super) identity: [u64; 2],
-    /// Its part of the budget: not what the tools were sent as, but what they became.
+    /// Its reservation in the budget, for the memory of the prepared data.
     room: Option<Permit>,
 }
 
 /// The tools that a client offers.
 #[derive(Default)]
 pub(super) struct Offered {
-    /// By the prompt's names.
+    /// The tools, by their names in the prompt.
     pub(super) tools: Vec<Tool>,
-    /// What the client calls them.
+    /// The client's names of them.
     pub(super) named: Named,
-    /// Those whose schema is set aside.
+    /// Names of those whose schemas are set aside.
     pub(super) set_aside: Vec<String>,
-    /// Types of those that the client's own service would run.
+    /// Types of those that only the client's own service can run.
     pub(super) left_out: String,
 }
 
-/// What a list of tools is prepared for.
+/// Everything for which a list of tools is prepared.
 pub(super) struct Wanted {
     /// The model's profile.
     pub(super) profile: &'static Profile,
-    /// How the model is asked.
+    /// The settings for asking the model.
     pub(super) way: Way,
     /// The client's tools.
     pub(super) offered: Offered,
-    /// The toolbox's tools, where this request may use them.
+    /// The toolbox's tools, if this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
     pub(super) max_calls: Option<usize>,
-    /// What the endpoint is known not to give.
+    /// Features that the endpoint is known to lack.
     pub(super) ways: Arc<KnownWays>,
 }
 
-/// What the same lists of tools have in common: the request's own text.
+/// The key of a prepared list in the cache; the tools are the request's own text.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) way: Way,
@@ -98,35 +98,36 @@ impl Prepared {
         let profile = wanted.profile;
         let Offered { tools, named, set_aside, left_out } = wanted.offered;
         let client = tools.iter().map(|tool| tool.name.clone()).collect();
-        // The client runs its calls, in an order of its own, once it has them all.
+        // Parallel, since the client runs its calls after it has received all of them, in an order
+        // of its own.
         let mut servers = vec![Server::default().with_tools(tools).with_parallel(true)];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);
-        // Without tools a call in the text is none, not even one that is refused.
+        // Without tools nothing in the text counts as a call, not even as one to be rejected.
         let all = wanted.way.derived.map_or(DialectSet::AUTO, |derived| DialectSet::AUTO.with(derived));
         let dialects = if servers.is_empty() { DialectSet::NONE } else { all };
         let catalog = options.callable(Arc::new(Catalog::new(servers)));
         let mut turn = TurnConfig::for_profile(profile);
         turn.dialects = dialects;
-        // The text is put into the client's messages here.
+        // The text is inserted into the client's messages here instead.
         turn.placement = SystemPlacement::System;
         (turn.tools_mode, turn.tool_choice) = (wanted.way.tools, wanted.choice.clone());
         turn.max_calls = wanted.max_calls;
         (turn.constrain, turn.way) = (wanted.way.constrain, wanted.way.calls);
         turn.call_threshold = wanted.way.threshold.map(f64::from_bits);
-        // The client's calls are handed out from any round, the last one too.
+        // One more, since a call of the client may be handed out in any round, including the last.
         turn.max_rounds = config.max_rounds.saturating_add(1);
         turn.max_corrections = config.max_corrections;
         turn.max_repeats = config.max_repeats;
         turn.max_same_results = config.max_same_results;
-        // Which of them run is decided here and by the client.
+        // The permissions here and the client decide which calls run.
         turn.policy = Policy::new(DefaultDecision::Allow);
         (turn.unattended, turn.hands_out) = (true, true);
         turn.reads = wanted.way.reads;
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
-        // The client sent its descriptions to an endpoint that takes tools.
+        // The client wrote its descriptions for an endpoint that takes tools, so they are not cut.
         let wording = wording.with_whole_descriptions();
         let cut = wording.cut_descriptions().unwrap_or(0);
         let cut = (cut, catalog.offered().count());
@@ -164,36 +165,38 @@ impl Prepared {
         })
     }
 
-    /// Bytes that it takes, about: more once schemas were compiled.
+    /// Returns the approximate memory in bytes; it grows once schemas are compiled.
     fn weight(&self) -> usize {
-        // The catalog has the schemas, and so do the definitions and structures made of it.
+        // Schemas are held three times: in the catalog, the definitions and the structures made of
+        // them.
         3 * self.read_bytes + self.setup.validator_weight()
     }
 
-    /// Whether this is one of the client's own tools.
+    /// Returns `true` if this is one of the client's own tools.
     pub(super) fn is_clients(&self, server: Option<&str>, tool: &str) -> bool {
         server.is_none() && self.client.iter().any(|name| name == tool)
     }
 
-    /// Whether results of some server may be anybody's words, so that it counts what came before.
+    /// Returns `true` if results of some server of the toolbox may be text of third parties, so
+    /// that conversations have to be tracked.
     pub(super) fn watches(&self) -> bool {
         self.with_own && !self.config.untrusted.is_empty()
     }
 
-    /// Returns `true` if the prompt itself has words that may be anybody's: instructions or descriptions of a server
-    /// whose words are.
+    /// Returns `true` if the prompt itself holds possible text of third parties: instructions or
+    /// descriptions of such a server.
     pub(super) fn hears_untrusted(&self) -> bool {
         let servers = self.setup.catalog().servers();
         servers.iter().any(|server| self.is_untrusted(server.name.as_deref()) && server.has_words())
     }
 
-    /// Whether a result of this server may be anybody's words.
+    /// Returns `true` if a result of this server may be text of third parties.
     pub(super) fn is_untrusted(&self, server: Option<&str>) -> bool {
         server.is_some_and(|server| self.config.untrusted.iter().any(|name| name == server))
     }
 
-    /// Returns what the model is told where a call of the toolbox does not run, after words that may be anybody's
-    /// or not.
+    /// Returns the note for the model if a call of the toolbox must not run, else `None`.
+    /// `after_untrusted` says whether the conversation holds possible text of third parties.
     pub(super) fn refusal(&self, call: &Invocation, after_untrusted: bool) -> Option<ModelNote<'static>> {
         let led_by = if after_untrusted { self.config.untrusted.as_slice() } else { &[] };
         let name = (call.server.as_deref(), call.tool.as_str());
@@ -201,22 +204,22 @@ impl Prepared {
     }
 }
 
-/// Bytes that a value takes in memory, about.
+/// Returns the approximate memory of a value in bytes.
 fn bytes_of(value: &serde_json::Value) -> usize {
     use serde_json::Value;
     const VALUE: usize = size_of::<Value>();
     VALUE
         + match value {
             Value::String(text) => text.len(),
-            // As many may still come as have room: a list that was read takes up to twice its items.
+            // The unused capacity counts: a parsed list may have room for twice its items.
             Value::Array(items) => VALUE * (items.capacity() - items.len()) + items.iter().map(bytes_of).sum::<usize>(),
-            // A key is kept with its hash and its place.
+            // Each member also stores its key, the key's hash and its position.
             Value::Object(members) => members.iter().map(|(key, value)| 3 * VALUE + key.len() + bytes_of(value)).sum(),
             _ => 0,
         }
 }
 
-/// Lists that were prepared, the last used in front.
+/// The cache of prepared lists, the last used first.
 pub(super) struct Cache {
     budget: Budget,
     kept: Mutex<VecDeque<Entry>>,
@@ -232,15 +235,15 @@ struct Entry {
 }
 
 impl Entry {
-    /// Bytes that it takes, about: its tools as they are written, as the prompt lists them, and
-    /// what was made of them.
+    /// Returns the approximate memory in bytes: the tools as text, as the prompt lists them, and
+    /// prepared.
     fn weight(&self) -> usize {
         2 * self.key.tools.len() + self.prepared.weight()
     }
 }
 
 impl Cache {
-    /// An empty one for an endpoint of which this is known, whose lists share this budget.
+    /// Makes an empty cache for an endpoint with these known facts; its lists share this budget.
     pub(super) fn knowing(budget: Budget, ways: KnownWays) -> Self {
         Cache { budget, kept: Mutex::default(), hasher: RandomState::new(), ways: Arc::new(ways) }
     }
@@ -249,29 +252,30 @@ impl Cache {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes room for so many bytes of the client's part, for which kept lists go, those first that were not used for
-    /// longest.
+    /// Reserves bytes of the client's share of the budget; for them cached lists are dropped, the
+    /// least recently used first.
     ///
     /// # Errors
-    /// Requests that are being answered have it.
+    /// Fails if running requests use the budget.
     fn room(&self, client: Option<&str>, bytes: usize) -> Result<Permit, Fault> {
         let limit = if client.is_some() { self.budget.share() } else { self.budget.amount() };
         while bytes <= limit && bytes > self.budget.free_for(client) && self.kept().pop_back().is_some() {}
         Ok(self.budget.take(client, bytes)?)
     }
 
-    /// What the endpoint is known not to give.
+    /// Returns the features that the endpoint is known to lack.
     pub(super) fn ways(&self) -> Arc<KnownWays> {
         self.ways.clone()
     }
 
-    /// Whether something is prepared for these tools, in these very words.
+    /// Returns `true` if a list with exactly this text is cached.
     pub(super) fn knows(&self, tools: &str) -> bool {
         self.kept().iter().any(|entry| entry.key.tools == tools)
     }
 
-    /// What is prepared for this key and the toolbox's tools, or is now, of this client's part of the budget: `prepare`
-    /// gets the tools as they are written, and the toolbox's.
+    /// Returns the prepared list for this key and the toolbox's tools. If it is not cached,
+    /// `prepare` makes it from the text of the tools and the toolbox's tools; its memory counts
+    /// towards this client's share of the budget.
     pub(super) fn get(
         &self,
         key: Key,
@@ -286,6 +290,8 @@ impl Cache {
         };
         {
             let mut kept = self.kept();
+            // The hash saves most comparisons of long texts; two catalogs of the toolbox may have
+            // equal keys.
             let found = kept.iter().position(|e| e.hash == hash && e.key == key && same_tools(e));
             if let Some(entry) = found.and_then(|at| kept.remove(at)) {
                 let prepared = entry.prepared.clone();
@@ -297,12 +303,12 @@ impl Cache {
         prepared.room = Some(self.room(client, 2 * key.tools.len() + prepared.weight())?);
         let prepared = Arc::new(prepared);
         let mut kept = self.kept();
-        // A toolbox's earlier list never comes again: what was prepared with it goes with it.
+        // An earlier catalog of the toolbox does not come back, so lists made with it are dropped.
         kept.retain(|entry| entry.own.is_none() || own.is_none() || same_tools(entry));
         kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
         let mut bytes = 0;
         let mut lists = 0;
-        // One that is too large for all of it puts none of the others out.
+        // A list that alone exceeds the limit is dropped without displacing the others.
         kept.retain(|entry| {
             let weight = entry.weight();
             let fits = lists < CACHED_LISTS && bytes + weight <= self.budget.amount() / CACHED_PART;

@@ -1,26 +1,27 @@
-//! How far the answer to a request is, for those that count it, log it or tell the client.
+//! The progress of an answer, for metrics, the log and the client.
 
 use toolgraft::constrain::Way;
 use toolgraft::message::Usage;
 use toolgraft::tools::ToolsMode;
 
-/// How far an exchange is.
+/// The progress of an exchange.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Progress {
     /// Tokens of the last request by our own count.
     pub(super) prompt_tokens: u64,
-    /// Requests to the endpoint so far.
+    /// Number of requests to the endpoint so far.
     pub(super) rounds: u32,
-    /// Calls of the toolbox that were begun so far.
+    /// Number of calls of the toolbox begun so far.
     pub(super) own_calls: usize,
-    /// The way to a call that is taken, where one but a free one is configured.
+    /// The way that is used to decide on a call, if one other than the free one is configured.
     pub(super) way: Option<Way>,
-    /// How the last request offered the tools, where another way but the prompt is configured.
+    /// The mode in which the last request offered the tools, if one other than by prompt is configured.
     pub(super) tools_mode: Option<ToolsMode>,
-    /// What all rounds cost that are over.
+    /// Summed usage of all finished rounds.
     pub(super) usage: Usage,
-    /// What the endpoint cut a prompt to, where it did.
+    /// For a prompt that the endpoint cut: its tokens by our own count, and how many of them the
+    /// endpoint read.
     pub(super) cut_prompt: Option<(u64, u64)>,
-    /// Times in a row that the model repeated a passage, where it was stopped for that.
+    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
     pub(super) repeats: Option<u32>,
 }

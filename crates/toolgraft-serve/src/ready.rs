@@ -1,4 +1,4 @@
-//! Whether the endpoint answers, asked at most once in a while.
+//! Checks that the endpoint answers, at most once per second.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use tokio::sync::Mutex;
 use super::upstream::Upstream;
 use toolgraft::spans::Span;
 
-/// Time that the endpoint has to say that it is there.
+/// Time within which the endpoint has to answer.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long its answer holds: whoever asks more often must not load the endpoint.
+/// Time for which a result is reused, so that frequent checks do not load the endpoint.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// What the endpoint answered last, and when.
+/// The last result, with its time.
 #[derive(Default)]
 pub(super) struct Ready(Mutex<Option<(Instant, bool)>>);
 
 impl Ready {
-    /// Whether the endpoint answers. Of those who ask at once one goes to it, and the others
-    /// take what it brings.
+    /// Returns `true` if the endpoint answers. Of concurrent callers one asks it, and the others
+    /// use that result.
     pub(super) async fn is_ready(&self, upstream: &Upstream) -> bool {
         let mut last = self.0.lock().await;
         if let Some((at, ready)) = *last
@@ -32,7 +32,8 @@ impl Ready {
         let none = HeaderMap::new();
         let list = upstream.pass(Method::GET, "models", &none, Bytes::new(), Span::none());
         let answer = tokio::time::timeout(READY_TIMEOUT, list).await;
-        // One that wants a key or has no list of models is there, too.
+        // An endpoint that refuses the request, for a missing key or list of models, is there as
+        // well.
         let ready = answer.is_ok_and(|answer| answer.is_ok_and(|answer| !answer.status().is_server_error()));
         *last = Some((Instant::now(), ready));
         ready

@@ -1,7 +1,8 @@
-//! How much of a request an endpoint got before.
+//! Measures how much of a request the endpoint was sent before.
 //!
-//! An endpoint reads anew what stands behind the first token that differs from all that it has
-//! cached. So a request is cut into blocks, and each is known by a hash over all up to its end.
+//! An endpoint has to read everything after the first token that differs from all its cached
+//! prompts. So a request is divided into blocks, each of which is identified by a hash over
+//! everything up to its end.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -9,47 +10,47 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-/// Bytes of a block: what is told is at most so much too little.
+/// Bytes of a block, and with that the largest error of the result.
 const BLOCK: usize = 256;
 
-/// Blocks that are known, of which those that no request holds any more go: the prompts of some
-/// hundred conversations of 100 kB.
+/// Maximum number of known blocks, enough for some hundred conversations of 100 kB. Half of them
+/// are dropped at a time, those that no recent request contained.
 const KNOWN: usize = 1 << 16;
 
-/// What the prompts of an answer's requests took.
+/// Size and cost of the prompts of an answer's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PromptCost {
     /// Bytes of all texts.
     pub bytes: u64,
-    /// Bytes of those with which an earlier request to the same model had begun as well.
+    /// Bytes with which an earlier request to the same model began as well.
     pub repeated: u64,
-    /// Tokens, as the endpoint counts them, or by our own count.
+    /// Tokens as the endpoint counts them, or else by our own count.
     pub tokens: u64,
-    /// Tokens that the endpoint had cached, where it says so.
+    /// Tokens that the endpoint had cached, if it reports them.
     pub cached_tokens: Option<u64>,
-    /// Tokens of a prompt by our own count, and those of it that the endpoint read, where these are so
-    /// few that it cut the prompt in silence: the tools stand at its beginning.
+    /// For a prompt that the endpoint silently cut: its tokens by our own count, and how many of
+    /// them the endpoint read. The tools are at the prompt's beginning, which is lost first.
     pub cut: Option<(u64, u64)>,
 }
 
 impl PromptCost {
-    /// How much of all the endpoint got before, in percent.
+    /// Returns the repeated part of all bytes, in percent.
     pub fn repeated_percent(&self) -> u64 {
         (self.repeated * 100).checked_div(self.bytes).unwrap_or(0)
     }
 }
 
-/// The beginnings of requests that went to an endpoint.
+/// The beginnings of requests that were sent to an endpoint.
 #[derive(Default)]
 pub(super) struct Beginnings {
     hasher: RandomState,
-    /// Those of late, and those before.
+    /// Blocks of recent requests, and those of the generation before.
     known: Mutex<[HashSet<u64>; 2]>,
 }
 
 impl Beginnings {
-    /// Takes a request; its bytes, and how many of them an earlier one had begun with.
+    /// Adds a request; returns its bytes, and how many of them an earlier request began with.
     pub(super) fn take(&self, model: &str, messages: &[Value]) -> (u64, u64) {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(model.as_bytes());
@@ -66,10 +67,10 @@ impl Beginnings {
             for text in [message["role"].as_str().unwrap_or_default(), "\0", content, "\0"] {
                 let mut rest = text.as_bytes();
                 while bytes / BLOCK != (bytes + rest.len()) / BLOCK {
-                    let (block, behind) = rest.split_at(BLOCK - bytes % BLOCK);
+                    let (block, after) = rest.split_at(BLOCK - bytes % BLOCK);
                     hasher.write(block);
                     blocks.push(hasher.finish());
-                    (bytes, rest) = (bytes + block.len(), behind);
+                    (bytes, rest) = (bytes + block.len(), after);
                 }
                 hasher.write(rest);
                 bytes += rest.len();

@@ -1,7 +1,7 @@
-//! A request of Chat Completions: what it asks, and what of it cannot be.
+//! A request of Chat Completions: reads it, checks it, and turns it into a rendered request.
 //!
-//! Requests that need nothing of us go on as they came. In others the tools are taken out
-//! and taught by the prompt; every field that is not ours passes through.
+//! Requests that need nothing of this server are passed through. In others the tools are removed
+//! and described in the prompt; fields that this server does not consume are forwarded.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -32,31 +32,33 @@ use toolgraft::wire::content::text_of;
 use toolgraft::wire::roles::rename_developer;
 use toolgraft::wire::{set_member, take_member};
 
-/// Bytes of a list of tools above which the model's context is asked for: what it may take of the
-/// smallest that servers give, 2,048 tokens ([`tool_budget`](toolgraft::prompt::tool_budget)), by four
-/// bytes a token.
+/// Size of a list of tools in bytes above which the model's context is asked for: the share of the
+/// smallest context that servers use, 2,048 tokens
+/// ([`tool_budget`](toolgraft::prompt::tool_budget)), at four bytes a token.
 const LONG_LIST: usize = 2_048;
 
-/// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
+/// Fields that this server consumes: they mean nothing to the endpoint once the prompt describes
+/// the tools.
 const OURS: [&str; 12] = [
     "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "stream",
     "stream_options", "n", "logprobs", "top_logprobs", "model",
 ];
 
-/// Fields that say nothing where there are no tools.
+/// Fields without a meaning if there are no tools.
 const OF_TOOLS: [&str; 5] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
 
-/// Whether a tool is not to be listed before something names it (Messages, Responses).
+/// Returns `true` if a tool is not to be listed until something names it (Messages, Responses).
 fn is_deferred(tool: &Value) -> bool {
     tool[DEFERRED] == true
 }
 
-/// Whether the vendor's service would search among the tools that are deferred.
+/// Returns `true` if the vendor's service would search among the deferred tools.
 fn are_searched(tools: &[Value]) -> bool {
     tools.iter().filter_map(service).any(|kind| kind.starts_with("tool_search"))
 }
 
-/// The tools that a message names: those that the model called, and those that a search of the client's found.
+/// Returns the tools that a message names: those that the model called, and those that a search of
+/// the client found.
 fn named_in(message: &Value) -> impl Iterator<Item = &str> {
     let calls = message["tool_calls"].as_array().into_iter().flatten();
     let called = calls.filter_map(|call| call["function"]["name"].as_str());
@@ -67,16 +69,17 @@ fn named_in(message: &Value) -> impl Iterator<Item = &str> {
 /// The member of a tool that defers its listing.
 pub(super) const DEFERRED: &str = "defer_loading";
 
-/// Most characters of the types of tools that are left out: clients write them.
+/// Maximum length of the types of tools left out, in characters, since clients write them.
 const LEFT_OUT: usize = 200;
 
-/// The type of a tool that runs at the vendor's service: of none that a client runs.
+/// Returns the type of a tool that runs at the vendor's service; `None` for one that the client
+/// runs.
 fn service(tool: &Value) -> Option<&str> {
     let kind = tool["type"].as_str().filter(|kind| !matches!(*kind, "function" | "custom"));
     kind.filter(|_| tool.get("function").is_none())
 }
 
-/// The types of the tools that run at the vendor's service, each once, as a header may hold them.
+/// Returns the distinct types of the tools that run at the vendor's service, as text for a header.
 fn services(tools: &[Value]) -> String {
     let types: BTreeSet<&str> = tools.iter().filter_map(service).collect();
     let types = Vec::from_iter(types).join(", ");
@@ -86,33 +89,36 @@ fn services(tools: &[Value]) -> String {
 /// A request of Chat Completions.
 pub(super) struct ChatRequest {
     pub(super) body: Map<String, Value>,
-    /// The model as the endpoint names it.
+    /// The model by its name at the endpoint.
     pub(super) model: String,
-    /// Whether the client wants a stream.
+    /// `true` if the client wants a stream.
     pub(super) stream: bool,
-    /// Whether the toolbox's tools are wanted.
+    /// `true` if the toolbox's tools are wanted.
     with_tools: bool,
-    /// The client's tools as they are written, where that is known; the body may be without them.
+    /// The text of the client's tools, if it is known; the body may then lack them.
     pub(super) tools_text: Option<String>,
-    /// What is known of its model.
+    /// Facts about the request's model.
     pub(super) known: Known,
 }
 
-/// What the endpoint says of a request's model, as far as that counts for it.
+/// Facts about a request's model from the endpoint, as far as they matter for this request.
 #[derive(Default)]
 pub(super) struct Known {
-    /// The model that the endpoint has for the name, where that tells more than the name.
+    /// The model that the endpoint serves under the name, where the name alone does not tell its
+    /// size.
     pub(super) served: Option<ModelInfo>,
-    /// Whether the endpoint takes tools for it, where it was asked and says so.
+    /// `true` if the endpoint takes tools for this model, `false` if not, `None` if it was not
+    /// asked or does not say.
     pub(super) takes_tools: Option<bool>,
-    /// What it reads beside text, as far as the endpoint says, where results of the toolbox may have it.
+    /// Media that the model reads, as far as the endpoint reports; asked only if results of the
+    /// toolbox may hold media.
     pub(super) reads: Reads,
-    /// Tokens of its context, where the list of tools is long enough for that to count.
+    /// Size of the model's context in tokens; asked only if the list of tools is long.
     pub(super) context: Option<usize>,
 }
 
 impl ChatRequest {
-    /// Reads the object; what a field must be is checked only where we use it.
+    /// Reads the body. Fields are checked only where they are used here.
     pub(super) fn read(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
         let named = match body.get("model") {
             Some(Value::String(name)) if !name.is_empty() => Some(name.as_str()),
@@ -126,23 +132,23 @@ impl ChatRequest {
         Ok(ChatRequest { with_tools, tools_text: None, known: Known::default(), model, stream, body })
     }
 
-    /// Whether it wants the toolbox's tools.
+    /// Returns `true` if the request uses the toolbox.
     pub(super) fn wants_toolbox(&self) -> bool {
         self.with_tools
     }
 
-    /// Whether it has tools.
+    /// Returns `true` if the request has tools.
     pub(super) fn has_tools(&self) -> bool {
         self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
     }
 
-    /// Whether to prepare it takes long, of a body of so many bytes. Tools for which something is
-    /// prepared stand beside the body ([`object`]).
+    /// Returns `true` if preparing the request takes long; `length` is that of its body in bytes.
+    /// Tools that are in the cache are not part of the body ([`object`]).
     pub(super) fn is_large(&self, length: usize) -> bool {
         length >= if is_given(self.body.get("tools")) { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY }
     }
 
-    /// Whether the list of tools may take much of a context.
+    /// Returns `true` if the list of tools may take much of a context.
     pub(super) fn lists_much(&self) -> bool {
         let length = match &self.tools_text {
             Some(text) => text.len(),
@@ -151,15 +157,15 @@ impl ChatRequest {
         self.with_tools || length > LONG_LIST
     }
 
-    /// The body of a request that goes to the endpoint without our words: `came`, unless a role or the
-    /// model's name is another there.
+    /// Returns the body of a request that is passed through: `came`, unless a role, the model's
+    /// name or an empty list of tools has to be changed.
     pub(super) fn passed(mut self, came: Bytes) -> Bytes {
         let messages = self.body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
         let mut is_same = true;
         for message in messages.filter_map(Value::as_object_mut) {
             is_same &= !rename_developer(message);
         }
-        // Some endpoints refuse an empty list of tools, and a choice among none.
+        // Some endpoints refuse an empty list of tools, and a choice without tools.
         if ["tools", "functions"].iter().any(|field| self.body.contains_key(*field)) {
             is_same = false;
             OF_TOOLS.iter().for_each(|field| drop(self.body.shift_remove(*field)));
@@ -171,9 +177,11 @@ impl ChatRequest {
         Value::Object(self.body).to_string().into()
     }
 
-    /// Whether the request can go to the endpoint as it came.
+    /// Returns `true` if the request can be passed through: it has no tools, no calls or results in
+    /// its history, and no schema for its answer.
     pub(super) fn is_plain(&self) -> bool {
         let calls = |message: &Value| {
+            // Calls and results, each in the current and in the older form of the interface.
             message["role"] == "tool"
                 || message["role"] == "function"
                 || is_given(message.get("tool_calls"))
@@ -186,8 +194,8 @@ impl ChatRequest {
         !self.has_tools() && !has_history && !has_schema
     }
 
-    /// The tool of a service that the request chooses, or offers without any other: only that service could
-    /// answer it. Such a list of tools is never one that is known already.
+    /// Returns the vendor's tool that the request chooses, or offers without any other: only its
+    /// service could answer it. A cached list never consists of such tools.
     pub(super) fn hosted(&self) -> Option<Hosted> {
         let tools = self.body.get("tools")?.as_array()?;
         let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
@@ -204,7 +212,7 @@ impl ChatRequest {
         Some(Hosted { kind, name, query, left_out: services(tools) })
     }
 
-    /// What is asked of the model.
+    /// Turns the request into a rendered request and the prepared list of its tools.
     pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
         self.refuse()?;
         self.list_named();
@@ -225,9 +233,9 @@ impl ChatRequest {
             with_tools: self.with_tools,
             max_calls,
         };
-        // Tools that were read once and are the same are not read again.
-        // Whoever shows the one key that lets clients in cannot be told apart.
+        // With a configured key all clients send the same one, so they cannot be told apart.
         let client = config.client_key.is_none().then(|| kept.client());
+        // A list of tools in the cache is not parsed again.
         let prepared = cache.get(key, own, client.as_deref(), |written, own| {
             let Offered { mut tools, named, set_aside, left_out } = self.tools(written, &config.without)?;
             let choice = self.choice(&mut tools, &named)?;
@@ -245,6 +253,8 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be =
+            // The prompt itself or the history may hold such text; without a watched server neither
+            // matters.
             prepared.watches() && (prepared.hears_untrusted() || kept.may_be_untrusted(&messages, Instant::now()));
         let entries = history::read(messages, &prepared)?;
         let own = RoundModel::own(prepared.setup.config());
@@ -261,8 +271,9 @@ impl ChatRequest {
         Ok((prepared, Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
-    /// Lists those deferred tools that the history or the choice names. Where the vendor's service would search
-    /// among them, the model finds them here ([`FIND_TOOL`](toolgraft::tools::FIND_TOOL)).
+    /// Lists those deferred tools that the history or the choice names. If the vendor's service
+    /// would search among them, the model finds them through
+    /// [`FIND_TOOL`](toolgraft::tools::FIND_TOOL) instead.
     fn list_named(&mut self) {
         let tools = self.body.get("tools").and_then(Value::as_array);
         let Some(tools) = tools.filter(|tools| tools.iter().any(is_deferred) && !are_searched(tools)) else { return };
@@ -280,7 +291,7 @@ impl ChatRequest {
         self.body.insert("tools".to_owned(), listed);
     }
 
-    /// What cannot be true of an answer that is put together from several.
+    /// Refuses options that an answer of several rounds cannot honour.
     fn refuse(&self) -> Result<(), Fault> {
         if self.body.get("n").is_some_and(|n| !n.is_null() && n.as_u64() != Some(1)) {
             return Err(Fault::field(
@@ -303,8 +314,8 @@ impl ChatRequest {
         Ok(())
     }
 
-    /// The tools that the client offers. They are taken out of the body, or read where it is without them:
-    /// `written`.
+    /// Returns the tools that the client offers. They are taken from the body, or parsed from
+    /// `written` if the body lacks them.
     fn tools(&mut self, written: &str, without: &[String]) -> Result<Offered, Fault> {
         let given = match self.body.get_mut("tools").map(Value::take) {
             Some(tools) => tools,
@@ -319,9 +330,10 @@ impl ChatRequest {
         let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
         let names = named_once(&list, without)?;
         let left_out = services(&list);
-        // Names that fit are taken first: no other tool is called so.
+        // Names that fit are reserved first, so that no other tool is renamed to one of them.
         let mut taken: HashSet<String> = HashSet::new();
         let are_searched = are_searched(&list);
+        // A deferred tool is only offered if the model can find it by a search.
         let is_offered = |item: &Value| service(item).is_none() && (are_searched || !is_deferred(item));
         for (at, item) in list.into_iter().enumerate().filter(|(_, item)| is_offered(item)) {
             let (tool, is_set_aside) = tool(at, item)?;
@@ -330,9 +342,10 @@ impl ChatRequest {
                 tools.push(tool);
             }
         }
-        // The prompt is the same whatever order they come in.
+        // Sorted, so that the prompt does not depend on their order.
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         for tool in &mut tools {
+            // A name is also taken if another tool, which comes later, has it as its own.
             let is_taken = |name: &str| taken.contains(name) || name != tool.name && names.contains_key(name);
             tool.name = named.add(&tool.name, is_taken);
             taken.insert(tool.name.clone());
@@ -340,7 +353,7 @@ impl ChatRequest {
         Ok(Offered { tools, named, set_aside, left_out })
     }
 
-    /// The choice among the tools. One that allows some of them leaves the others out.
+    /// Returns the tool choice. A choice that allows some of the tools removes the others.
     fn choice(&self, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
         if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
             return self.allowed(allowed, tools, named);
@@ -373,7 +386,8 @@ impl ChatRequest {
         }
     }
 
-    /// The choice among the tools that a request allows, in the form of Chat Completions or of Responses.
+    /// Returns the choice for a list of allowed tools, in the form of Chat Completions or of
+    /// Responses.
     fn allowed(&self, choice: &Value, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
         let choice = choice.get("allowed_tools").unwrap_or(choice);
         let Some(allowed) = choice["tools"].as_array() else {
@@ -385,7 +399,7 @@ impl ChatRequest {
         self.worded(choice["mode"].as_str().unwrap_or("auto"), tools)
     }
 
-    /// The choice that a word is.
+    /// Returns the choice that a word stands for.
     fn worded(&self, word: &str, tools: &[Tool]) -> Result<ToolChoice, Fault> {
         match word {
             "auto" => Ok(ToolChoice::Auto),
@@ -401,8 +415,8 @@ impl ChatRequest {
         }
     }
 
-    /// The schema of the answer. Whether the endpoint holds it too is for each request to say:
-    /// where the model may call, it would make calls impossible.
+    /// Returns the schema of the answer. It is removed from the body: each request of the turn says
+    /// itself whether the endpoint enforces it, since that would make calls impossible.
     fn output(&mut self) -> Result<Option<Arc<OutputSchema>>, Fault> {
         let place = "response_format.json_schema.schema";
         let schema = match self.body.shift_remove("response_format") {
@@ -411,7 +425,7 @@ impl ChatRequest {
                 Some("text") => None,
                 Some("json_object") => Some(serde_json::json!({"type": "object"})),
                 Some("json_schema") => match format["json_schema"].get("schema") {
-                    // Nothing could answer it.
+                    // A schema that nothing satisfies is set aside.
                     Some(schema) if fits_nothing(schema, false) => None,
                     Some(schema) => Some(schema.clone()),
                     None => {
@@ -445,16 +459,16 @@ impl ChatRequest {
     }
 }
 
-/// Refuses a history whose calls hold more values than a request may: their arguments are JSON
-/// within text.
+/// Refuses a history whose calls hold more JSON values than a request may: arguments are JSON
+/// inside strings.
 fn check_arguments(messages: &[Value]) -> Result<(), Fault> {
     let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
     let texts = calls.filter_map(|call| call["function"]["arguments"].as_str()).map(str::as_bytes);
     doors::check_values(texts)
 }
 
-/// The object of a request's body, and its list of tools as it is written. Where that is known
-/// already it is not read, and not in the object.
+/// Parses a request's body, and returns the text of its list of tools. A list that is in the cache
+/// is not parsed, and missing in the object.
 pub(super) fn object(
     body: &[u8],
     shape: &dyn Shape,
@@ -470,7 +484,7 @@ pub(super) fn object(
     }
 }
 
-/// Whether a field is there and says something.
+/// Returns `true` if a field is present and neither null nor an empty list.
 fn is_given(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => false,
@@ -479,7 +493,7 @@ fn is_given(value: Option<&Value>) -> bool {
     }
 }
 
-/// A field that is true or false.
+/// Reads an optional boolean field.
 pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool>, Fault> {
     match body.get(field) {
         None | Some(Value::Null) => Ok(None),
@@ -488,8 +502,8 @@ pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
     }
 }
 
-/// Where in a list the tools stand that are not left out, by their names: the first of those that are the
-/// same.
+/// Returns the position of each tool in the list by name, without the tools to leave out. Of equal
+/// tools the first counts.
 fn named_once(list: &[Value], without: &[String]) -> Result<HashMap<String, usize>, Fault> {
     let mut names: HashMap<String, usize> = HashMap::new();
     for (at, item) in list.iter().enumerate() {
@@ -508,8 +522,8 @@ fn named_once(list: &[Value], without: &[String]) -> Result<HashMap<String, usiz
     Ok(names)
 }
 
-/// A tool as a client describes it, and whether its schema is set aside: one that nothing fits says
-/// nothing of the arguments.
+/// Reads a tool's description, and returns `true` with it if its schema is set aside because
+/// nothing satisfies it.
 fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");
     match item["type"].as_str() {
@@ -527,7 +541,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
     };
     let mut tool = Tool::new(name);
     tool.deferred = is_deferred(&item);
-    // A client that passes on the tools of MCP servers may pass on their hints.
+    // A client that forwards the tools of MCP servers may forward their hints as well.
     tool.annotations = function.get("annotations").and_then(|hints| serde_json::from_value(hints.clone()).ok());
     match &function["description"] {
         Value::Null => {}

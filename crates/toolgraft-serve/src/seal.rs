@@ -1,9 +1,9 @@
-//! Identifiers of calls that carry what must not be forgotten: whose conversation it is, and
-//! whether it holds words that may be anybody's.
+//! Identifiers of calls that carry their client, and whether the conversation holds possible text
+//! of third parties.
 //!
-//! Nothing has to be kept for that, so that neither other requests nor another instance can take
-//! it away: an identifier is signed, and says of itself whether it can be believed. One that
-//! cannot says nothing, and whoever asks has to think the worst.
+//! Nothing has to be stored for that, so neither other requests nor another instance can displace
+//! it: an identifier is signed, and its signature shows whether it can be trusted. One that cannot
+//! says nothing, and the caller has to assume the worst.
 
 use ring::hmac::{Context, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
@@ -11,11 +11,11 @@ use toolgraft::model::ClientError;
 
 use super::ids::new_id;
 
-/// Characters of a signature: with the rest of it an identifier stays below the 40 that OpenAI's
+/// Characters of the signature. With it an identifier stays below the 40 characters that OpenAI's
 /// interface allows.
 const SIGNATURE: usize = 16;
 
-/// Whose request it is, as far as a key tells it.
+/// A client, as far as its key identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(super) struct Client(u64);
 
@@ -26,16 +26,17 @@ impl Client {
     }
 }
 
-/// The key of an instance, or of several that are one service.
+/// The signing key of an instance, or of several instances of one service.
 pub(super) struct Seal {
     key: Key,
 }
 
 impl Seal {
-    /// The same for every instance with this secret; without one of its own.
+    /// Makes a seal: with a secret, the same for every instance with that secret; without, one with
+    /// a random key.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// Fails if the system provides no random numbers.
     pub(super) fn new(secret: Option<&str>) -> Result<Self, ClientError> {
         let key = match secret {
             Some(secret) => Key::new(HMAC_SHA256, secret.as_bytes()),
@@ -44,20 +45,20 @@ impl Seal {
         Ok(Seal { key })
     }
 
-    /// Whoever shows this key; all who show none are one.
+    /// Returns the client with this key; all clients without a key are one.
     pub(super) fn client(&self, key: Option<&str>) -> Client {
         Client(self.sign(&["client", key.unwrap_or_default()]))
     }
 
-    /// A new identifier for a call.
+    /// Returns a new identifier for a call.
     pub(super) fn id(&self, client: Client, untrusted: bool) -> String {
         let mark = if untrusted { 'u' } else { 'c' };
         let head = format!("{}{mark}", &new_id("call_")[..21]);
         format!("{head}{:0SIGNATURE$x}", self.of_id(client, &head))
     }
 
-    /// What an identifier says: whether its conversation holds words that may be anybody's.
-    /// `None` where it is none of ours, or another client's.
+    /// Reads from an identifier whether its conversation holds possible text of third parties.
+    /// `None` if it was not signed with this key for this client.
     pub(super) fn read(&self, client: Client, id: &str) -> Option<bool> {
         let (head, signature) = id.split_at_checked(id.len().checked_sub(SIGNATURE)?)?;
         let signature = u64::from_str_radix(signature, 16).ok()?;
@@ -69,7 +70,8 @@ impl Seal {
         }
     }
 
-    /// What an answer of ours is known by, however a client breaks its lines.
+    /// Returns the hash by which an answer is recognized; white space does not count, since clients
+    /// change it.
     pub(super) fn answer(&self, client: Client, text: &str) -> u64 {
         let text: String = text.split_whitespace().collect();
         self.sign(&["answer", &client.0.to_string(), &text])
@@ -79,7 +81,8 @@ impl Seal {
         self.sign(&["id", &client.0.to_string(), head])
     }
 
-    /// The first bytes of the parts' HMAC.
+    /// Returns the first eight bytes of the parts' HMAC. Each part is preceded by its length, so
+    /// that no two lists have the same input.
     fn sign(&self, parts: &[&str]) -> u64 {
         let mut context = Context::with_key(&self.key);
         for part in parts {
@@ -103,7 +106,7 @@ mod tests {
             assert!(id.len() <= 40 && id.starts_with("call_"), "{id}");
             assert_eq!(seal.read(ours, &id), Some(untrusted));
             assert_eq!((seal.read(theirs, &id), other.read(ours, &id)), (None, None));
-            // Nobody can turn the mark.
+            // The mark is part of the signed text.
             let turned = match untrusted {
                 true => id.replacen('u', "c", 1),
                 false => [&id[..21], "u", &id[22..]].concat(),

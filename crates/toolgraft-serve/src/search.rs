@@ -1,4 +1,5 @@
-//! A search of the web that a client expects of its vendor's service, by a tool of the server's own.
+//! A web search by a tool of the toolbox, for clients that expect a search tool of their vendor's
+//! service.
 
 use std::sync::Arc;
 
@@ -11,30 +12,30 @@ use toolgraft::agent::{CALL_TIMEOUT, run_call};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 
-/// Names of a parameter that takes what is searched for, the first that a tool has counts.
+/// Names of the parameter that takes the query; the first one that a tool has is used.
 const QUERY: [&str; 4] = ["query", "q", "search_query", "search"];
 
-/// What Claude Code writes before what is searched for.
+/// Prefix that Claude Code puts before the query.
 const CLAUDE_CODE: &str = "Perform a web search for the query: ";
 
-/// Most links of a result.
+/// Maximum number of links in a result.
 const MAX_LINKS: usize = 20;
 
 /// A tool that searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchTool {
-    /// Its server.
+    /// The name of its server.
     pub server: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// The parameter that takes what is searched for.
+    /// The parameter that takes the query.
     pub parameter: String,
 }
 
 impl SearchTool {
-    /// Returns the tool of this name, `SERVER` or `SERVER.TOOL`: of a server the first tool that takes a
-    /// query as a text. `None` where there is no such tool.
+    /// Returns the tool with this name, `SERVER` or `SERVER.TOOL`; for a server, its first tool
+    /// that takes a query as text. `None` if there is none.
     #[must_use]
     pub fn find(catalog: &Catalog, name: &str) -> Option<SearchTool> {
         catalog.tools().find_map(|tool| {
@@ -50,10 +51,10 @@ impl SearchTool {
     }
 }
 
-/// Searches for what the request wants.
+/// Runs the search for a request.
 ///
 /// # Errors
-/// There is no such tool now, or it failed: what is said of that.
+/// Fails with a text for the client if there is no such tool now, or if it failed.
 pub(super) async fn search(toolbox: Arc<dyn Toolbox>, name: &str, hosted: &Hosted) -> Result<Results, String> {
     let Some(tool) = SearchTool::find(&toolbox.catalog(), name) else {
         return Err(format!("the search failed: {name} has no tool now that takes a query"));
@@ -75,7 +76,7 @@ pub(super) async fn search(toolbox: Arc<dyn Toolbox>, name: &str, hosted: &Hoste
     }
 }
 
-/// The pages that a result in JSON names.
+/// Collects the pages that a JSON result names.
 fn in_json(value: &Value, links: &mut Vec<Link>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| in_json(item, links)),
@@ -90,14 +91,14 @@ fn in_json(value: &Value, links: &mut Vec<Link>) {
     }
 }
 
-/// Adds a page that is not there yet.
+/// Adds a page unless it is known or there are enough.
 fn push(links: &mut Vec<Link>, title: &str, url: &str) {
     if links.len() < MAX_LINKS && links.iter().all(|link| link.url != url) {
         links.push(Link { title: title.to_owned(), url: url.to_owned() });
     }
 }
 
-/// The pages that a text names, each once, with what stands before each as its title.
+/// Returns the pages that a text names, each once, with the text before it as its title.
 fn links(text: &str) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     let mut title = "";
@@ -111,7 +112,7 @@ fn links(text: &str) -> Vec<Link> {
         let url = rest[..end].trim_end_matches(['.', ',', ';', ':']);
         let own = before.trim_end_matches(['(', '<', '"', ']', ' ']);
         let named = if own.chars().filter(|c| c.is_alphanumeric()).count() > LABEL { own } else { title };
-        // The number of an item in a list is none of its title.
+        // The number of a list item is not part of the title.
         let is_number = |text: &str| text.trim().chars().all(|c| c.is_ascii_digit());
         let named = named.split_once(['.', ')']).filter(|(head, _)| is_number(head)).map_or(named, |(_, rest)| rest);
         let named = named.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_start_matches("Title:").trim();
@@ -120,7 +121,7 @@ fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// Letters before a URL up to which they only say that it is one (`URL:`, `Link:`, `Source:`).
+/// Up to this many letters before a URL are a label (`URL:`, `Link:`, `Source:`), not a title.
 const LABEL: usize = 6;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! An interface of clients: how a request of it is one of Chat Completions, and how answers
-//! and errors are written. What is asked, corrected and told is the same for all.
+//! The trait of client interfaces: converts a request to one of Chat Completions, and writes
+//! answers and errors. Everything between these is the same for all interfaces.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,35 +10,37 @@ use super::out::{Collected, Out};
 
 /// An interface of clients.
 pub(super) trait Shape: Send + Sync {
-    /// A request as one of Chat Completions, and who writes its answer, with what is kept of the client.
+    /// Converts a request to one of Chat Completions, and makes the writer for its answer. `kept`
+    /// is the client's store.
     ///
     /// # Errors
-    /// A field is none that can be had here, or not what it must be.
+    /// Fails if a field is not supported or has the wrong type.
     fn read(&self, body: Map<String, Value>, kept: &Kept) -> Result<Read, Fault>;
 
-    /// The error object.
+    /// Returns the error object for a fault.
     fn error(&self, fault: &Fault) -> Value;
 
-    /// A field of Chat Completions as this interface names it, for errors.
+    /// Returns this interface's name for a field of Chat Completions, for errors.
     fn field(&self, field: &str) -> String {
         field.to_owned()
     }
 
-    /// What a request for the number of its tokens is answered with.
+    /// Returns the answer to a request to count tokens.
     fn count(&self, tokens: u64) -> Value {
         serde_json::json!({"input_tokens": tokens})
     }
 
-    /// Returns `true` if an answer can say what a search of the server's own found.
+    /// Returns `true` if an answer can hold the results of a search that this server ran.
     fn takes_results(&self) -> bool {
         false
     }
 
-    /// The body of the answer to a request that only a tool of the vendor's own service could answer, with what
-    /// a search of the server's own found in its place, or why it failed.
+    /// Returns the body of the answer to a request that only a tool of the vendor's own service
+    /// could answer: with the results of this server's search in its place, or with the reason for
+    /// which that failed.
     ///
     /// # Errors
-    /// The interface has an error for it.
+    /// Fails if the interface reports such requests as errors.
     fn hosted(
         &self,
         hosted: &Hosted,
@@ -50,53 +52,56 @@ pub(super) trait Shape: Send + Sync {
         Err(Fault::field("tools", message))
     }
 
-    /// What keeps a silent stream open: a comment, where the clients know such.
+    /// Returns the text that keeps a silent stream open: a comment, where the clients accept
+    /// comments.
     fn busy(&self) -> &'static str {
         ": working\n\n"
     }
 
-    /// The media type of a stream.
+    /// Returns the media type of a stream.
     fn stream_type(&self) -> &'static str {
         "text/event-stream"
     }
 
-    /// The answer to a body that asks nothing of a model, in interfaces that know such.
+    /// Returns the answer to a body that asks nothing of a model, in interfaces that have such
+    /// requests.
     fn at_once(&self, _body: &[u8]) -> Option<Value> {
         None
     }
 
-    /// Whether a request is one of Chat Completions as it comes.
+    /// Returns `true` if requests are already those of Chat Completions.
     fn is_chat(&self) -> bool {
         false
     }
 
-    /// Where the endpoint takes requests of this interface that need nothing of us.
+    /// Returns the endpoint's path for requests that can be passed through, if it has this
+    /// interface.
     fn passes_to(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// A request that was read.
+/// A converted request.
 pub(super) struct Read {
-    /// As one of Chat Completions.
+    /// The request in the form of Chat Completions.
     pub(super) chat: Map<String, Value>,
     pub(super) places: Places,
     pub(super) writer: Box<dyn Writer>,
 }
 
-/// Where messages and tools stood in the request, none where they stand as they came.
+/// The places of messages and tools in the original request; empty if they are unchanged.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) messages: Vec<String>,
     pub(super) tools: Vec<String>,
 }
 
-/// A tool of the vendor's own service that a request chooses, or offers without any other tool: only that
-/// service could answer it.
+/// A tool of the vendor's own service that a request chooses, or offers without any other tool:
+/// only that service could answer it.
 pub(super) struct Hosted {
     pub(super) kind: String,
     pub(super) name: String,
-    /// What the user last said.
+    /// The user's last message.
     pub(super) query: String,
     /// The types of all tools of the request that run at the service.
     pub(super) left_out: String,
@@ -116,13 +121,14 @@ pub(super) struct Link {
     pub(super) url: String,
 }
 
-/// What a search found.
+/// The results of a search.
 pub(super) struct Results {
     pub(super) text: String,
     pub(super) links: Vec<Link>,
 }
 
-/// A request's messages as those of Chat Completions, each with the place that it came from.
+/// A request's messages in the form of Chat Completions, each with its place in the original
+/// request.
 #[derive(Default)]
 pub(super) struct Messages {
     pub(super) list: Vec<Value>,
@@ -130,13 +136,14 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Adds one that came from this place.
+    /// Adds a message made from this place.
     pub(super) fn push(&mut self, place: &str, message: Value) {
         self.list.push(message);
         self.places.push(place.to_owned());
     }
 
-    /// Puts the messages into a request, and tools with their places, if there are some; where all were.
+    /// Inserts the messages into a request, and the tools if there are any; returns the places of
+    /// both.
     pub(super) fn fill(self, chat: &mut Map<String, Value>, (tools, places): (Vec<Value>, Vec<String>)) -> Places {
         chat.insert("messages".to_owned(), Value::Array(self.list));
         set(chat, "tools", Some(tools).filter(|tools| !tools.is_empty()));
@@ -144,13 +151,14 @@ impl Messages {
     }
 }
 
-/// The role of a message, one of those that its interface knows.
+/// Returns the role of a message, which must be one that the interface has.
 pub(super) fn role_of(message: &Value, known: &[&'static str], place: &str) -> Result<&'static str, Fault> {
     let role = known.iter().find(|known| message["role"] == **known).copied();
     role.ok_or_else(|| Fault::field(format!("{place}.role"), format!("expected one of: {}", known.join(", "))))
 }
 
-/// A call. Some clients keep its arguments as text, as OpenAI's interface has them.
+/// Makes a call. Arguments that are text already stay as they are: some clients send them as in
+/// OpenAI's interface.
 pub(super) fn call(id: impl Into<Value>, name: impl Into<Value>, arguments: Value) -> Value {
     let arguments = match arguments {
         Value::Null => "{}".to_owned(),
@@ -161,21 +169,21 @@ pub(super) fn call(id: impl Into<Value>, name: impl Into<Value>, arguments: Valu
     serde_json::json!({"id": id.into(), "type": "function", "function": function})
 }
 
-/// What a field says, if it says something. It is taken out.
+/// Removes a field and returns its value if it is not null.
 pub(super) fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value> {
     body.shift_remove(field).filter(|value| !value.is_null())
 }
 
-/// Sets a field, where there is something to be said.
+/// Sets a field if there is a value.
 pub(super) fn set(body: &mut Map<String, Value>, field: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body.insert(field.to_owned(), value.into());
     }
 }
 
-/// Parts of a message as its content: one text, with this between several, where all of them are
-/// texts. Which of several texts of a user are the person's own words is still to be told, so these
-/// stay parts.
+/// Returns the content for a message's parts: one text, joined with `between`, if all parts are
+/// texts. Several texts of a user stay parts, since it is still to be decided which are the
+/// person's own words.
 pub(super) fn content_of(parts: Vec<Value>, is_user: bool, between: &str) -> Value {
     let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
     match texts {
@@ -185,10 +193,10 @@ pub(super) fn content_of(parts: Vec<Value>, is_user: bool, between: &str) -> Val
 }
 
 impl Places {
-    /// A fault of the request as Chat Completions, in this interface's own words.
+    /// Translates a fault's field from Chat Completions to the names and places of this interface.
     pub(super) fn translate(&self, shape: &dyn Shape, mut fault: Fault) -> Fault {
         if let Some(param) = &fault.param {
-            // What is inside a message may have stood elsewhere.
+            // The field inside a message is dropped, since it may be elsewhere in the original.
             let message = place(param, "messages[", &self.messages).map(|(place, _)| place.clone());
             let tool = place(param, "tools[", &self.tools);
             let place = message.or_else(|| tool.map(|(place, rest)| format!("{place}{}", shape.field(rest))));
@@ -198,7 +206,7 @@ impl Places {
     }
 }
 
-/// Where an item of a list stood, and what of the field is inside it.
+/// Returns the original place of a list's item, and the rest of the field inside it.
 fn place<'a>(field: &'a str, list: &str, places: &'a [String]) -> Option<(&'a String, &'a str)> {
     let (at, rest) = field.strip_prefix(list)?.split_once(']')?;
     Some((places.get(at.parse::<usize>().ok()?)?, rest))
@@ -206,17 +214,17 @@ fn place<'a>(field: &'a str, list: &str, places: &'a [String]) -> Option<(&'a St
 
 /// Writes one answer.
 pub(super) trait Writer: Send {
-    /// The model that answers, and the tokens of its prompt by our own count: comes first.
+    /// Sets the model that answers, and the tokens of its prompt by our own count. Called first.
     fn begin(&mut self, model: &str, prompt_tokens: u64);
 
-    /// Appends what this piece of a stream is on the wire.
+    /// Appends the text of this piece to a stream.
     fn write(&mut self, out: Out, to: &mut String);
 
-    /// A whole answer.
+    /// Returns a whole answer.
     fn whole(&mut self, answer: Collected) -> Value;
 }
 
-/// Appends an event with a name, which stands in its data too.
+/// Appends an event with a name, which is also its data's `type`.
 pub(super) fn event(to: &mut String, name: &str, data: Value) {
     let mut object = serde_json::json!({"type": name});
     if let (Value::Object(object), Value::Object(data)) = (&mut object, data) {
@@ -232,8 +240,8 @@ pub(super) fn data(to: &mut String, value: &impl Serialize) {
     to.push_str("\n\n");
 }
 
-/// A value of ours as JSON text.
+/// Serializes a value of this program as JSON.
 pub(super) fn json_text(value: &(impl Serialize + ?Sized)) -> String {
-    // Texts, numbers and tables with texts for keys can always be written.
+    // Cannot fail: such values consist of texts, numbers, and tables with text keys.
     serde_json::to_string(value).unwrap_or_default()
 }

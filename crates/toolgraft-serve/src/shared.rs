@@ -1,4 +1,4 @@
-//! What the requests of a server share.
+//! The state that all requests of a server share.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use toolgraft::spans::Span;
 use toolgraft::turn::KnownWays;
 use toolgraft::wire::{set_member, take_member};
 
-/// What the requests share.
+/// The state that all requests of a server share.
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) upstream: Upstream,
@@ -67,7 +67,7 @@ impl Shared {
         }))
     }
 
-    /// The request with what is known of its model.
+    /// Adds the facts about its model to a request.
     pub(super) async fn known(&self, mut request: ChatRequest) -> ChatRequest {
         let served = self.served(&request.model).await;
         let context = match request.lists_much() {
@@ -93,10 +93,10 @@ impl Shared {
         request
     }
 
-    /// What the work gives.
+    /// Awaits the work and catches a panic.
     ///
     /// # Errors
-    /// It broke, which is counted.
+    /// Fails if the work panicked, which is counted.
     pub(super) async fn caught<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
         AssertUnwindSafe(work).catch_unwind().await.map_err(|_| {
             self.metrics.broke();
@@ -104,10 +104,10 @@ impl Shared {
         })
     }
 
-    /// What the job gives, on a thread of its own, once one is free.
+    /// Runs the job on a thread of its own, once one is free.
     ///
     /// # Errors
-    /// It broke, which is counted.
+    /// Fails if the job panicked, which is counted.
     pub(super) async fn apart<T: Send + 'static>(
         &self,
         span: Span,
@@ -124,7 +124,7 @@ impl Shared {
         })
     }
 
-    /// What the endpoint has taught of a model.
+    /// Returns what is known about a model at the endpoint.
     pub(super) fn taught(&self, model: &str) -> Taught {
         let (client, ways, name) = (&self.upstream.model, self.cache.ways(), Some(model.to_owned()));
         let mut without = client.with_model(model).does_without();
@@ -132,7 +132,7 @@ impl Shared {
         Taught { version: client.known_version(model), without, native: ways.native_fault(&name) }
     }
 
-    /// The endpoint's list of models; with a toolbox each a second time.
+    /// Returns the endpoint's list of models; with a toolbox each model has a second entry.
     pub(super) async fn listed(&self, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
         let (status, mut list) = self.upstream.models(headers).await?;
         let twice = self.config.toolbox.is_some() && !self.config.toolbox_always;
@@ -149,10 +149,10 @@ impl Shared {
         Ok((status, list))
     }
 
-    /// The models of that list.
+    /// Returns the models of that list.
     ///
     /// # Errors
-    /// The endpoint has no list.
+    /// Fails if the endpoint has no list.
     pub(super) async fn models(&self, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
         let (status, mut list) = self.listed(headers).await?;
         if !status.is_success() {
@@ -164,8 +164,8 @@ impl Shared {
         }
     }
 
-    /// The endpoint's model of this name, or the one that it has whatever it is called, where the
-    /// name leaves open how the model is asked.
+    /// Returns the endpoint's entry for this model, or for the single model that it serves under
+    /// any name. Asked only if the name leaves the prompt's style open.
     async fn served(&self, model: &str) -> Option<ModelInfo> {
         match Way::depends_on_size(&self.config, model) {
             true => self.upstream.model.listed_model(model).await,

@@ -1,27 +1,28 @@
-//! What messages of a history became, kept by their hash.
+//! A cache of rendered history messages, by their hash.
 //!
-//! A client sends its whole history in each request. What a message of it becomes is the same each
-//! time, so it is rendered once and found again; what is not asked for any more goes.
+//! A client sends its whole history with each request. A message is rendered the same way each
+//! time, so it is rendered once and found again; texts that are not used any more are dropped.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of all texts that are kept.
+/// Maximum bytes of all cached texts.
 const TOLD_BYTES: usize = 16 << 20;
 
-/// Bytes that a text takes beside its own.
+/// Bytes that an entry takes in addition to its text.
 const ENTRY_BYTES: usize = 64;
 
-/// Texts by the hash of what they were made of.
+/// Texts by the hash of what they were made from.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Two, so that no other text has the same by chance.
+    /// Two hashers with random keys make a hash of 128 bits, so that no two inputs share one by
+    /// chance.
     hashers: [RandomState; 2],
     kept: Mutex<Generations>,
 }
 
-/// Those that were asked for of late, and those before.
+/// Texts that were used recently, and those of the generation before.
 #[derive(Default)]
 struct Generations {
     late: HashMap<[u64; 2], Arc<str>>,
@@ -54,15 +55,15 @@ impl Generations {
 }
 
 impl Told {
-    /// A hash that nothing else has.
+    /// Returns the hash of a value.
     pub(super) fn hash(&self, of: impl Hash) -> [u64; 2] {
         self.hashers.each_ref().map(|hasher| hasher.hash_one(&of))
     }
 
-    /// The text of what has this hash, or what it is made now.
+    /// Returns the text for this hash, and makes it if it is not cached.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Fails with the error of `make`.
     pub(super) fn text<E>(&self, key: [u64; 2], make: impl FnOnce() -> Result<String, E>) -> Result<Arc<str>, E> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = kept().find(key) {

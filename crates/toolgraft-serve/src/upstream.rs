@@ -1,4 +1,4 @@
-//! The endpoint behind the server: as a model, and for requests that pass through.
+//! The endpoint: as a model, and for requests that are passed through.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,22 +20,22 @@ use toolgraft::model::{CONNECT_TIMEOUT, ClientError, PROBE_TIMEOUT};
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
 
-/// Headers of a client that the endpoint sees.
+/// Headers of a client that are forwarded to the endpoint.
 const TO_ENDPOINT: [&str; 5] = ["traceparent", "tracestate", "x-request-id", "openai-organization", "openai-project"];
 
-/// Headers of the endpoint that a client sees.
+/// Headers of the endpoint that are forwarded to the client.
 const TO_CLIENT: [HeaderName; 3] = [header::CONTENT_TYPE, header::RETRY_AFTER, HeaderName::from_static("x-request-id")];
 
-/// The header in which Google's clients show their key.
+/// The header in which Google's clients send their key.
 pub(super) const GOOGLE_KEY: &str = "x-goog-api-key";
 
-/// The header in which clients of Azure's interface show theirs.
+/// The header in which clients of Azure's interface send theirs.
 const AZURE_KEY: &str = "api-key";
 
-/// Connections to the endpoint that wait for further requests.
+/// Maximum number of idle connections to the endpoint.
 const MAX_IDLE: usize = 64;
 
-/// Most bytes of an answer that is read whole: a list of models, vectors.
+/// Maximum bytes of an answer that is read whole, such as a list of models or embeddings.
 pub(super) const MAX_ANSWER: usize = 32 << 20;
 
 /// The endpoint.
@@ -44,9 +44,9 @@ pub(super) struct Upstream {
     http: reqwest::Client,
     base: String,
     key: Option<HeaderValue>,
-    /// What no client may read, whatever the endpoint says.
+    /// Secrets that no client may see, whatever the endpoint sends.
     secrets: Secrets,
-    /// A client's key goes to the endpoint.
+    /// `true` if a client's key is forwarded to the endpoint.
     hands_on_key: bool,
     idle: Duration,
 }
@@ -58,12 +58,12 @@ impl Upstream {
             .trust
             .client()
             .connect_timeout(CONNECT_TIMEOUT)
-            // Each holds some tens of kilobytes, and a crowd comes rarely twice in a row.
+            // Each holds some tens of kilobytes, and bursts of requests rarely follow each other.
             .pool_max_idle_per_host(MAX_IDLE)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy();
         if let Some(proxy) = &config.https_proxy {
-            // The URL may hold a password.
+            // The error is not quoted, since the URL may hold a password.
             let bad = |_| ClientError::Http { message: "the proxy's URL cannot be used".to_owned(), source: None };
             let except = reqwest::NoProxy::from_string(&proxy.except);
             http = http.proxy(reqwest::Proxy::https(&proxy.url).map_err(bad)?.no_proxy(except));
@@ -75,7 +75,7 @@ impl Upstream {
         if let Some(key) = &config.upstream_key {
             builder = builder.api_key(key.clone());
         }
-        // Each start would try again what nobody keeps.
+        // If nobody stores the results, each start of the server would repeat the trials.
         if learned.is_kept() {
             builder = builder.native_trials(learned.clone());
         }
@@ -91,18 +91,20 @@ impl Upstream {
             base: url.to_string(),
             key,
             secrets: Secrets::new(config.keys()),
+            // With a client key of this server's own, or a key for the endpoint, the client's key
+            // is not the endpoint's.
             hands_on_key: config.hands_on_key && config.client_key.is_none() && config.upstream_key.is_none(),
             idle: config.idle_timeout,
         })
     }
 
-    /// Those of a client's headers that tell of its span.
+    /// Returns the headers of a client that identify its tracing span.
     pub(super) fn traced(&self, from: &HeaderMap) -> Vec<(String, String)> {
         let text = |name: &str| Some((name.to_owned(), from.get(name)?.to_str().ok()?.to_owned()));
         ["traceparent", "tracestate"].into_iter().filter_map(text).collect()
     }
 
-    /// Headers of a client's request that go on, its key among them where nobody else's is sent.
+    /// Returns the headers of a client's request to forward, with its key if no other key is sent.
     pub(super) fn headers(&self, from: &HeaderMap) -> Vec<(String, String)> {
         let text = |name: &str| from.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut headers: Vec<_> =
@@ -115,7 +117,7 @@ impl Upstream {
         headers
     }
 
-    /// Sends a request on as it came, and its answer back, within this span.
+    /// Passes a request through and returns the endpoint's answer, within this span.
     pub(super) async fn pass(
         &self,
         method: Method,
@@ -168,7 +170,7 @@ impl Upstream {
             match tokio::time::timeout(idle, answer.chunk()).await {
                 Ok(Ok(Some(bytes))) => Some((Ok(bytes), Some((answer, span)))),
                 Ok(Ok(None)) => None,
-                // The connection breaks off, as the endpoint's did.
+                // The client's connection breaks off, as the endpoint's did.
                 Ok(Err(error)) => Some((Err(std::io::Error::other(error.without_url())), None)),
                 Err(_) => Some((Err(std::io::Error::from(std::io::ErrorKind::TimedOut)), None)),
             }
@@ -177,12 +179,12 @@ impl Upstream {
         Ok(response)
     }
 
-    /// The endpoint's list of models, if it has one.
+    /// Returns the endpoint's list of models.
     pub(super) async fn models(&self, from: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
         self.json(Method::GET, "models", from, Bytes::new(), "list of models").await
     }
 
-    /// The JSON that the endpoint answers, which is called so in errors.
+    /// Sends a request and parses its answer as JSON; `name` is the answer's name in errors.
     pub(super) async fn json(
         &self,
         method: Method,
@@ -199,7 +201,8 @@ impl Upstream {
         Ok((status, json.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} is not JSON")))?))
     }
 
-    /// What the endpoint says at a path of Ollama's own interface, which stands beside `/v1`.
+    /// Returns the answer of Ollama's own interface, which is beside `/v1`; `None` if the endpoint
+    /// does not have it.
     pub(super) async fn of_ollama(&self, method: Method, path: &str, from: &HeaderMap, body: Bytes) -> Option<Value> {
         if !self.base.trim_end_matches('/').ends_with("/v1") {
             return None;
@@ -211,7 +214,7 @@ impl Upstream {
     }
 
     fn url(&self, path: &str) -> String {
-        // A query stays behind the path.
+        // A query stays at the end of the URL.
         match self.base.split_once('?') {
             Some((base, query)) => format!("{}/{path}?{query}", base.trim_end_matches('/')),
             None => format!("{}/{path}", self.base.trim_end_matches('/')),
@@ -219,7 +222,7 @@ impl Upstream {
     }
 }
 
-/// The key that a client shows, in any of the three headers.
+/// Returns the key that a client sends, from any of the four headers.
 pub(super) fn client_key(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = text("authorization").and_then(|value| {

@@ -1,6 +1,6 @@
-//! What only the vendor of an API can serve: fields that name something kept at its service or that mean
-//! something there alone, and tools that run there. `vendor.json` says what becomes of each field here, and
-//! `docs/serve.md` lists the same.
+//! Features that only the vendor of an API can serve: fields that refer to something stored at its
+//! service or that have a meaning only there, and tools that run there. `vendor.json` has the
+//! treatment of each field, and `docs/serve.md` lists the same.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::fault::Fault;
 
-/// Fields of each API that ask for something, as `vendor.json` has them.
+/// The fields of each API, as listed in `vendor.json`.
 #[derive(Default, Deserialize)]
 pub(super) struct Vendors {
     /// Anthropic's Messages.
@@ -22,24 +22,26 @@ pub(super) struct Vendors {
     pub(super) ollama: Fields,
 }
 
-/// What becomes of the fields of an API.
+/// The treatment of an API's fields.
 #[derive(Default, Deserialize)]
 pub(super) struct Fields {
-    /// A request with one of them is refused with HTTP 400, and its client is told what to do instead.
+    /// Fields with their remedies. A request with one of them is refused with HTTP 400, and the
+    /// message names the remedy.
     refused: Vec<(String, String)>,
-    /// The answer is the same without them.
+    /// Fields without which the answer is the same.
     left_out: Vec<String>,
 }
 
-/// All of them. That the file can be read is a test.
+/// The fields of all APIs. A test checks that the file can be parsed.
 pub(super) static FIELDS: LazyLock<Vendors> =
     LazyLock::new(|| serde_json::from_str(include_str!("vendor.json")).unwrap_or_default());
 
-/// The code by which Anthropic's clients know that they have to send whole histories, without `thread`.
+/// The error code by which Anthropic's clients know that they have to send whole histories, without
+/// `thread`.
 pub(super) const THREAD_UNSUPPORTED: &str = "thread_unsupported_request";
 
-/// Tools of Anthropic's service, by the beginning of their type, and the block that tells the result of
-/// one. A tool of another type has no such block.
+/// Tools of Anthropic's service by the prefix of their type, with the type of their result block.
+/// Other tools have no such block.
 pub(super) const MESSAGES_TOOLS: [(&str, &str); 4] = [
     ("web_search_", "web_search_tool_result"),
     ("web_fetch_", "web_fetch_tool_result"),
@@ -47,7 +49,7 @@ pub(super) const MESSAGES_TOOLS: [(&str, &str); 4] = [
     ("tool_search_tool_", "tool_search_tool_result"),
 ];
 
-/// Refuses a request that asks for what cannot be had here.
+/// Refuses a request with a field that cannot be supported here.
 pub(super) fn refuse(body: &Map<String, Value>, fields: &Fields) -> Result<(), Fault> {
     let is_asked = |name: &str| [name, &snake(name)].iter().any(|name| body.get(*name).is_some_and(asks));
     let Some((name, remedy)) = fields.refused.iter().find(|(name, _)| is_asked(name)) else { return Ok(()) };
@@ -55,7 +57,7 @@ pub(super) fn refuse(body: &Map<String, Value>, fields: &Fields) -> Result<(), F
     Err(if name == "thread" { fault.with_code(THREAD_UNSUPPORTED) } else { fault })
 }
 
-/// Takes the fields out of a request.
+/// Removes the fields that have no effect here.
 pub(super) fn leave_out(body: &mut Map<String, Value>, fields: &Fields) {
     for name in fields.refused.iter().map(|(name, _)| name).chain(&fields.left_out) {
         body.shift_remove(name);
@@ -63,7 +65,7 @@ pub(super) fn leave_out(body: &mut Map<String, Value>, fields: &Fields) {
     }
 }
 
-/// Whether a value asks for something. Clients also send fields that they do not use.
+/// Returns `true` if a value requests something: clients also send fields that they do not use.
 fn asks(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -73,7 +75,7 @@ fn asks(value: &Value) -> bool {
     }
 }
 
-/// `maxOutputTokens` as `max_output_tokens`.
+/// Converts `maxOutputTokens` to `max_output_tokens`.
 pub(super) fn snake(field: &str) -> String {
     let mut snake = String::with_capacity(field.len() + 4);
     for c in field.chars() {

@@ -1,17 +1,16 @@
-//! Calls of a history that wait for their results, in interfaces where neither needs an
-//! identifier: results are then matched by name and order.
+//! Matches results to calls by name and order, in interfaces where neither needs an identifier.
 
-/// Calls that wait for their results.
+/// Calls of a history that wait for their results.
 #[derive(Default)]
 pub(super) struct Waiting {
-    /// Identifier and name of each.
+    /// Identifier and name of each call.
     calls: Vec<(String, String)>,
-    /// Calls so far.
+    /// Number of calls so far.
     count: usize,
 }
 
 impl Waiting {
-    /// The identifier of a further call: its own, or a new one.
+    /// Adds a call and returns its identifier: its own, or a new one.
     pub(super) fn call(&mut self, id: Option<String>, name: &str) -> String {
         let id = id.unwrap_or_else(|| format!("call_{}", self.count));
         self.count += 1;
@@ -19,14 +18,15 @@ impl Waiting {
         id
     }
 
-    /// The identifier of the call that a result is of: the one it names, else the first one of
-    /// that name, else, without a name, the first one. Empty where none is.
+    /// Returns the identifier of the call that a result belongs to: the call with the result's
+    /// identifier, else the first call of that name, else, without a name, the first call. If there
+    /// is none, it is the result's own identifier, or empty.
     pub(super) fn result(&mut self, id: Option<String>, name: &str) -> String {
         let is_its = |(waiting, called): &(String, String)| match &id {
             Some(id) => waiting == id,
             None => name.is_empty() || called == name,
         };
-        // A result whose call was cut out of the history waits for nothing.
+        // The call may have been removed from the history.
         let at = self.calls.iter().position(is_its);
         at.map(|at| self.calls.remove(at).0).or(id).unwrap_or_default()
     }

@@ -1,4 +1,5 @@
-//! How a model is asked, by all that counts for it: its settings, the configuration, its profile.
+//! The settings with which a model is asked: combined from its own settings, the configuration and
+//! its profile.
 
 use super::config::Config;
 use toolgraft::Dialect;
@@ -9,46 +10,47 @@ use toolgraft::model::ModelInfo;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
 
-/// How a model is asked, by all that counts for it. What is the same for two models is prepared
-/// once for both.
+/// The settings with which a model is asked. Two models with the same settings share prepared
+/// lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Way {
-    /// Name of its profile, which no other has.
+    /// Name of its profile, which is unique.
     pub(super) profile: &'static str,
-    /// How tools are offered.
+    /// The way in which tools are offered.
     pub(super) tools: ToolsMode,
     pub(super) dialect: Dialect,
-    /// The dialect that was derived from the model's chat template, which is read beside all others.
+    /// The dialect derived from the model's chat template, which is read in addition to all others.
     pub(super) derived: Option<Dialect>,
     pub(super) style: PromptStyle,
     pub(super) listing: Listing,
     pub(super) constrain: Constrain,
-    /// How it comes to a call.
+    /// The way in which the choice between a call and a plain answer is made.
     pub(super) calls: CallWay,
-    /// The bits of the threshold for that.
+    /// The bits of the threshold for that, so that the type can be hashed.
     pub(super) threshold: Option<u64>,
-    /// Tokens that the model's context has, where that counts for the list of tools.
+    /// Tokens of the model's context, if that matters for the list of tools.
     context: Option<usize>,
-    /// What it reads beside text.
+    /// Media that the model reads.
     pub(super) reads: Reads,
 }
 
 impl Way {
-    /// Whether the name of the model leaves open how large it is, and its style depends on that.
+    /// Returns `true` if the prompt's style depends on the model's size and its name does not tell
+    /// that.
     pub(super) fn depends_on_size(config: &Config, model: &str) -> bool {
         let own = config.models.of(model).and_then(|own| own.style).or(config.style);
         let said = own.or(config.profile_of(model).style).is_some();
         !said && parameters_in_name(model).is_none()
     }
 
-    /// Whether the endpoint is to be asked if it takes tools for this model.
+    /// Returns `true` if the endpoint must be asked whether it takes tools for this model.
     pub(super) fn asks_for_tools(config: &Config, model: &str) -> bool {
         let own = config.models.of(model).and_then(|own| own.tools_mode);
         own.unwrap_or(config.tools_mode) == ToolsMode::Auto && config.profile_of(model).native_tools != Some(false)
     }
 
-    /// The way of the model that the client names, or, where the endpoint has another one for it,
-    /// of that.
+    /// Returns the settings for the model that the client names, or for the one that the endpoint
+    /// serves in its place.
     pub(super) fn of(config: &Config, model: &str, served: Option<&ModelInfo>, profile: &'static Profile) -> Self {
         let known = [Some(model), served.map(|served| served.id.as_str())];
         let own = known.into_iter().flatten().find_map(|name| config.models.of(name)).unwrap_or_default();
@@ -69,18 +71,18 @@ impl Way {
         }
     }
 
-    /// The same for a model that reads this too.
+    /// Returns the same settings for a model that reads these media too.
     pub(super) fn reading(self, said: Reads) -> Self {
         let reads = self.reads.with_images(self.reads.images || said.images);
         Way { reads: reads.with_audio(reads.audio || said.audio), ..self }
     }
 
-    /// The same for a model with a context of so many tokens.
+    /// Returns the same settings for a model with a context of so many tokens.
     pub(super) fn within(self, context: Option<usize>) -> Self {
         Way { context, ..self }
     }
 
-    /// The options of the prompt, with what of them is the same for all models.
+    /// Returns the options of the prompt for these settings.
     pub(super) fn options(self, config: &Config, profile: &Profile) -> Options {
         let options = config.prompt.clone().with_dialect(self.dialect).with_style(self.style);
         options.with_listing(self.listing).with_lang(profile.lang).within(self.context)

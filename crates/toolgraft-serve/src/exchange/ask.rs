@@ -1,4 +1,4 @@
-//! The requests to the model: the turn's, with the client's history in it.
+//! Makes the requests to the model: the turn's messages, with the client's history inserted.
 
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ use toolgraft::wire::roles::{join, shape};
 use toolgraft::wire::{set_member, take_member};
 
 impl Exchange {
-    /// The turn's request with the client's history in it.
+    /// Queues the turn's request with the client's history inserted, or ends the answer if a limit
+    /// leaves no room for another round.
     pub(super) fn send(&mut self, mut request: Request) {
         if self.text.is_correcting() && !self.costs.may_mend() {
             return self.end(FinishReason::Length);
@@ -37,7 +38,7 @@ impl Exchange {
         let (tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
         self.native = !tools.is_empty();
         if std::mem::replace(&mut self.awaits, true) {
-            // What came of the request before, in whose place this one stands, costs as well.
+            // The answer so far of the request that this one replaces costs as well.
             self.costs.replaced(&self.spoken);
         }
         self.spoken.clear();
@@ -47,7 +48,8 @@ impl Exchange {
         self.steps.push_back(Step::Send(Sent { body, constraint, alternatives, tools, tool_choice, by_prompt }));
     }
 
-    /// System text and examples, the client's history, and what came since.
+    /// Returns the messages of a request: system text and examples, the client's history, and what
+    /// came since.
     fn messages(&mut self, request: Request) -> Vec<Value> {
         if self.turn.is_alone() {
             self.since.clear();
@@ -62,7 +64,8 @@ impl Exchange {
         let examples: Vec<Value> = examples.map(|message| Value::said(message.role, message.content)).collect();
         let since = self.since(own);
         if self.native {
-            // For a request by prompt that follows, also one of the client's with what a call of it brings.
+            // If a request by prompt follows, it needs the same messages as text, including a
+            // client's call of this round with its result.
             self.since = if self.own_begun > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
             let mut messages = self.asked.native.clone().unwrap_or_default();
             messages.extend(since);
@@ -80,7 +83,7 @@ impl Exchange {
         shape(messages, system, self.prepared.placement)
     }
 
-    /// Says at the end of the newest results what comes next, where the turn knows that.
+    /// Appends to the newest results what comes next, if the turn knows that.
     fn close(&self, message: &mut Value) {
         let text = match message.get_mut("content") {
             Some(Value::Array(parts)) => parts.iter_mut().rev().find_map(|part| part.get_mut("text")),
@@ -93,7 +96,7 @@ impl Exchange {
         }
     }
 
-    /// What came since the client's history, of these messages.
+    /// Returns those of the turn's messages that came since the client's history.
     fn since(&self, messages: impl Iterator<Item = Message>) -> Vec<Value> {
         let question = break_tokens(&self.asked.history.question);
         let mut since = Vec::new();
@@ -102,8 +105,8 @@ impl Exchange {
                 since.push(told(&message, false));
                 continue;
             }
-            // The first is what the person said, which the client's history holds; behind
-            // it stands what the model is told about an empty message.
+            // The first message is the person's question, which the client's history holds; only
+            // text after it is new, with which the model is told about an empty message.
             let text = match at {
                 0 => message.content.strip_prefix(&*question).unwrap_or_default().trim().to_owned(),
                 _ => std::mem::take(&mut message.content),
@@ -111,7 +114,7 @@ impl Exchange {
             if !text.is_empty() {
                 let mut said = Value::said(message.role, text);
                 if !(message.images.is_empty() && message.audio.is_empty()) {
-                    // Images and sound that tools of the server's own gave.
+                    // Images and sound that tools of the toolbox returned.
                     message.content.clear();
                     let joined = join(take_member(&mut said, "content"), content(&message));
                     set_member(&mut said, "content", joined);

@@ -1,5 +1,5 @@
-//! How an answer ends: with calls for the client, with text, with an error; and what becomes of a
-//! call that the model did not mend.
+//! Ends an answer: with calls for the client, with text or with an error. Also decides what becomes
+//! of a call that the model did not correct.
 
 use serde_json::Value;
 
@@ -17,7 +17,8 @@ use toolgraft::outcome::restore_tokens;
 use toolgraft::turn::row;
 
 impl Exchange {
-    /// Hands the client its calls. Those of ours in the same message are left to be made again.
+    /// Hands the client its calls. Calls of the toolbox in the same message do not run; the model
+    /// makes them again.
     pub(super) fn hand_out(&mut self) {
         self.steps.extend(self.text.settle().map(Step::from));
         if self.asked.output.is_some() && self.rounds == 1 {
@@ -32,7 +33,8 @@ impl Exchange {
             ids.push(id.clone());
             self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
         }
-        // What the model wrote holds calls of ours too, where it made some, that the client did not see.
+        // The model's text is only stored if it holds no calls of the toolbox, which the client did
+        // not see.
         if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
             self.asked.kept.keep_written(&ids, Written { calls: made, ids: own, text, withheld: self.turn.withheld() });
         }
@@ -75,7 +77,8 @@ impl Exchange {
                 };
                 self.end(reason);
             }
-            // What the limit cut off is no call, and no fault of the model's either.
+            // A message that the limit cut off holds no call; its failure is not the model's
+            // mistake.
             StopReason::CorrectionsUsedUp { .. } | StopReason::CallMissing | StopReason::MaxRounds { .. }
                 if cut_off =>
             {
@@ -89,16 +92,17 @@ impl Exchange {
         }
     }
 
-    /// Hands the client what the model did not mend: calls that were read and that only their schemas
-    /// refuse, which the client's own check answers, else the text. Whether there was such.
+    /// Hands the client what the model did not correct and returns `true` if there was something:
+    /// calls that were parsed and only violate their schemas, which the client's own check answers,
+    /// or else the text.
     fn hands_out_unmended(&mut self) -> bool {
         let rejected = std::mem::take(&mut self.rejected).into_values();
         let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant).collect();
         if self.prepared.config.strict_calls || rejected.is_empty() {
             return false;
         }
-        // One that may be text of another, or an example, is nobody's call. Beside one that cannot be
-        // read all stay text, so that nothing is lost.
+        // A call that may be quoted text or an example is not handed out. If one of several cannot
+        // be parsed, all stay text, so that nothing is lost.
         let calls: Option<Vec<Call>> = rejected.iter().map(|wrong| self.refused_by_its_schema(wrong)).collect();
         self.steps.extend(self.text.settle().map(Step::from));
         let Some(calls) = calls else {
@@ -115,7 +119,7 @@ impl Exchange {
         true
     }
 
-    /// The call of the client's that nothing is wrong with but its arguments.
+    /// Returns the client's call if nothing but its arguments is wrong.
     fn refused_by_its_schema(&self, rejected: &Rejected) -> Option<Call> {
         let call = rejected.call.as_deref().filter(|_| rejected.kind == RejectedKind::InvalidArguments)?;
         let is_meant = call.provenance.is_plain() && call.arguments.is_object();
@@ -125,7 +129,8 @@ impl Exchange {
     }
 }
 
-/// The identifier, if the endpoint gave it; the turn numbers calls that have none.
+/// Returns the identifier if the endpoint gave it; identifiers of the form `call_N` are the turn's
+/// numbering of calls that came without one.
 fn of_endpoint(id: &str) -> Option<String> {
     let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
     Some(id).filter(|id| !id.strip_prefix("call_").is_some_and(is_number)).map(str::to_owned)

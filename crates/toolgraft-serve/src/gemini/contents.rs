@@ -1,5 +1,5 @@
-//! The contents of a request as messages of Chat Completions. Calls there may have no
-//! identifier.
+//! Converts the `contents` of a request to messages of Chat Completions. Their calls may lack
+//! identifiers.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::waiting::Waiting;
 use toolgraft::wire::ToolResult;
 use toolgraft::wire::gemini::FunctionResponse;
 
-/// Messages, each with the place of the content that it is of.
+/// Messages, each with the place of the content that it was made from.
 #[derive(Default)]
 pub(super) struct History {
     pub(super) messages: Messages,
@@ -18,7 +18,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Takes the `systemInstruction`: a content, or a text.
+    /// Adds the `systemInstruction`: a content, or a text.
     pub(super) fn system(&mut self, mut system: Value) -> Result<(), Fault> {
         let place = "systemInstruction";
         let text = match part(&mut system, "parts") {
@@ -34,7 +34,7 @@ impl History {
         Ok(())
     }
 
-    /// Takes the `contents`.
+    /// Adds the `contents`.
     pub(super) fn contents(&mut self, contents: Option<Value>) -> Result<(), Fault> {
         let list = match contents {
             Some(Value::Array(list)) if !list.is_empty() => list,
@@ -65,14 +65,15 @@ impl History {
                 let message = self.result(response, &place)?;
                 self.messages.push(&place, message);
             } else if item["thought"] != true {
-                // The model's own thoughts do not go back to it.
+                // The model's own thoughts are not sent back to it.
                 parts.extend(plain(item, &place)?);
             }
         }
         if parts.is_empty() && calls.is_empty() {
             return Ok(());
         }
-        // One text may come in several parts there, as a stream brought it.
+        // Gemini's clients send one text as several parts if it was streamed, so they are joined
+        // without a separator.
         let content = content_of(parts, role == "user", "");
         let mut message = json!({"role": role, "content": content});
         if !calls.is_empty() {
@@ -113,7 +114,7 @@ impl History {
     }
 }
 
-/// A part as one of Chat Completions; none for one that says nothing.
+/// Converts a part to one of Chat Completions; `None` for a part without content.
 fn plain(mut item: Value, place: &str) -> Result<Option<Value>, Fault> {
     if let Some(text) = part(&mut item, "text") {
         let text = text.as_str().ok_or_else(|| Fault::field(format!("{place}.text"), "expected a text"))?;
@@ -135,12 +136,13 @@ fn plain(mut item: Value, place: &str) -> Result<Option<Value>, Fault> {
             uri => json!({"type": "fileData", "fileUri": uri}),
         }));
     }
-    // What is left may be the signature of a thought, which nobody needs here.
+    // A part without known content may hold only the signature of a thought or metadata, which are
+    // not needed.
     let harmless = ["thoughtSignature", "thought_signature", "thought", "videoMetadata", "mediaResolution"];
     let other =
         item.as_object().map(|item| item.iter().find(|(key, v)| !v.is_null() && !harmless.contains(&key.as_str())));
     match other {
-        // What no model reads becomes a line of text later.
+        // An unknown part becomes a line of text later.
         Some(Some((name, said))) => Ok(Some(json!({"type": name, name.as_str(): said}))),
         Some(None) => Ok(None),
         None => Err(Fault::field(place, "a part is an object")),
@@ -159,7 +161,7 @@ fn media(kind: &str, data: &str) -> Value {
     }
 }
 
-/// Base64 in the common alphabet: Google's clients write that of URLs.
+/// Converts base64 to the common alphabet: Google's clients write the URL-safe one.
 fn standard(data: &str) -> String {
     data.replace('-', "+").replace('_', "/")
 }

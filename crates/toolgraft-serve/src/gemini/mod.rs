@@ -1,10 +1,10 @@
-//! Gemini's `generateContent` (ai.google.dev/api/generate-content): a request made into one of
-//! Chat Completions, and an answer as a candidate with parts.
+//! Gemini's `generateContent` (ai.google.dev/api/generate-content): converts a request to one of
+//! Chat Completions, and writes an answer as a candidate with parts.
 //!
-//! Model and way of answering stand in the path there; whoever routes puts them into the body
-//! as `model` and `stream`. Fields are known in both spellings, `maxOutputTokens` and
-//! `max_output_tokens`. Tools that run at Google's service are left out by name, cached contents are refused;
-//! safety settings and labels are left out.
+//! Gemini's URL paths name the model and whether the answer is streamed; the router puts both into
+//! the body as `model` and `stream`. Fields are accepted in both spellings, `maxOutputTokens` and
+//! `max_output_tokens`. Tools that run at Google's service are left out by name, cached contents
+//! are refused; safety settings and labels are left out.
 
 mod contents;
 mod fields;
@@ -22,10 +22,10 @@ use super::kept::Kept;
 use super::shape::{Hosted, Read, Results, Shape, set};
 use super::vendor;
 
-/// Gemini's `generateContent`.
+/// The shape of Gemini's `generateContent`.
 pub(super) struct Gemini;
 
-/// What a limit or a way of choosing is called there and in Chat Completions.
+/// Names of limits and sampling fields in Gemini's interface and in Chat Completions.
 const SAME: [(&str, &str); 9] = [
     ("temperature", "temperature"),
     ("topP", "top_p"),
@@ -40,7 +40,7 @@ const SAME: [(&str, &str); 9] = [
 
 impl Shape for Gemini {
     fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
-        // A request for the number of tokens may hold a whole one for an answer.
+        // A request to count tokens may hold a whole request for an answer.
         if let Some(Value::Object(mut inner)) = take(&mut body, "generateContentRequest") {
             inner.shift_remove("model");
             body.extend(inner);
@@ -74,7 +74,7 @@ impl Shape for Gemini {
         Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
-    /// For an answer in mid-stream, too.
+    /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         writer::error(fault)
     }
@@ -117,19 +117,20 @@ impl Shape for Gemini {
         json!({"totalTokens": tokens})
     }
 
-    /// Google's client for Python takes a comment for data.
+    /// An empty line, since Google's client for Python parses comments as data.
     fn busy(&self) -> &'static str {
         "\n"
     }
 }
 
-/// A model of the endpoint's as a list of models has it.
+/// Returns a model of the endpoint in the form of Gemini's list of models.
 pub(super) fn model(id: &str) -> Value {
     let methods = ["generateContent", "streamGenerateContent", "countTokens"];
     json!({"name": format!("models/{id}"), "displayName": id, "supportedGenerationMethods": methods})
 }
 
-/// Refuses what cannot be true of an answer's text.
+/// Refuses options that this server cannot honour: probabilities of tokens, and answers other than
+/// text.
 fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     for field in ["responseLogprobs", "logprobs"] {
         if take(config, field).is_some_and(|value| value != false && value != 0) {
@@ -148,10 +149,10 @@ fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     }
 }
 
-/// The form of the answer's text.
+/// Returns the `response_format` of Chat Completions for the requested type and schema.
 fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     let open = take(config, "responseSchema");
-    // Some clients write this one in the interface's own dialect too.
+    // Some clients use Gemini's own dialect in this field too.
     let schema = take(config, "responseJsonSchema").or(open).map(|schema| json_schema(&schema));
     let kind = take(config, "responseMimeType");
     match kind.as_ref().and_then(Value::as_str) {
@@ -168,8 +169,8 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// The functions that may be called and the tools that run at Google's service, with where each is in the
-/// request.
+/// Returns the functions that may be called and the tools that run at Google's service, each with
+/// its place in the request.
 fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let (mut functions, mut places) = (Vec::new(), Vec::new());
     let list = match tools {
@@ -210,11 +211,11 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
     Ok((functions, places))
 }
 
-/// The choice among the functions.
+/// The tool choice.
 #[derive(Default)]
 struct Choice {
     choice: Option<&'static str>,
-    /// Names of those that may be called; all of them without.
+    /// Names of the functions that may be called; all of them if `None`.
     allowed: Option<Vec<String>>,
 }
 

@@ -1,17 +1,17 @@
-//! Gemini's `Schema`, a dialect of OpenAPI 3.0, as JSON Schema.
+//! Converts Gemini's `Schema`, a dialect of OpenAPI 3.0, to JSON Schema.
 
 use serde_json::{Map, Value};
 
 use toolgraft::tools::allow_null;
 
-/// Deepest nesting that is followed; no deeper a body is read.
+/// Deepest nesting that is converted; the parser of bodies accepts none deeper.
 const MAX_DEPTH: usize = 128;
 
-/// Limits that are written as texts there, since they have 64 bits.
+/// Limits that Gemini writes as strings, since they have 64 bits.
 const NUMBERS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/// The schema as JSON Schema: names of types in small letters, `nullable` as a further type.
-/// What is JSON Schema already stays as it is.
+/// Returns the schema as JSON Schema: names of types in lower case, `nullable` as a further type.
+/// JSON Schema is left as it is.
 pub(super) fn json_schema(schema: &Value) -> Value {
     convert(schema, 0)
 }
@@ -24,14 +24,14 @@ fn convert(schema: &Value, depth: usize) -> Value {
     let mut object = Map::new();
     let mut nullable = false;
     for (key, value) in schema {
-        // Both spellings are read, as everywhere in that interface.
+        // Both spellings are accepted, as everywhere in Gemini's interface.
         let key = camel(key);
         let value = match (key.as_str(), value) {
             ("nullable", value) => {
                 nullable = *value == true;
                 continue;
             }
-            // How examples and properties are ordered says nothing of what is accepted.
+            // The order of properties and an example have no effect on what is accepted.
             ("propertyOrdering" | "example", _) => continue,
             ("type", Value::String(kind)) if kind == "TYPE_UNSPECIFIED" => continue,
             ("type", Value::String(kind)) => kind.to_ascii_lowercase().into(),
@@ -61,7 +61,7 @@ fn convert(schema: &Value, depth: usize) -> Value {
     Value::Object(object)
 }
 
-/// `any_of` as `anyOf`; names with a sign in front stay.
+/// Converts `any_of` to `anyOf`; an underscore in front stays.
 fn camel(key: &str) -> String {
     let mut camel = String::with_capacity(key.len());
     let mut upper = false;

@@ -1,4 +1,4 @@
-//! An answer as a candidate with parts, in pieces or whole.
+//! Writes an answer as a candidate with parts, in pieces or whole.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::gemini::FunctionCall;
 
-/// An answer in pieces; the last has the reason and the cost.
+/// Writes an answer in pieces; the last has the finish reason and the usage.
 pub(super) struct GeminiStream {
     id: String,
     model: String,
-    /// The client wants to see the reasoning.
+    /// `true` if the client wants the reasoning.
     thoughts: bool,
 }
 
@@ -22,7 +22,8 @@ impl GeminiStream {
         GeminiStream { id: new_id(""), model: String::new(), thoughts }
     }
 
-    /// The part that says this; none where the client is not to see it. A refusal has no field there.
+    /// Returns the part for a piece of the answer; `None` for reasoning that the client does not
+    /// want. A refusal is text, since Gemini has no field for it.
     fn part(&self, out: Out) -> Option<Value> {
         match out {
             Out::Reasoning(text) if self.thoughts => Some(json!({"text": text, "thought": true})),
@@ -32,7 +33,7 @@ impl GeminiStream {
         }
     }
 
-    /// An answer, or a piece of one.
+    /// Returns a response object with these parts; with `finish` it is the last one.
     fn piece(&self, parts: Vec<Value>, finish: Option<Finish>) -> Value {
         let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
         let mut piece = json!({"candidates": [], "modelVersion": self.model, "responseId": self.id});
@@ -51,7 +52,7 @@ fn text_part(text: String) -> Value {
 
 fn call(call: NativeCall) -> Value {
     let NativeCall { id, name, .. } = call.clone();
-    // The arguments were accepted by their schema, and are an object.
+    // The arguments were accepted by their schema, so they are an object.
     let call = FunctionCall::try_from(call).unwrap_or(FunctionCall { id, name, ..FunctionCall::default() });
     json!({"functionCall": call})
 }
@@ -63,7 +64,7 @@ impl Writer for GeminiStream {
 
     fn write(&mut self, out: Out, to: &mut String) {
         match out {
-            // A content without parts is none for Google's clients.
+            // Google's clients ignore a content without parts.
             Out::Finish(finish) => data(to, &self.piece(vec![text_part(String::new())], Some(finish))),
             Out::Failed(fault) => data(to, &error(&fault)),
             Out::Fields(fields) => self.model = model_of(&fields).unwrap_or(&self.model).to_owned(),
@@ -82,7 +83,7 @@ impl Writer for GeminiStream {
     }
 }
 
-/// What a search found, as an answer with its sources.
+/// Returns the result of a search as an answer with its sources.
 pub(super) fn found(hosted: &Hosted, results: &Results, model: &str, stream: bool) -> String {
     let chunk = |link: &Link| json!({"web": {"uri": link.url, "title": link.title}});
     let chunks: Value = results.links.iter().map(chunk).collect();
@@ -116,13 +117,13 @@ fn usage(usage: Usage) -> Value {
     let thoughts = usage.reasoning_tokens.unwrap_or(0).min(usage.completion_tokens);
     json!({
         "promptTokenCount": usage.prompt_tokens, "cachedContentTokenCount": usage.cached_tokens.unwrap_or(0),
-        // There the reasoning stands apart.
+        // Gemini counts reasoning separately from the answer's tokens.
         "candidatesTokenCount": usage.completion_tokens - thoughts, "thoughtsTokenCount": thoughts,
         "totalTokenCount": usage.prompt_tokens + usage.completion_tokens,
     })
 }
 
-/// The error object.
+/// Returns the error object for a fault.
 pub(super) fn error(fault: &Fault) -> Value {
     let status = match fault.status {
         401 => "UNAUTHENTICATED",

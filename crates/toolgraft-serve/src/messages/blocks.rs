@@ -1,4 +1,4 @@
-//! Blocks of a message as parts of Chat Completions.
+//! Converts content blocks to parts of Chat Completions.
 
 use serde_json::{Value, json};
 use toolgraft::conversation::User;
@@ -6,7 +6,7 @@ use toolgraft::wire::content::text_of;
 
 use crate::fault::Fault;
 
-/// A block as a part of Chat Completions.
+/// Converts a block to a part of Chat Completions.
 pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
     match block["type"].as_str() {
         Some("text") if block["text"].is_string() => Ok(json!({"type": "text", "text": block["text"]})),
@@ -32,7 +32,7 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
         Some("document") => Ok(document(&block)),
         Some("search_result") => Ok(file(&block, &["title", "source"], &text_of(&block["content"]))),
         Some("text") => Err(Fault::field(format!("{place}.text"), "a text block has a 'text'")),
-        // What no model reads becomes a line of text later.
+        // An unknown block becomes a line of text later.
         Some(_) => Ok(block),
         None => Err(Fault::field(place, "a block is an object with a 'type'")),
     }
@@ -43,7 +43,8 @@ fn text_part(lines: impl Iterator<Item = String>) -> Value {
     json!({"type": "text", "text": lines.join("\n")})
 }
 
-/// A text that the person did not type, as a file, with what these members say of it before it.
+/// Converts a text that the person did not type to a file's text, with the members `about` before
+/// it.
 fn file(block: &Value, about: &[&str], text: &str) -> Value {
     let name = block["title"].as_str().filter(|title| !title.is_empty()).unwrap_or("document");
     let about = about.iter().filter_map(|name| block[*name].as_str()).filter(|said| *said != name);
@@ -51,7 +52,8 @@ fn file(block: &Value, about: &[&str], text: &str) -> Value {
     json!({"type": "text", "text": said.text})
 }
 
-/// A document: its text, or a line that names it where a model would have to read a file.
+/// Converts a document to its text, or to a line that names it if the model would have to read a
+/// file.
 fn document(block: &Value) -> Value {
     let source = &block["source"];
     match source["type"].as_str() {
@@ -59,7 +61,7 @@ fn document(block: &Value) -> Value {
         Some("content") => file(block, &["context"], &text_of(&source["content"])),
         _ => {
             let kind = source["media_type"].as_str().or(source["url"].as_str()).or(source["file_id"].as_str());
-            // Base64 takes four characters for three bytes.
+            // Base64 has four characters for three bytes.
             let size = source["data"].as_str().map(|data| format!(", {} bytes", data.len() / 4 * 3));
             let said = format!(
                 "[document{}{}: this model cannot read it]",

@@ -1,5 +1,6 @@
-//! An answer of a tool of Anthropic's own service, which nothing here runs: the call, its error, and what a
-//! user reads (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool).
+//! The answer for a tool of Anthropic's own service, which cannot run here: the call, its error or
+//! results, and a text for the user
+//! (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool).
 
 use serde_json::{Value, json};
 
@@ -11,10 +12,10 @@ use crate::shape::{Hosted, Link, Results, Writer};
 use crate::vendor::MESSAGES_TOOLS;
 use toolgraft::message::FinishReason;
 
-/// The body of the answer.
+/// Returns the body of the answer.
 ///
 /// # Errors
-/// The tool has no block for its result.
+/// Fails if the tool's type has no result block.
 pub(super) fn answer(
     hosted: &Hosted,
     results: Option<Result<Results, String>>,
@@ -51,7 +52,7 @@ pub(super) fn answer(
 }
 
 fn page(link: &Link) -> Value {
-    // What only Anthropic's service reads is empty.
+    // Fields that only Anthropic's service can read are empty.
     json!({
         "type": "web_search_result", "title": link.title, "url": link.url, "encrypted_content": "", "page_age": null,
     })

@@ -1,11 +1,11 @@
-//! Anthropic's Messages (docs.claude.com/en/api/messages): a request made into one of Chat
-//! Completions, and an answer as content blocks.
+//! Anthropic's Messages (docs.claude.com/en/api/messages): converts a request to one of Chat
+//! Completions, and writes an answer as content blocks.
 //!
-//! What only Anthropic's service has is refused by name where the answer would be another
-//! without it (`mcp_servers`), and left out where it would not (`metadata`, `cache_control`, thinking
-//! blocks of the history). Tools that run there are left out by name; those that the client runs are
-//! taught with the parameters that Anthropic publishes. A block that no model here can read becomes a
-//! line of text: a history is never refused for it.
+//! Features that only Anthropic's service has are refused by name where the answer would differ
+//! without them (`mcp_servers`), and left out where it would not (`metadata`, `cache_control`,
+//! thinking blocks of the history). Tools that run there are left out by name; those that the
+//! client runs are described with the parameters that Anthropic publishes. A block that no model
+//! here can read becomes a line of text: a history is never refused for it.
 
 mod blocks;
 mod hosted;
@@ -23,12 +23,12 @@ use super::shape::{Hosted, Messages as History, Read, Results, Shape, call, cont
 use super::vendor;
 use toolgraft::wire::take_member;
 
-/// What Claude Code's first block of the system text begins with. It says nothing to a model and is
-/// another in each request, so that an endpoint would read the whole prompt anew
+/// Prefix of the first block of Claude Code's system text. It is meaningless to a model and differs
+/// in each request, so that an endpoint would have to read the whole prompt again
 /// (github.com/ollama/ollama/issues/14918).
 const BILLING: &str = "x-anthropic-billing-header:";
 
-/// Anthropic's Messages.
+/// The shape of Anthropic's Messages.
 pub(super) struct Messages;
 
 impl Shape for Messages {
@@ -66,7 +66,7 @@ impl Shape for Messages {
         Ok(Read { chat: body, places, writer: Box::new(MessageStream::new(thinking)) })
     }
 
-    /// For an answer in mid-stream, too.
+    /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         writer::error(fault)
     }
@@ -75,7 +75,7 @@ impl Shape for Messages {
         true
     }
 
-    /// Its clients count these events, and give up where nothing comes.
+    /// A ping, since clients count these events and give up without any.
     fn busy(&self) -> &'static str {
         "event: ping\ndata: {\"type\": \"ping\"}\n\n"
     }
@@ -98,20 +98,20 @@ impl Shape for Messages {
     }
 }
 
-/// A model of the endpoint's as a list of models has it (docs.claude.com/en/api/models-list). When it was made is
-/// not known.
+/// Returns a model of the endpoint in the form of Anthropic's list
+/// (docs.claude.com/en/api/models-list). Its creation date is not known.
 pub(super) fn model(id: &str) -> Value {
     json!({"type": "model", "id": id, "display_name": id, "created_at": "1970-01-01T00:00:00Z"})
 }
 
-/// The list of these models.
+/// Returns the list of these models.
 pub(super) fn models(models: Vec<Value>) -> Value {
     let id = |model: Option<&Value>| model.map(|model| model["id"].clone()).unwrap_or_default();
     let (first, last) = (id(models.first()), id(models.last()));
     json!({"data": models, "has_more": false, "first_id": first, "last_id": last})
 }
 
-/// A text, or the text of a list of blocks.
+/// Returns a text, or the joined text of a list of blocks without Claude Code's billing line.
 fn text(content: &Value, place: &str) -> Result<String, Fault> {
     match content {
         Value::String(text) => Ok(text.clone()),
@@ -125,7 +125,8 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
     }
 }
 
-/// A message as those of Chat Completions: results first, which have messages of their own.
+/// Adds a message as messages of Chat Completions: its results first, each of which is a message of
+/// its own.
 fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), Fault> {
     let role = role_of(&message, &["user", "assistant", "system"], place)?;
     let content = message.get_mut("content").map(Value::take).unwrap_or_default();
@@ -146,7 +147,7 @@ fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), F
                 let [id, name, input] = ["id", "name", "input"].map(|field| take_member(&mut block, field));
                 calls.push(call(id, name, input));
             }
-            // The model's own thinking does not go back to it.
+            // The model's own thinking is not sent back to it.
             Some("thinking" | "redacted_thinking") => {}
             _ => parts.push(part(block, &within)?),
         }
@@ -154,7 +155,7 @@ fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), F
     if parts.is_empty() && calls.is_empty() {
         return Ok(());
     }
-    // Most endpoints take a text where there is nothing else.
+    // Text alone becomes a string, which is the form that most endpoints accept.
     let content = content_of(parts, role == "user", "\n\n");
     let mut message = json!({"role": role, "content": content});
     if !calls.is_empty() {
@@ -179,9 +180,9 @@ fn result(block: &Value, place: &str) -> Result<Value, Fault> {
     )
 }
 
-/// The form of the answer's text: `output_config.format`, or `output_format` of older clients
-/// (platform.claude.com/docs/en/build-with-claude/structured-outputs). The rest of
-/// `output_config` is for Anthropic's models.
+/// Returns the `response_format` of Chat Completions for `output_config.format`, or for the older
+/// `output_format` (platform.claude.com/docs/en/build-with-claude/structured-outputs). The rest of
+/// `output_config` concerns Anthropic's models only.
 fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     let older = body.shift_remove("output_format").filter(|format| !format.is_null());
     let mut format = older.map(|format| ("output_format", format));
@@ -207,7 +208,7 @@ fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// The choice among the tools, and whether several calls may come at once.
+/// Returns the tool choice, and whether one message may hold several calls.
 fn choice_of(choice: &Value) -> Result<(Value, bool), Fault> {
     let is_parallel = choice["disable_parallel_tool_use"] != true;
     let choice = match choice["type"].as_str() {

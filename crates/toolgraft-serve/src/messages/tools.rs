@@ -1,4 +1,4 @@
-//! The tools of a request as functions of Chat Completions.
+//! Converts the tools of a request to functions of Chat Completions.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,8 @@ use crate::fault::Fault;
 use crate::request::DEFERRED;
 use toolgraft::wire::set_member;
 
-/// A tool with a type of its own that the client runs. The type has a date behind it.
+/// A tool of Anthropic's with a type of its own that the client runs. Its type ends in a date, so
+/// `kind` is a prefix.
 #[derive(Deserialize)]
 struct Own {
     kind: String,
@@ -21,8 +22,8 @@ struct Own {
 /// memory-tool.
 static OWN: LazyLock<Vec<Own>> = LazyLock::new(|| serde_json::from_str(include_str!("own.json")).unwrap_or_default());
 
-/// The functions that may be called and the tools that run at Anthropic's service, with where each is in the
-/// request.
+/// Returns the functions that may be called and the tools that run at Anthropic's service, each
+/// with its place in the request.
 pub(super) fn tools_of(tools: Value) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let Value::Array(list) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
     let tools = list.into_iter().enumerate().map(|(at, tool)| {

@@ -1,4 +1,4 @@
-//! An answer as content blocks, in events or whole.
+//! Writes an answer as content blocks, in events or whole.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use crate::vendor::THREAD_UNSUPPORTED;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
-/// An answer in events.
+/// Writes an answer as events.
 pub(super) struct MessageStream {
     model: String,
     prompt_tokens: u64,
     thinking: bool,
-    /// The type of the block that is open.
+    /// The type of the open block.
     open: Option<&'static str>,
     /// The blocks so far.
     content: Vec<Value>,
@@ -45,7 +45,7 @@ impl MessageStream {
         event(to, "message_start", json!({"message": message}));
     }
 
-    /// The answer as an object, with the blocks so far.
+    /// Returns the answer as an object, with the blocks so far.
     pub(super) fn message(&mut self, stop_reason: Value, usage: Value) -> Value {
         json!({
             "id": new_id("msg_"), "type": "message", "role": "assistant", "model": self.model,
@@ -54,12 +54,12 @@ impl MessageStream {
         })
     }
 
-    /// The whole answer.
+    /// Returns the whole answer.
     pub(super) fn ended(&mut self, finish: &Finish) -> Value {
         self.message(stop_reason(finish).into(), usage_of(finish.usage))
     }
 
-    /// Makes a block of this type the open one.
+    /// Opens a block of this type, unless the open block can take more of it.
     pub(super) fn open(&mut self, kind: &'static str, block: Value, to: &mut String) {
         self.start(to);
         if self.open == Some(kind) && kind != "tool_use" {
@@ -148,13 +148,13 @@ fn stop_reason(finish: &Finish) -> &'static str {
 fn usage_of(usage: Usage) -> Value {
     let cached = usage.cached_tokens.unwrap_or(0).min(usage.prompt_tokens);
     json!({
-        // There the cached ones stand apart.
+        // Anthropic counts cached tokens separately.
         "input_tokens": usage.prompt_tokens - cached, "cache_read_input_tokens": cached,
         "cache_creation_input_tokens": 0, "output_tokens": usage.completion_tokens,
     })
 }
 
-/// The error object.
+/// Returns the error event's members for a fault.
 pub(super) fn error(fault: &Fault) -> Value {
     let kind = match fault.status {
         401 => "authentication_error",
@@ -168,7 +168,7 @@ pub(super) fn error(fault: &Fault) -> Value {
     };
     let mut error = json!({"type": kind, "message": fault.placed()});
     if fault.code == Some(THREAD_UNSUPPORTED) {
-        // Its clients know by this alone that they are to send whole histories.
+        // Clients know by this code alone that they have to send whole histories.
         error["details"] = json!({"error_code": THREAD_UNSUPPORTED, "unsupported": [fault.param]});
     }
     json!({"type": "error", "error": error})

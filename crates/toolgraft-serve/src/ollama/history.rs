@@ -1,5 +1,5 @@
-//! Messages of Ollama's as those of Chat Completions. Images stand beside the text there, and
-//! calls and results may have no identifier.
+//! Converts messages of Ollama's interface to those of Chat Completions. There, images are in a
+//! field of their own, and calls and results may lack identifiers.
 
 use serde_json::{Value, json};
 
@@ -10,17 +10,17 @@ use toolgraft::message::Image;
 use toolgraft::wire::roles::join;
 use toolgraft::wire::take_member;
 
-/// Characters of base64 that show of which kind an image is.
+/// Number of base64 characters that are decoded to recognize an image's format.
 const HEAD: usize = 32;
 
-/// The messages so far.
+/// State of the conversion: calls that wait for their results.
 #[derive(Default)]
 pub(super) struct History {
     waiting: Waiting,
 }
 
 impl History {
-    /// One message of Chat Completions for each of Ollama's.
+    /// Converts each message to one of Chat Completions.
     pub(super) fn of(messages: Option<Value>) -> Result<Vec<Value>, Fault> {
         let Some(Value::Array(list)) = messages else {
             return Err(Fault::field("messages", "'messages' must be a list of messages"));
@@ -36,11 +36,11 @@ impl History {
         let content = match take_member(&mut message, "content") {
             Value::Null => content(String::new(), images, &format!("{place}.images"))?,
             Value::String(text) => content(text, images, &format!("{place}.images"))?,
-            // Some clients keep what OpenAI's interface has.
+            // Some clients send the list of parts of OpenAI's interface.
             parts @ Value::Array(_) => join(parts, content(String::new(), images, &format!("{place}.images"))?),
             _ => return Err(Fault::field(format!("{place}.content"), "a content is a text")),
         };
-        // What the model thought (`thinking`) does not go back to it.
+        // The model's own thinking (`thinking`) is not sent back to it.
         let mut told = json!({"role": role, "content": content});
         if role == "tool" {
             let name = ["tool_name", "name"].iter().find_map(|field| message[*field].as_str()).unwrap_or_default();
@@ -70,7 +70,7 @@ impl History {
     }
 }
 
-/// A text, with images in base64 behind it.
+/// Returns a content of a text followed by base64 images.
 pub(super) fn content(text: String, images: Option<Value>, place: &str) -> Result<Value, Fault> {
     let list = match images {
         Some(Value::Array(list)) if !list.is_empty() => list,

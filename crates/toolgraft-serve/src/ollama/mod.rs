@@ -1,10 +1,9 @@
-//! Ollama's interface (docs.ollama.com/api): a request made into one of Chat Completions, and an
-//! answer as lines of JSON.
+//! Ollama's interface (docs.ollama.com/api): converts a request to one of Chat Completions, and
+//! writes an answer as lines of JSON.
 //!
-//! Fields are taken by name: those that are unknown there mean nothing there either, so none goes
-//! on. What belongs to a loaded model (`keep_alive`, `num_ctx`, `num_gpu`) is the endpoint's own
-//! and left out; what would be another answer without it (`raw`, `suffix`, `template`, `context`)
-//! is refused.
+//! Only known fields are forwarded: Ollama ignores unknown ones as well. Options of a loaded model
+//! (`keep_alive`, `num_ctx`, `num_gpu`) concern the endpoint and are left out; fields without which
+//! the answer would differ (`raw`, `suffix`, `template`, `context`) are refused.
 
 mod history;
 mod models;
@@ -22,8 +21,8 @@ use super::kept::Kept;
 use super::shape::{Places, Read, Shape, given, set};
 use super::vendor;
 
-/// Options that say how tokens are chosen, and what each is called in Chat Completions, or by the
-/// servers that take it there (llama.cpp, vLLM).
+/// Sampling options, with their names in Chat Completions or at the servers that accept them there
+/// (llama.cpp, vLLM).
 const OPTIONS: [(&str, &str); 12] = [
     ("temperature", "temperature"),
     ("top_p", "top_p"),
@@ -39,8 +38,8 @@ const OPTIONS: [(&str, &str); 12] = [
     ("frequency_penalty", "frequency_penalty"),
 ];
 
-/// Bytes of the longest request that is looked at for having nothing to answer: it names a model
-/// and for how long it shall stay loaded.
+/// Requests longer than this, in bytes, are not checked for being a load request, which only names
+/// a model and how long it stays loaded.
 const LONGEST_LOAD: usize = 4_096;
 
 impl Shape for Ollama {
@@ -66,7 +65,7 @@ impl Shape for Ollama {
         Ok(Read { chat, places: Places::default(), writer: Box::new(writer) })
     }
 
-    /// For an answer in mid-stream, too.
+    /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         writer::error(fault)
     }
@@ -82,7 +81,7 @@ impl Shape for Ollama {
         }
     }
 
-    /// Space before a line of JSON: its clients take an empty line for one that is damaged.
+    /// A space before a line of JSON, since clients take an empty line for a damaged one.
     fn busy(&self) -> &'static str {
         " "
     }
@@ -91,7 +90,8 @@ impl Shape for Ollama {
         "application/x-ndjson"
     }
 
-    /// A request without a prompt loads a model or unloads it, which is the endpoint's to do.
+    /// Answers a request without a prompt, which loads or unloads a model: the endpoint manages its
+    /// models itself.
     fn at_once(&self, body: &[u8]) -> Option<Value> {
         let body: Value = (body.len() < LONGEST_LOAD).then(|| serde_json::from_slice(body).ok())??;
         let (asked, said, nothing) = match self {
@@ -106,7 +106,7 @@ impl Shape for Ollama {
         };
         let has_model = body["model"].as_str().is_some_and(|model| !model.is_empty());
         let is_zero = |time: &str| time.trim_end_matches(char::is_alphabetic) == "0";
-        // The client for Python writes 0.0.
+        // Ollama's client for Python sends 0.0.
         let kept = &body["keep_alive"];
         let unloads = kept.as_f64() == Some(0.0) || kept.as_str().is_some_and(is_zero);
         let reason = if unloads { "unload" } else { "load" };
@@ -116,7 +116,8 @@ impl Shape for Ollama {
     }
 }
 
-/// The options that go on. A limit of none, or of what the context holds, is no limit here.
+/// Returns the options to forward. A `num_predict` of 0 or less means no limit to Ollama, so it is
+/// left out.
 fn chosen(options: Map<String, Value>) -> impl Iterator<Item = (String, Value)> {
     let is_unlimited = |name: &str, value: &Value| name == "num_predict" && value.as_i64().is_some_and(|n| n <= 0);
     options.into_iter().filter_map(move |(name, value)| {
@@ -125,7 +126,7 @@ fn chosen(options: Map<String, Value>) -> impl Iterator<Item = (String, Value)> 
     })
 }
 
-/// The form of the answer's text.
+/// Returns the `response_format` of Chat Completions for Ollama's `format`.
 fn format_of(format: Option<Value>) -> Result<Option<Value>, Fault> {
     match format {
         None | Some(Value::Null) => Ok(None),
@@ -138,7 +139,7 @@ fn format_of(format: Option<Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// The messages of a prompt.
+/// Returns the messages for a prompt of `/api/generate`.
 fn prompt(body: &mut Map<String, Value>) -> Result<Vec<Value>, Fault> {
     vendor::refuse(body, &vendor::FIELDS.ollama)?;
     let mut messages = Vec::new();

@@ -1,6 +1,6 @@
-//! What Ollama's clients ask beside answers: models, the version, vectors. An endpoint that has
-//! that interface itself says what it says there; of others is told what their list of models and
-//! their own pages say.
+//! The requests of Ollama's interface other than chat and generate: models, version, embeddings. If
+//! the endpoint is an Ollama server its own answers are used; otherwise they are made from the
+//! endpoint's list of models and its information pages.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -15,20 +15,21 @@ use crate::ids::utc;
 use crate::shared::Shared;
 use toolgraft::wire::{set_member, take_member};
 
-/// What the paths of that interface begin with.
+/// Path prefix of Ollama's interface.
 pub(crate) const PATHS: &str = "/api/";
 
-/// The version of Ollama whose interface this is. Clients compare it with the least that they
-/// take, such as 0.6.4 (VS Code), and want nothing but numbers.
+/// The version of Ollama that this interface follows. Clients compare it with their minimum, such
+/// as 0.6.4 (VS Code), and accept only numbers.
 const VERSION: &str = "0.40.12";
 
-/// What is done to models, which the endpoint keeps.
+/// Paths that manage models, which is left to the endpoint.
 const ELSEWHERE: [&str; 6] = ["pull", "push", "create", "copy", "delete", "blobs"];
 
-/// What is told at this path.
+/// Answers a request to a path of Ollama's interface.
 ///
 /// # Errors
-/// It is none of that interface, cannot be had here, or the endpoint does not say it.
+/// Fails if the path is unknown or not supported here, or if the endpoint does not have the
+/// information.
 pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fault> {
     let (parts, body) = request.into_parts();
     let (headers, path) = (&parts.headers, parts.uri.path());
@@ -46,6 +47,7 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
         "show" | "embed" | "embeddings" => Method::POST,
         _ => return Err(Fault::door(404, "not_found", format!("there is no {path} here"))),
     };
+    // HEAD counts as GET: a client may check with it that the server is there.
     if parts.method != wanted && (wanted != Method::GET || parts.method != Method::HEAD) {
         let message = format!("{path} does not take {}", parts.method);
         return Err(Fault::door(405, "method_not_allowed", message));
@@ -53,7 +55,7 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
     if wanted == Method::GET {
         return match asked {
             "tags" => tags(shared, headers).await,
-            // Which models are loaded is known of no other endpoint.
+            // Only an Ollama server knows which models are loaded.
             "ps" => {
                 let said = shared.upstream.of_ollama(Method::GET, "ps", headers, axum::body::Bytes::new()).await;
                 Ok(said.filter(|said| said["models"].is_array()).unwrap_or_else(|| json!({"models": []})))
@@ -68,7 +70,7 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
     }
 }
 
-/// The endpoint's models.
+/// Returns the endpoint's models in the form of `/api/tags`.
 async fn tags(shared: &Shared, headers: &HeaderMap) -> Result<Value, Fault> {
     let models = shared.models(headers).await?;
     let own = shared.upstream.of_ollama(Method::GET, "tags", headers, axum::body::Bytes::new()).await;
@@ -87,7 +89,7 @@ async fn tags(shared: &Shared, headers: &HeaderMap) -> Result<Value, Fault> {
     Ok(json!({"models": models.iter().filter_map(entry).collect::<Vec<_>>()}))
 }
 
-/// What stands for the digest of a model's file: clients show the beginning of one.
+/// Returns a stand-in for the digest of a model's file, of which clients show the beginning.
 fn stand_in(name: &str) -> String {
     format!("{:064x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(name))
 }
@@ -98,18 +100,20 @@ fn details(shared: &Shared, name: &str, size: &str) -> Value {
         "quantization_level": ""})
 }
 
-/// One of the models: what it can do by way of this server, and the context that it really has.
+/// Returns the description of a model: its capabilities through this server, and its actual context
+/// size.
 async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -> Result<Value, Fault> {
     let text = |field: &str| body.get(field).and_then(Value::as_str).filter(|name| !name.is_empty());
-    // Older clients say `name`.
+    // Older clients use `name`.
     let named = text("model").or(text("name"));
     let model = shared.config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
     let asked = json!({"model": model}).to_string().into();
     let own = shared.upstream.of_ollama(Method::POST, "show", headers, asked).await;
+    // Neither Ollama itself nor a configured model answers here, so the name must be in the list.
     if own.is_none()
         && shared.config.model.is_none()
         && let Ok(models) = shared.models(headers).await
-        // An endpoint with one model mostly has it by any name.
+        // An endpoint with a single model mostly serves it under any name.
         && models.len() > 1
         && models.iter().all(|listed| listed["id"] != *model)
     {
@@ -143,14 +147,14 @@ async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -
         facts.entry("general.parameter_count").or_insert_with(|| count.into());
     }
     if let Some(context) = info.context {
-        // That of the file is the most that it could have.
+        // Replaces the value in the model file, which is only the largest possible context.
         facts.insert(length, context.into());
     }
     set_member(&mut show, "model_info", facts);
     Ok(show)
 }
 
-/// The vectors of texts; of one text in the older form.
+/// Returns the embeddings of texts; in the older form that of one text.
 async fn vectors(
     shared: &Shared,
     headers: &HeaderMap,

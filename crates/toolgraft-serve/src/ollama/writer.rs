@@ -1,4 +1,4 @@
-//! An answer as lines of JSON, or as one object.
+//! Writes an answer as lines of JSON, or as one object.
 
 use std::time::{Duration, Instant};
 
@@ -11,26 +11,26 @@ use crate::shape::{Writer, json_text};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::wire::set_member;
 
-/// Ollama's interface.
+/// The shapes of Ollama's interface.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ollama {
-    /// `/api/chat`.
+    /// The shape of `/api/chat`.
     Chat,
-    /// `/api/generate`.
+    /// The shape of `/api/generate`.
     Generate,
 }
 
-/// An answer in lines; the last has the reason, the cost and the times.
+/// Writes an answer as lines; the last has the finish reason, the usage and the times.
 pub(super) struct OllamaStream {
     shape: Ollama,
     model: String,
-    /// The client wants to see the reasoning.
+    /// `true` if the client wants the reasoning.
     thoughts: bool,
-    /// Calls of a stream so far. They stand in one line: clients number those of each line anew
-    /// (litellm, `ollama_chat`).
+    /// Calls of a stream so far. They are sent in one line, since clients number the calls of each
+    /// line from 0 (litellm, `ollama_chat`).
     calls: Vec<Value>,
     began: Instant,
-    /// When the first piece came: before it the endpoint read the prompt.
+    /// Time of the first piece: the endpoint read the prompt until then.
     first: Option<Instant>,
 }
 
@@ -40,7 +40,7 @@ impl OllamaStream {
         OllamaStream { shape, model, thoughts, calls: Vec::new(), began: Instant::now(), first: None }
     }
 
-    /// A line, or the whole answer.
+    /// Returns a line of a stream, or the whole answer without its end.
     fn answer(&self, text: String, thinking: String, calls: Vec<Value>) -> Value {
         let mut said = match self.shape {
             Ollama::Chat => json!({"role": "assistant", "content": text}),
@@ -63,18 +63,18 @@ impl OllamaStream {
     fn end(&self, line: &mut Value, finish: &Finish) {
         let reason = if finish.reason == FinishReason::Length { "length" } else { "stop" };
         let total = self.began.elapsed();
-        // When a whole answer began is not known.
+        // For an answer that came whole, the time of its first piece is not known.
         let prompt = self.first.map_or(Duration::ZERO, |first| first - self.began);
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         set_member(line, "done", true);
         set_member(line, "done_reason", reason);
         set_member(line, "total_duration", nanoseconds(total));
-        // Whether the endpoint loaded the model is not known.
+        // The endpoint does not report whether it loaded the model.
         set_member(line, "load_duration", 0);
         set_member(line, "prompt_eval_count", finish.usage.prompt_tokens);
         set_member(line, "prompt_eval_duration", nanoseconds(prompt));
         set_member(line, "eval_count", finish.usage.completion_tokens);
-        // Clients divide by it.
+        // At least 1, since clients divide by it.
         set_member(line, "eval_duration", nanoseconds(total.saturating_sub(prompt)).max(1));
     }
 }
@@ -113,7 +113,7 @@ impl Writer for OllamaStream {
     fn whole(&mut self, answer: Collected) -> Value {
         let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
         self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
-        // That interface has no field for it.
+        // Ollama's interface has no field for a refusal.
         text.push_str(&refusal);
         let thinking = if self.thoughts { reasoning } else { String::new() };
         let calls = calls.into_iter().enumerate().map(|(index, made)| call(index, made)).collect();
@@ -130,12 +130,12 @@ fn push_line(to: &mut String, line: &Value) {
 
 fn call(index: usize, call: NativeCall) -> Value {
     let NativeCall { id, name, arguments } = call;
-    // The arguments were accepted by their schema, and are an object.
+    // The arguments were accepted by their schema, so they are an object.
     let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
     json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
 }
 
-/// The error object.
+/// Returns the error object for a fault.
 pub(super) fn error(fault: &Fault) -> Value {
     json!({"error": fault.placed()})
 }

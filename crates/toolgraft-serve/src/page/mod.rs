@@ -1,11 +1,11 @@
-//! The page for people at `/`: which models there are, what each program has to be set to, and a box
-//! that asks one question. It holds nothing of its own: its script asks as every client does, with the
-//! key where one is needed.
+//! The page for people at `/`: the models, the settings for each program, and a form that asks one
+//! question. It holds no data itself: its script sends the same requests as any client, with the
+//! key if one is needed.
 
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
-/// No script and no style but the page's own, and requests to this server alone.
+/// Allows the page's own script and style only, and requests to this server only.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -1,4 +1,4 @@
-//! The items of a request as messages of Chat Completions.
+//! Converts the items of a request to messages of Chat Completions.
 
 use std::time::Instant;
 
@@ -10,11 +10,11 @@ use crate::kept::Kept;
 use crate::shape::{self, Messages, content_of, role_of};
 use toolgraft::wire::take_member;
 
-/// Messages, each with the place of the item that it began with.
+/// Messages, each with the place of the item that it begins with.
 pub(super) struct History {
     kept: Kept,
     pub(super) messages: Messages,
-    /// Tools that searches of the client's brought, with the place of each list's item.
+    /// Tools found by searches of the client, each list with the place of its item.
     found: Vec<(String, Value)>,
 }
 
@@ -27,7 +27,7 @@ impl History {
         self.messages.push("instructions", json!({"role": "system", "content": text}));
     }
 
-    /// Takes the `input`: a text, or a list of items.
+    /// Adds the `input`: a text, or a list of items.
     pub(super) fn input(&mut self, input: Option<Value>) -> Result<(), Fault> {
         match input {
             Some(Value::String(text)) => self.messages.push("input", json!({"role": "user", "content": text})),
@@ -42,7 +42,7 @@ impl History {
         Ok(())
     }
 
-    /// Tools that searches of the client's brought, and where.
+    /// Returns the tools found by searches of the client, with their places.
     pub(super) fn found(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.found.iter().map(|(place, tools)| (place.as_str(), tools))
     }
@@ -51,7 +51,7 @@ impl History {
         if !item.is_object() {
             return Err(Fault::field(place, "an item is an object"));
         }
-        // In OpenAI's interface the type of an item that is named may be left out.
+        // OpenAI's interface allows a reference without a type.
         let is_named = item["type"] == "item_reference" || item.as_object().is_some_and(|item| item.keys().eq(["id"]));
         if is_named {
             item = self.kept.item(item["id"].as_str().unwrap_or_default(), Instant::now()).ok_or_else(|| {
@@ -74,7 +74,7 @@ impl History {
                 let name = full_name(item["namespace"].as_str(), item["name"].as_str().unwrap_or_default());
                 self.call(&item, &name, input(&item["input"]), place);
             }
-            // The model's own reasoning does not go back to it.
+            // The model's own reasoning is not sent back to it.
             "reasoning" => {}
             "tool_search_output" => {
                 let tools = take_member(&mut item, "tools");
@@ -89,13 +89,13 @@ impl History {
             }
             kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
                 Some(action) => self.call(&item, &action.name, item[&action.field].clone(), place),
-                // What OpenAI's service did in an earlier answer.
+                // Actions of OpenAI's service in an earlier answer become a line of text.
                 None if kind.ends_with("_call") => {
                     let asked = item["action"]["query"].as_str().or(item["revised_prompt"].as_str());
                     let text = format!("[{kind}{}]", asked.map(|asked| format!(": {asked}")).unwrap_or_default());
                     return self.message(&mut json!({"role": "assistant", "content": text}), place);
                 }
-                // What is for that service alone.
+                // Anything else concerns only that service.
                 None => {}
             },
         }
@@ -118,7 +118,7 @@ impl History {
         Ok(())
     }
 
-    /// A call belongs to the message before it, where the model said one.
+    /// Adds a call to the preceding message if that is the model's, else to a new one.
     fn call(&mut self, item: &Value, name: &str, arguments: Value, place: &str) {
         let call = shape::call(id_of(item).clone(), name, arguments);
         match self.messages.list.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
@@ -133,17 +133,17 @@ impl History {
     }
 }
 
-/// What a call is known by. A call of a shell may have no other identifier than its item's.
+/// Returns the identifier of a call. A call of a shell may have none but its item's.
 fn id_of(item: &Value) -> &Value {
     item.get("call_id").filter(|id| !id.is_null()).unwrap_or(&item["id"])
 }
 
-/// What a tool said: a text, parts, or what each command of a shell gave.
+/// Converts a tool's output: a text, parts, or the output of each command of a shell.
 fn output(output: Value, place: &str) -> Result<Value, Fault> {
     let commands = output.as_array().filter(|list| list.iter().any(|command| command.get("outcome").is_some()));
     let Some(commands) = commands else {
         return match output {
-            // Not even this is a fault of the client's: a history is to be read.
+            // Null is accepted too: a history is not refused for it.
             Value::Null => Ok(Value::String(String::new())),
             Value::String(_) | Value::Array(_) => content(output, false, place),
             other => Ok(other.to_string().into()),
@@ -161,7 +161,8 @@ fn output(output: Value, place: &str) -> Result<Value, Fault> {
     Ok(told.collect::<Vec<_>>().join("\n\n").into())
 }
 
-/// A text, or a list of parts; of text alone it becomes one text, which most endpoints take.
+/// Converts a content: a text, or a list of parts. Parts of text alone become one text, which is
+/// the form that most endpoints accept.
 fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
     let parts = match content {
         Value::String(text) => return Ok(Value::String(text)),
@@ -173,7 +174,7 @@ fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
     Ok(content_of(parts, is_user, "\n\n"))
 }
 
-/// A part as one of Chat Completions.
+/// Converts a part to one of Chat Completions.
 fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
     match part["type"].as_str() {
         Some("input_text" | "output_text" | "text") if part["text"].is_string() => {
@@ -193,7 +194,7 @@ fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
             "type": "file", "file": {"filename": take_member(&mut part, "filename"), "file_data": take_member(&mut part, "file_data")},
         })),
         Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": take_member(&mut part, "input_audio")})),
-        // What no model reads, a file that OpenAI's service keeps too, becomes a line of text later.
+        // An unknown part, or a file stored at OpenAI's service, becomes a line of text later.
         Some(_) => Ok(part),
         None => Err(Fault::field(place, "a part is an object with a 'type'")),
     }

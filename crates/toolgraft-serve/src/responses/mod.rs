@@ -1,11 +1,12 @@
-//! OpenAI's Responses (platform.openai.com/docs/api-reference/responses): a request made into
-//! one of Chat Completions, and an answer as a list of items.
+//! OpenAI's Responses (platform.openai.com/docs/api-reference/responses): converts a request to one
+//! of Chat Completions, and writes an answer as a list of items.
 //!
-//! Items that were sent are kept for ten minutes, so that a client may name one (`item_reference`).
-//! Nothing else is kept between requests: `store` is answered with false, and what would need it
-//! (`previous_response_id`, `conversation`, `background`, stored prompts) is refused with the
-//! remedy. Tools that run at OpenAI's service are left out by name. What would change
-//! nothing here (`metadata`, `truncation`, `include`) is left out; the answer repeats it.
+//! Items that were sent are stored for ten minutes, so that a client may refer to one
+//! (`item_reference`). Nothing else is stored between requests: `store` is answered with false, and
+//! fields that would need it (`previous_response_id`, `conversation`, `background`, stored prompts)
+//! are refused with the remedy. Tools that run at OpenAI's service are left out by name. Fields
+//! without an effect here (`metadata`, `truncation`, `include`) are left out; the answer repeats
+//! them.
 
 mod items;
 mod tools;
@@ -23,10 +24,10 @@ use super::shape::{Read, Shape, given, set};
 use super::vendor;
 use toolgraft::wire::take_member;
 
-/// OpenAI's Responses.
+/// The shape of OpenAI's Responses.
 pub(super) struct Responses;
 
-/// Fields that have been read.
+/// Fields that `read` consumes.
 const READ: [&str; 6] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options", "top_logprobs"];
 
 impl Shape for Responses {
@@ -80,7 +81,7 @@ impl Shape for Responses {
     }
 }
 
-/// Refuses what cannot be true here.
+/// Refuses fields that cannot be supported here.
 fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
     vendor::refuse(body, &vendor::FIELDS.responses)?;
     let logprobs = "message.output_text.logprobs";
@@ -93,7 +94,7 @@ fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What the answer repeats of the request.
+/// Returns the fields of the request that the answer repeats.
 fn head(body: &Map<String, Value>) -> Map<String, Value> {
     let or = |field: &str, otherwise: Value| {
         let value = body.get(field).filter(|value| !value.is_null()).cloned();
@@ -124,11 +125,11 @@ fn head(body: &Map<String, Value>) -> Map<String, Value> {
     head
 }
 
-/// The choice among the tools.
+/// The tool choice.
 #[derive(Default)]
 struct Choice {
     choice: Option<Value>,
-    /// Names of the tools that may be called; all of them without.
+    /// Names of the tools that may be called; all of them if `None`.
     allowed: Option<Vec<String>>,
 }
 
@@ -137,12 +138,12 @@ fn choice_of(choice: Option<Value>) -> Result<Choice, Fault> {
     match choice["type"].as_str() {
         None => Ok(Choice { choice: Some(choice), allowed: None }),
         Some("allowed_tools") => {
-            // Some clients nest it, as Chat Completions does.
+            // Some clients nest the list, as Chat Completions does.
             let choice = choice.get("allowed_tools").unwrap_or(&choice);
             let Some(tools) = choice["tools"].as_array() else {
                 return Err(Fault::field("tool_choice.tools", "'allowed_tools' needs a list 'tools'"));
             };
-            // What runs at OpenAI's service is left out already.
+            // Tools that run at OpenAI's service are left out already.
             let name = |tool: &Value| match tool["type"].as_str() {
                 Some("namespace") => tool["name"].as_str().map(str::to_owned),
                 _ => named(tool),
@@ -164,7 +165,8 @@ fn choice_of(choice: Option<Value>) -> Result<Choice, Fault> {
     }
 }
 
-/// The function that a choice of one tool names; none for what runs at OpenAI's service.
+/// Returns the function that a choice of one tool names; `None` for a tool that runs at OpenAI's
+/// service.
 fn named(choice: &Value) -> Option<String> {
     match choice["type"].as_str()? {
         "function" | "custom" => {
@@ -175,7 +177,7 @@ fn named(choice: &Value) -> Option<String> {
     }
 }
 
-/// The form of the answer's text.
+/// Returns the `response_format` of Chat Completions for the field `text`.
 fn format_of(text: Option<Value>) -> Result<Option<Value>, Fault> {
     let Some(format) = text.map(|mut text| take_member(&mut text, "format")).filter(|format| !format.is_null()) else {
         return Ok(None);

@@ -1,9 +1,9 @@
-//! The tools of a request as functions of Chat Completions, and their calls as the items that the
-//! client reads.
+//! Converts the tools of a request to functions of Chat Completions, and their calls to the items
+//! that the client expects.
 //!
-//! A tool that the client runs is taught whatever its type: a `custom` one as a function with one
-//! text, a member of a `namespace` as `NAMESPACE.TOOL`, those with parameters that OpenAI publishes
-//! with these. What OpenAI's service would run is left out by name.
+//! A tool that the client runs is offered whatever its type: a `custom` one as a function with one
+//! text, a member of a `namespace` as `NAMESPACE.TOOL`, and a tool whose parameters OpenAI
+//! publishes with these. Tools that OpenAI's service would run are left out by name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -20,19 +20,20 @@ use toolgraft::wire::set_member;
 /// The argument that holds the text of a `custom` tool.
 const INPUT: &str = "input";
 
-/// A tool with a type of its own that the client runs: its name is the type.
+/// A tool with a type of its own that the client runs; its name is the type.
 #[derive(Deserialize)]
 pub(super) struct Action {
     /// The tool's type and name.
     pub(super) name: String,
-    /// The type of its calls.
+    /// The type of its calls' items.
     pub(super) item: String,
     /// The field of a call's item that holds the arguments.
     pub(super) field: String,
-    /// A member of that field, or of the item, that is always the same.
+    /// Key and value of a constant member: inside that field if the key is `type`, else in the
+    /// item.
     fixed: Option<(String, String)>,
     description: String,
-    /// The parameters' schema, where the request has none.
+    /// The schema of its parameters, used if the request has none.
     parameters: Value,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Action {
 pub(super) static ACTIONS: LazyLock<Vec<Action>> =
     LazyLock::new(|| serde_json::from_str(include_str!("actions.json")).unwrap_or_default());
 
-/// What a tool's calls are to the client.
+/// The form in which a client expects a tool's calls.
 #[derive(Clone)]
 enum Form {
     Function(Member),
@@ -49,7 +50,7 @@ enum Form {
     Action(&'static Action),
 }
 
-/// A tool's own name, and the namespace that it is in.
+/// A tool's own name and its namespace.
 #[derive(Clone)]
 struct Member {
     namespace: Option<String>,
@@ -57,7 +58,7 @@ struct Member {
 }
 
 impl Member {
-    /// A call's item with the namespace in it, where there is one.
+    /// Adds the namespace to a call's item, if there is one.
     fn within(&self, mut item: Value) -> Value {
         if let Some(namespace) = &self.namespace {
             set_member(&mut item, "namespace", namespace.as_str());
@@ -69,18 +70,19 @@ impl Member {
 /// The tools of a request.
 #[derive(Default)]
 pub(super) struct Tools {
-    /// As functions of Chat Completions, and those that run at OpenAI's service by their type.
+    /// Functions of Chat Completions; tools that run at OpenAI's service have only their type.
     pub(super) functions: Vec<Value>,
-    /// Where each stands in the request.
+    /// The place of each in the request.
     pub(super) places: Vec<String>,
     pub(super) forms: Forms,
 }
 
-/// What the calls of each tool are, by the function's name. A function of no namespace has no row.
+/// The form of each tool's calls, by the function's name. A function without a namespace has no
+/// entry.
 #[derive(Default)]
 pub(super) struct Forms(HashMap<String, Form>);
 
-/// What a tool of a namespace is called.
+/// Returns the function name for a tool of a namespace.
 pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
     match namespace {
         Some(namespace) if !namespace.is_empty() => format!("{namespace}.{name}"),
@@ -88,19 +90,19 @@ pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// The arguments of a call with one text.
+/// Returns the arguments of a call with one text.
 pub(super) fn input(text: &Value) -> Value {
     json!({ INPUT: text })
 }
 
 impl Tools {
-    /// Takes the request's list.
+    /// Adds the request's list of tools.
     pub(super) fn read(&mut self, tools: Value) -> Result<(), Fault> {
         let Value::Array(tools) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
         tools.into_iter().enumerate().try_for_each(|(at, tool)| self.tool(&tool, None, &format!("tools[{at}]")))
     }
 
-    /// Takes tools that a search of the client's brought: those that are listed already are the same.
+    /// Adds tools that a search of the client found; those that are listed already are skipped.
     pub(super) fn found(&mut self, tools: &Value, place: &str) -> Result<(), Fault> {
         let mut found = Tools::default();
         for (at, tool) in tools.as_array().into_iter().flatten().enumerate() {
@@ -117,13 +119,13 @@ impl Tools {
         Ok(())
     }
 
-    /// Leaves those out that the choice does not allow.
+    /// Removes the tools that the choice does not allow.
     pub(super) fn allow(&mut self, names: &[String]) {
         let functions = std::mem::take(&mut self.functions).into_iter().zip(std::mem::take(&mut self.places));
         let is_allowed = |function: &Value| {
-            // What runs at the service is left out later.
+            // Tools that run at OpenAI's service are left out later.
             let Some(name) = function["function"]["name"].as_str() else { return true };
-            // A namespace stands for its members.
+            // A namespace stands for all its members.
             let is_of = |allowed: &String| {
                 name.strip_prefix(allowed.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
@@ -193,8 +195,8 @@ impl Tools {
     }
 }
 
-/// Whether OpenAI's service would run it: a shell in a container there, a search over the tools that
-/// are listed there.
+/// Returns `true` if OpenAI's service would run the tool: a shell in a container there, or a search
+/// over the tools listed there.
 fn is_hosted(tool: &Value) -> bool {
     match tool["type"].as_str() {
         Some("shell") => matches!(tool["environment"]["type"].as_str(), Some("container_auto" | "container_reference")),
@@ -203,7 +205,7 @@ fn is_hosted(tool: &Value) -> bool {
     }
 }
 
-/// The description of a `custom` tool with its grammar, which is a hint here.
+/// Returns the description of a `custom` tool with its grammar, which is only a hint here.
 fn with_grammar(description: &Value, format: &Value) -> String {
     let description = description.as_str().unwrap_or_default();
     match (format["definition"].as_str(), format["syntax"].as_str()) {
@@ -223,17 +225,17 @@ fn function_call(call_id: &Option<String>, name: &Value, arguments: &str, status
 }
 
 impl Forms {
-    /// Whether a call of this function is an item with one text.
+    /// Returns `true` if a call of this function is an item with one text.
     pub(super) fn is_custom(&self, name: &str) -> bool {
         matches!(self.0.get(name), Some(Form::Custom(_)))
     }
 
-    /// Whether a call of this function comes with its arguments as JSON text.
+    /// Returns `true` if a call of this function has its arguments as JSON text.
     pub(super) fn is_function(&self, name: &str) -> bool {
         !matches!(self.0.get(name), Some(Form::Custom(_) | Form::Action(_)))
     }
 
-    /// A call as the client's item.
+    /// Converts a call to the client's item.
     pub(super) fn item(&self, call: NativeCall, status: &str) -> Value {
         let NativeCall { id: call_id, name, arguments } = call;
         let object = || serde_json::from_str::<Map<String, Value>>(&arguments).unwrap_or_default();
@@ -241,7 +243,7 @@ impl Forms {
             None => function_call(&call_id, &name.into(), &arguments, status),
             Some(Form::Function(member)) => member.within(function_call(&call_id, &member.name, &arguments, status)),
             Some(Form::Custom(member)) => {
-                // Arguments that are no object are the text itself.
+                // Arguments that are not an object are the text itself.
                 let text = match object().shift_remove(INPUT) {
                     Some(text @ Value::String(_)) => text,
                     _ => arguments.as_str().into(),

@@ -1,5 +1,5 @@
-//! An answer as a list of items, in events or whole. Each item is opened, filled and closed
-//! before the next; the last event holds the whole answer once more.
+//! Writes an answer as a list of items, in events or whole. Each item is opened, filled and closed
+//! before the next; the last event holds the whole answer.
 
 use std::time::Instant;
 
@@ -15,26 +15,26 @@ use crate::shape::{Writer, event};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
-/// An answer in events.
+/// Writes an answer as events.
 pub(super) struct ResponseStream {
     id: String,
     created: u64,
     model: String,
-    /// What the answer repeats of the request.
+    /// Fields of the request that the answer repeats.
     head: Map<String, Value>,
-    /// Reasoning is told as its summary, which the client asks for; else as the model's text.
+    /// `true` if the client asks for a summary: reasoning is sent as one, else as the model's text.
     summary: bool,
-    /// Events so far.
+    /// Number of events so far.
     events: u64,
-    /// Items that are closed.
+    /// Closed items.
     output: Vec<Value>,
     open: Option<Open>,
-    /// What calls are to the client.
+    /// The forms of calls.
     forms: Forms,
     kept: Kept,
 }
 
-/// The item that is open.
+/// The open item.
 struct Open {
     kind: Kind,
     id: String,
@@ -65,7 +65,7 @@ impl ResponseStream {
         }
     }
 
-    /// The answer as an object.
+    /// Returns the answer as an object.
     fn response(&self, status: &str, usage: Value, more: Value) -> Value {
         let mut response = json!({
             "id": self.id, "object": "response", "created_at": self.created, "status": status, "model": self.model,
@@ -93,7 +93,7 @@ impl ResponseStream {
         self.event("response.in_progress", json!({"response": response}), to);
     }
 
-    /// Where the open item stands in the list.
+    /// Returns the position of the open item in the list.
     fn index(&self) -> usize {
         self.output.len()
     }
@@ -116,7 +116,7 @@ impl ResponseStream {
         self.event(&format!("response.{name}.delta"), delta, to);
     }
 
-    /// The field that numbers an item's parts, and the name of its text's events.
+    /// Returns the field that numbers an item's parts, and the name of the events with its text.
     fn delta_of(&self, kind: Kind) -> (&'static str, &'static str) {
         match kind {
             Kind::Message => ("content_index", "output_text"),
@@ -126,7 +126,7 @@ impl ResponseStream {
         }
     }
 
-    /// The name of the events of an item's part.
+    /// Returns the name of the events for an item's part.
     fn part_of(&self, kind: Kind) -> &'static str {
         if kind == Kind::Reasoning && self.summary { "reasoning_summary_part" } else { "content_part" }
     }
@@ -175,7 +175,7 @@ impl ResponseStream {
         }
     }
 
-    /// An item, with its text once that is there.
+    /// Returns an item; `text` is `None` when it is opened.
     fn item(&self, kind: Kind, id: &str, text: Option<&str>, status: &str) -> Value {
         let parts: Vec<Value> = text.iter().map(|text| self.part(kind, text)).collect();
         match kind {
@@ -218,7 +218,7 @@ impl ResponseStream {
         self.item_done(item, to);
     }
 
-    /// Closes what is open: how the answer ended, and the answer as an object.
+    /// Closes the open item, and returns the answer's status and the answer as an object.
     fn end(&mut self, finish: &Finish, to: &mut String) -> (&'static str, Value) {
         self.start(to);
         let (status, details) = status(&finish.reason);
@@ -230,7 +230,7 @@ impl ResponseStream {
         self.start(to);
         self.close("incomplete", to);
         let kind = error_type(fault.status);
-        // Clients look for it beside the type, and in an object.
+        // Clients look for the error's members in the event itself, or in an object `error`.
         let error = json!({"type": kind, "code": fault.code, "message": fault.message, "param": fault.param});
         let data = json!({"code": fault.code, "message": fault.message, "param": fault.param, "error": error});
         self.event("error", data, to);
@@ -270,7 +270,7 @@ impl Writer for ResponseStream {
     }
 }
 
-/// How an answer ended, and why not well.
+/// Returns the status of an answer, and the details if it is incomplete.
 fn status(reason: &FinishReason) -> (&'static str, Value) {
     let incomplete = |reason: &str| ("incomplete", json!({"incomplete_details": {"reason": reason}}));
     match reason {

@@ -1,5 +1,5 @@
-//! The adapter without HTTP: whatever the endpoint's chunks, the client sees the same
-//! message, and a stream that real clients can read.
+//! Tests of the adapter without HTTP: however the endpoint cuts its chunks, the client sees the
+//! same message, and a stream that real clients can read.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,21 +7,21 @@ use toolgraft::wire::openai::Chunk;
 use toolgraft_serve::{Adapter, Config, Piece, Refusal};
 use toolgraft_testkit::endpoint::{mcp_call, says, stops, thinks, usage};
 
-/// What a client makes of a stream.
+/// The message that a client assembles from a stream.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Seen {
     content: String,
     reasoning: String,
-    /// Name and arguments.
+    /// Name and arguments of each call.
     calls: Vec<(String, String)>,
     finish: Option<String>,
     failed: Option<Refusal>,
-    /// What was sent to the endpoint.
+    /// Requests that were sent to the endpoint.
     requests: Vec<Value>,
 }
 
 fn config() -> Config {
-    // The answers below tell no probabilities.
+    // The answers of these tests have no probabilities.
     Config::new("http://localhost:1/v1").unwrap().with_way(toolgraft::constrain::Way::Free)
 }
 
@@ -39,12 +39,12 @@ fn tool(name: &str, parameters: &[&str]) -> Value {
         {"type": "object", "properties": properties, "required": parameters}}})
 }
 
-/// A call without a server, as the prompt teaches it.
+/// Returns the text of a call without a server, as the prompt teaches it.
 fn call(name: &str, arguments: &Value) -> String {
     mcp_call("", name, arguments).replace("<server_name></server_name>\n", "")
 }
 
-/// Runs a request against an endpoint that sends these chunks, a list for each request.
+/// Runs a request against an endpoint that sends these chunks, one list for each request.
 fn run(request: Value, answers: &[Vec<Value>]) -> Seen {
     let mut adapter = match Adapter::new(&config(), request) {
         Ok(adapter) => adapter,
@@ -85,7 +85,7 @@ fn run(request: Value, answers: &[Vec<Value>]) -> Seen {
     seen
 }
 
-/// Reads a stream as strict clients do, each rule of theirs checked.
+/// Reads a stream as strict clients do, and asserts each of their rules.
 fn read(chunks: &[Chunk], seen: &mut Seen) {
     if let Some(first) = chunks.first() {
         assert_eq!(first.choices[0].delta.role.as_deref(), Some("assistant"));
@@ -111,7 +111,7 @@ fn read(chunks: &[Chunk], seen: &mut Seen) {
     assert_eq!(seen.finish.is_some(), seen.failed.is_none(), "{seen:?}");
 }
 
-/// An answer in one piece, ended by this reason.
+/// Returns an answer in one piece with this finish reason.
 fn answer(text: &str, reason: &str) -> Vec<Value> {
     vec![says(text), stops(reason)]
 }
@@ -130,7 +130,8 @@ fn the_tools_are_taught_by_the_prompt_and_a_call_comes_back_as_one() {
     assert_eq!(*user, json!({"role": "user", "content": "Weather in Oslo?"}));
 }
 
-/// What small models are shown stands before what the client said, be it in messages or in the text.
+/// Examples for small models come before the client's messages, whether they are messages of their
+/// own or part of the system text.
 #[test]
 fn examples_stand_before_the_history_and_corrections_behind_it() {
     let damaged =
@@ -212,14 +213,15 @@ fn an_answer_after_a_correction_is_told() {
 #[test]
 fn a_truncated_call_is_never_finished_as_a_call() {
     let whole = call("weather", &json!({"city": "Oslo"}));
-    // Behind the closing bracket of the arguments nothing is missing but tags.
+    // After the closing bracket of the arguments only tags are missing, so the call can be
+    // accepted.
     let end = whole.find('}').unwrap();
     for cut in (1..end).filter(|at| whole.is_char_boundary(*at)) {
         let answers = vec![answer(&whole[..cut], "length"); 3];
         let seen = run(request(), &answers);
         assert!(seen.calls.is_empty(), "{cut}: {seen:?}");
         assert!(matches!(seen.finish.as_deref(), Some("length" | "stop")), "{cut}: {seen:?}");
-        // A stream that broke off is an error, with or without a call in it.
+        // A stream that breaks off is an error, with or without a call in it.
         let seen = run(request(), &[vec![says(&whole[..cut])]]);
         assert!(seen.calls.is_empty() && seen.failed.is_some(), "{cut}: {seen:?}");
     }
@@ -391,7 +393,7 @@ fn strange_requests_are_answered_all_the_same() {
     }
 }
 
-/// Messages of models, each as (reasoning field, content, reason), round after round.
+/// Returns messages of models, each as (reasoning field, content, finish reason), round by round.
 fn conversations() -> Vec<Vec<(&'static str, String, &'static str)>> {
     let good = call("weather", &json!({"city": "Oslo"}));
     let damaged = good.replace("\"Oslo\"", "");
@@ -410,7 +412,7 @@ fn conversations() -> Vec<Vec<(&'static str, String, &'static str)>> {
     ]
 }
 
-/// The text in pieces of the given lengths, again and again.
+/// Divides a text into pieces of the given lengths, which are repeated.
 fn cut<'a>(text: &'a str, lengths: &[usize]) -> Vec<&'a str> {
     let (mut pieces, mut rest, mut lengths) = (Vec::new(), text, lengths.iter().cycle());
     while !rest.is_empty() {
@@ -479,7 +481,7 @@ fn a_call_that_may_be_an_example_is_asked_for_once_and_else_stays_text() {
         assert_eq!((kept.calls.len(), kept.finish.as_deref(), kept.requests.len()), (0, Some("stop"), 2), "{shown}");
         assert_eq!(kept.content.matches("Oslo").count(), 1, "{shown}: {}", kept.content);
     }
-    // A client asks for itself about a call that does not begin its line.
+    // A call that does not begin its line is asked for once more, in a round of its own.
     for plain in [format!("I call it.\n{own}"), format!("So I call: {own}")] {
         let plain = run(request(), &[vec![says(&plain), stops("stop")]]);
         assert_eq!((plain.calls.len(), plain.requests.len()), (1, 1));

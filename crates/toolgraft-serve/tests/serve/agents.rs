@@ -1,5 +1,6 @@
-//! What coding agents send beside plain functions: tools of their service, tools with a type of their
-//! own, blocks that no model here can read; and what they get where the model does not mend its call.
+//! Tests with what coding agents send apart from plain functions: tools of their service, tools
+//! with a type of their own, blocks that no model here can read; and with what they get if the
+//! model does not correct its call.
 
 use serde_json::{Value, json};
 use toolgraft_serve::{Config, LEFT_OUT_HEADER};
@@ -11,7 +12,7 @@ fn write(tool: &str, arguments: &Value) -> String {
     mcp_call("", tool, arguments).replace("<server_name></server_name>\n", "")
 }
 
-/// A server in front of a model that makes this call.
+/// Starts a server in front of a model that makes this call.
 async fn calls(tool: &str, arguments: &Value) -> (Endpoint, Served) {
     let text = write(tool, arguments);
     let endpoint = Endpoint::answer(move |_, _| Reply::text(&text));
@@ -87,7 +88,7 @@ async fn each_tool_that_codex_runs_is_taught_and_called_by_its_own_item() {
         if name == "apply_patch" {
             assert!(prompt(&endpoint).contains("start: begin_patch"), "the grammar is a hint");
         }
-        // As a stream, whose last event holds the same item.
+        // The last event of the stream holds the same item.
         let stream = served.post("/v1/responses", &codex(&tool, json!({"stream": true}))).send().await.unwrap();
         let text = stream.text().await.unwrap();
         let last = text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap();
@@ -97,7 +98,7 @@ async fn each_tool_that_codex_runs_is_taught_and_called_by_its_own_item() {
         }
         assert_eq!(text.contains("response.custom_tool_call_input.done"), name == "apply_patch");
         assert_eq!(text.contains("response.function_call_arguments.done"), name == "mcp__idea__.open");
-        // The same item comes back with its output.
+        // The client sends the same item with its output.
         let mut output = json!({"type": "function_call_output", "call_id": call["call_id"], "output": "OUT"});
         match name {
             "apply_patch" => output["type"] = json!("custom_tool_call_output"),
@@ -270,8 +271,8 @@ async fn a_call_that_is_not_mended_is_the_clients_or_text_and_with_strict_calls_
     }
 }
 
-/// What may be text of another call, and what stands where an example stands, is no call of the
-/// client's because nobody mended it.
+/// A call that may be text inside another call, or an example, is not handed to the client when the
+/// model does not correct the message.
 #[tokio::test]
 async fn an_unmended_call_that_may_be_text_of_another_or_an_example_is_text() {
     let whole = write("weather", &json!({"city": "Oslo"}));
@@ -280,16 +281,16 @@ async fn an_unmended_call_that_may_be_text_of_another_or_an_example_is_text() {
     let close = "</arguments>\n</use_mcp_tool>";
     let broken = "[TOOL_CALLS][{\"name\": \"weather\", \"arguments\": {\"city\": }}";
     for text in [
-        // It stands in another one's text.
+        // Calls inside the text of another call.
         format!("{unclosed}\n{whole}\n\"}}\n{close}"),
         format!("{broken}\n{whole}"),
         format!("{broken}\n{wrong}"),
-        // What closes nothing says that they do.
+        // A closing tag without an opening one suggests that they are.
         format!("{whole}\n{whole}\n{close}"),
         format!("{wrong}\n<weather><city>a</city></weather>\n\"}}\n{close}"),
-        // Beside one that cannot be read.
+        // A call beside one that cannot be parsed.
         format!("{wrong}\n{}", damaged()),
-        // In a sentence.
+        // A call inside a sentence.
         format!("You write {wrong} for that."),
     ] {
         let reply = text.clone();
@@ -332,7 +333,7 @@ async fn pages_of_a_named_origin_may_ask_and_read() {
         assert_eq!(told.status().as_u16(), if allowed { 204 } else { 403 });
         assert_eq!(text(told.headers(), "access-control-allow-origin").as_deref(), allowed.then_some(origin));
         assert_eq!(text(told.headers(), "access-control-allow-headers").as_deref(), allowed.then_some("authorization"));
-        // Azure's clients show their key so.
+        // Clients of Azure's interface send their key in this header.
         let sent = served.post("/v1/chat/completions", &request(false)).header("origin", origin).header("api-key", "k");
         let answer = sent.send().await.unwrap();
         assert_eq!(answer.status().as_u16(), if allowed { 200 } else { 403 });

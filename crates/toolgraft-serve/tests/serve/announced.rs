@@ -1,4 +1,5 @@
-//! A message that tells of an act and makes no call: what the model is told, and what the client gets.
+//! Tests with a message that announces an act and makes no call: the model's note and the client's
+//! answer.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply};

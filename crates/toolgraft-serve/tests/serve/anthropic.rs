@@ -1,4 +1,4 @@
-//! Anthropic's Messages in front of an endpoint that knows Chat Completions only.
+//! Tests of Anthropic's Messages with an endpoint that has Chat Completions only.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
@@ -19,7 +19,7 @@ async fn ask(served: &Served, body: &Value) -> (u16, Value) {
     (status.as_u16(), body)
 }
 
-/// The events of a stream, each with the name that its line gives it.
+/// Returns the events of a stream, and asserts that each has the name of its line.
 async fn events(served: &Served, body: &Value) -> Vec<Value> {
     let text = served.post("/v1/messages", body).send().await.unwrap().text().await.unwrap();
     let blocks = text.split("\n\n").filter(|block| block.starts_with("event: "));
@@ -52,7 +52,7 @@ async fn a_call_is_a_block_of_the_message() {
     let [text, call] = &message["content"].as_array().unwrap()[..] else { panic!("{message:#}") };
     assert_eq!(*text, json!({"type": "text", "text": "I look."}));
     assert_eq!((&call["name"], &call["input"]), (&json!("weather"), &json!({"city": "Oslo"})));
-    // The stream was cancelled behind the call: our own count.
+    // The stream was cancelled after the call, so this is our own count.
     assert!(message["usage"]["output_tokens"].as_u64().unwrap() > 0);
     let body = &endpoint.seen()[0].body;
     assert_eq!((&body["max_tokens"], &body["stop"]), (&json!(500), &json!(["END"])));

@@ -1,4 +1,4 @@
-//! What clients send by mistake, in every shape: its own error with the place.
+//! Tests with clients' mistakes in every interface: each gets its own error with the place.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply};
@@ -47,8 +47,8 @@ async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
         let other = shape.tool("f", Some(json!({"type": "object", "title": "other"})));
         let mut chosen = tools(&["f"]);
         shape.chooses(&mut chosen, "g");
-        // Where it stands in each: Chat Completions, Messages, Responses, Gemini's, Ollama's; nothing where it is no
-        // mistake there.
+        // The place of the mistake in Chat Completions, Messages, Responses, Gemini's and Ollama's
+        // interface; empty where it is no mistake.
         let cases = [
             (
                 chosen,
@@ -100,7 +100,7 @@ async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
                     "tools[0].function.parameters",
                 ],
             ),
-            // Ollama's clients load a model so.
+            // Ollama's clients load a model with such a request.
             (history(json!([])), ["messages", "messages", "input", "contents", ""]),
             (history(json!({})), ["messages", "messages", "input", "contents", "messages"]),
             (
@@ -121,7 +121,7 @@ async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
     assert_eq!(endpoint.requests(), 0);
 }
 
-/// OpenAI's service knows a role of the system anywhere; the others have their own place for it.
+/// OpenAI's interface accepts a system role anywhere; the others have a field of their own for it.
 #[tokio::test]
 async fn roles_that_an_interface_does_not_know_are_named() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
@@ -152,7 +152,7 @@ async fn roles_that_an_interface_does_not_know_are_named() {
     }
 }
 
-/// What one client says too much is no word about the next one's.
+/// A request of one client that exceeds the context does not change those of others.
 #[tokio::test]
 async fn a_history_beyond_the_context_is_refused_and_shorter_ones_with_the_same_tools_are_not() {
     let endpoint = Endpoint::answer(|request, _| {

@@ -1,4 +1,5 @@
-//! What one request or one answer may take, and all requests together, in counts: never in time.
+//! Tests of limits for one request, one answer and all requests together. They count, and never
+//! measure time.
 
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, says};
 
 use super::http::{Served, read, request, serve};
 
-/// An endpoint that says the same pieces for as long as anybody listens, up to so many bytes.
+/// Returns an endpoint's reply that repeats a piece up to so many bytes, or until the client
+/// disconnects.
 fn endless(begin: &str, piece: impl Fn(usize) -> Value, bytes: usize) -> Reply {
     let mut events = vec![says(begin)];
     let mut total = 0;
@@ -22,7 +24,7 @@ fn endless(begin: &str, piece: impl Fn(usize) -> Value, bytes: usize) -> Reply {
     Reply::events(&events).at_once().end(End::Stall)
 }
 
-/// A text that never repeats itself.
+/// Returns a text without repetitions.
 fn unique(number: usize) -> String {
     let words: Vec<String> =
         (0..200).map(|at| format!("{:x}", (number * 200 + at).wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
@@ -37,7 +39,7 @@ async fn a_call_that_repeats_itself_without_end_is_stopped() {
     let (_, answer) = served.chat(&request(false)).await;
     assert_eq!(answer["choices"][0]["finish_reason"], "length", "{answer:#}");
     assert_eq!(endpoint.seen().len(), 1);
-    // Of what was said, not of what would have been.
+    // Only text that was received counts.
     assert!(answer["usage"]["completion_tokens"].as_u64().unwrap() < 50_000, "{answer:#}");
 }
 
@@ -102,7 +104,7 @@ async fn native_calls_without_end_have_one() {
     assert!(answer["error"]["message"].as_str().unwrap().contains("calls of more than"), "{answer:#}");
 }
 
-/// So many values would take a hundred times their text once they are read.
+/// Parsed values take a hundred times the memory of their text.
 #[tokio::test]
 async fn a_request_holds_so_many_values_and_no_more() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hello."));
@@ -125,7 +127,8 @@ async fn a_request_holds_so_many_values_and_no_more() {
     assert!(endpoint.seen().is_empty());
 }
 
-/// Each level doubles the branches, and a value that fits none would be held against all of them.
+/// Each level doubles the branches, and a value that satisfies none would be compared with all of
+/// them.
 #[tokio::test]
 async fn a_schema_too_large_to_check_by_takes_any_object() {
     fn nested(depth: usize, leaf: &mut usize) -> Value {
@@ -147,14 +150,14 @@ async fn a_schema_too_large_to_check_by_takes_any_object() {
 
 const POST: &str = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
 
-/// A connection on which these bytes were sent.
+/// Opens a connection and sends these bytes.
 async fn sent(served: &Served, bytes: &str) -> TcpStream {
     let mut stream = TcpStream::connect(served.url.trim_start_matches("http://")).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
     stream
 }
 
-/// The head of the answer that comes on it, and what there is of its body.
+/// Returns the head of the answer on a connection, and the part of its body that came with it.
 async fn answer(mut stream: TcpStream) -> String {
     let (mut text, mut piece) = (String::new(), vec![0; 8 << 10]);
     while !text.contains("\r\n\r\n") {
@@ -165,7 +168,7 @@ async fn answer(mut stream: TcpStream) -> String {
     text
 }
 
-/// One of a budget's numbers, as `/metrics` has it.
+/// Returns one number of a budget from `/metrics`.
 async fn budget(served: &Served, number: &str, name: &str) -> u64 {
     let page = served.client.get(format!("{}/metrics", served.url)).send().await.unwrap().text().await.unwrap();
     let row = format!("toolgraft_{number}{{budget=\"{name}\"");
@@ -173,7 +176,7 @@ async fn budget(served: &Served, number: &str, name: &str) -> u64 {
     line.rsplit_once(' ').unwrap().1.parse().unwrap()
 }
 
-/// Waits until a budget is used to this extent.
+/// Waits until so much of a budget is used.
 async fn used(served: &Served, name: &str, amount: u64) {
     while budget(served, "budget_used", name).await != amount {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -195,14 +198,14 @@ async fn the_bodies_of_all_requests_have_one_budget() {
     let refused = |status: u16| (status, "max_body_bytes".to_owned(), status == 503);
     let body = request(false).to_string();
     let (padded, large) = (format!("{body}{}", " ".repeat(1_200)), format!("{body}{}", " ".repeat(3_000)));
-    // Of 3,000 bytes that are announced few have come.
+    // 3,000 bytes are announced, of which few have come.
     let slow = sent(&served, &format!("{POST}\r\nauthorization: Bearer one\r\ncontent-length: 3000\r\n\r\n{{")).await;
     used(&served, "max_body_bytes", 3_000).await;
     assert_eq!(ask("one", &body).await, refused(503), "it has its three quarters");
     assert_eq!(ask("two", &body).await.0, 200);
     assert_eq!(ask("two", &padded).await, refused(503), "there is a thousand left");
     assert_eq!(ask("two", &large).await, refused(413), "nobody ever gets so much");
-    // A body whose length nobody announced takes its room as it comes.
+    // A body without an announced length reserves its room as it comes.
     let piece = format!("5dc\r\n{}\r\n", " ".repeat(1_500));
     let head = format!("{POST}\r\nauthorization: Bearer two\r\ntransfer-encoding: chunked\r\n\r\n");
     let told = answer(sent(&served, &format!("{head}{piece}")).await).await;
@@ -240,7 +243,7 @@ async fn requests_that_are_answered_have_one_budget_and_each_client_its_part() {
     let error = json!({"message": message, "type": "server_error", "param": null, "code": "max_requests"});
     assert_eq!((status.as_u16(), &told["error"]), (503, &error));
     streams.push(served.post("/v1/chat/completions", &with_tools).bearer_auth("two").send().await.unwrap());
-    // Each API has its own form for it.
+    // Each API has its own form for the error.
     for (path, kind) in [
         ("/v1/chat/completions", json!({"type": "server_error", "code": "max_requests"})),
         ("/v1/responses", json!({"code": "max_requests"})),
@@ -258,7 +261,7 @@ async fn requests_that_are_answered_have_one_budget_and_each_client_its_part() {
     }
     let (status, told) = ask("three", "/api/chat").await;
     assert!(status == 503 && told["error"].as_str().unwrap().contains("max_requests"), "{told}");
-    // Whoever watches the server is answered all the same.
+    // Monitoring is answered nevertheless.
     for path in ["/health", "/ready", "/metrics"] {
         assert_eq!(served.client.get(format!("{}{path}", served.url)).send().await.unwrap().status(), 200, "{path}");
     }
@@ -289,7 +292,7 @@ async fn connections_have_one_budget_and_one_too_many_is_told_so() {
     assert!(told.starts_with("HTTP/1.1 503") && told.contains("connection: close"), "{told}");
     assert!(told.contains("the budget max_connections (2) is in use") && told.contains("overloaded_error"), "{told}");
     idle.pop();
-    // Its place is free once the server has seen it go.
+    // Its place is free once the server has noticed that it disconnected.
     while answer(sent(&served, &get("/health")).await).await.starts_with("HTTP/1.1 503") {}
 }
 

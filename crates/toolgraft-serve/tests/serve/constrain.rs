@@ -1,4 +1,5 @@
-//! Answers that the endpoint is asked to hold to a structure, and endpoints that will not.
+//! Tests of answers for which the endpoint is asked to enforce a structure, and of endpoints that
+//! refuse.
 
 use serde_json::{Value, json};
 use toolgraft::constrain::Constrain;
@@ -6,7 +7,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen};
 
 use super::http::{call, damaged, request, serve};
 
-/// The fields that hold an answer to a structure.
+/// Returns the fields of a request that constrain its answer.
 fn held(seen: &Seen) -> Vec<&str> {
     let fields = ["grammar", "response_format", "structured_outputs", "ebnf"];
     fields.into_iter().filter(|field| seen.body.get(*field).is_some()).collect()
@@ -93,7 +94,7 @@ async fn off_asks_for_nothing_and_require_wants_it_or_fails() {
     let (status, body) = served.chat(&required()).await;
     assert_eq!((status.as_u16(), &body["error"]["code"]), (501, &json!("constraint_refused")), "{body:#}");
     assert!(body["error"]["message"].as_str().unwrap().contains("no structure here"), "{body:#}");
-    // Where nothing is due, nothing is required.
+    // Without a required structure no field is sent.
     let (status, _) = served.chat(&request(false)).await;
     assert_eq!(status, 200);
 }
@@ -127,7 +128,7 @@ async fn forms_are_learned_for_each_model() {
     assert_eq!((&last.body["model"], held(last)), (&json!("large"), vec!["response_format"]));
 }
 
-/// The part of a prompt that only the full style has.
+/// A part of the prompt that only the full style has.
 const RULES: &str = "# Rules";
 
 #[tokio::test]

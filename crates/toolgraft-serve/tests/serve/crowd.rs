@@ -1,4 +1,5 @@
-//! A crowd at once: readers, slow readers, clients that go away. What is left over is counted.
+//! Tests with many clients at once: fast and slow readers, and clients that disconnect. They count
+//! what is left afterwards.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use super::http::{call, events, request, serve};
 
 const STREAMS: usize = 60;
 
-/// After this time something is left over.
+/// Maximum time until everything has to be cleaned up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -22,7 +23,7 @@ enum Kind {
     Goes,
 }
 
-/// Of five clients one reads slowly and one goes away.
+/// Of five clients one reads slowly and one disconnects.
 fn kind(number: usize) -> Kind {
     match number % 5 {
         3 => Kind::ReadsSlowly,
@@ -31,12 +32,13 @@ fn kind(number: usize) -> Kind {
     }
 }
 
-/// More than goes into the sockets of a slow reader.
+/// Returns a text that is longer than the socket buffers of a slow reader.
 fn long(number: usize) -> String {
     (0..20_000).map(|word| format!("{number}.{word} ")).collect()
 }
 
-/// Its connections end with their answers: what is left of one was left by the server.
+/// Returns the endpoint's reply. Its connections end with their answers, so one that remains is the
+/// server's.
 fn reply(number: usize) -> Reply {
     let reply = match kind(number) {
         Kind::Reads => Reply::events(&[says("I look.\n"), says(&call()), stops("stop")]).done(),
@@ -78,7 +80,7 @@ async fn client(address: &str, number: usize) -> String {
     }
 }
 
-/// What the chunks say, however HTTP cut them.
+/// Returns the text of the chunks, however HTTP divided them.
 fn said(text: &str) -> String {
     let (chunks, _) = events(text);
     let chunks = chunks.iter().filter_map(|chunk| serde_json::from_str::<Value>(chunk).ok());
@@ -107,7 +109,7 @@ async fn nothing_is_left_over_of_a_crowd_of_which_some_go_away() {
     }
     let asked = endpoint.seen().iter().filter(|request| request.target().starts_with("POST")).count();
     assert_eq!(asked, 2 * STREAMS);
-    // The tasks of its connections, to clients and to the endpoint, end with these.
+    // The tasks of its connections to clients and to the endpoint end as well.
     let begun = Instant::now();
     while tasks() > before {
         assert!(begun.elapsed() < PATIENCE, "{} tasks are left, {before} were there before", tasks());

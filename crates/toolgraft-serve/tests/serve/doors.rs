@@ -1,4 +1,4 @@
-//! A knock at each door.
+//! Tests of admission.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use toolgraft_testkit::endpoint::{End, Endpoint, Reply, Seen, says, stops, think
 
 use super::http::{call, read, request, serve};
 
-/// Every route that answers a request here.
+/// All routes that answer a request themselves.
 const ANSWERS: [&str; 12] = [
     "/v1/chat/completions",
     "/v1/messages",
@@ -92,7 +92,7 @@ async fn a_body_is_json_by_name() {
             assert_eq!(sent.body(request(false).to_string()).send().await.unwrap().status(), status, "{kind}");
         }
         for path in ANSWERS {
-            // Without a page's name those of Ollama's interface are told by a test of their own.
+            // Without an origin, Ollama's routes are tested elsewhere.
             let sent = served.client.post(format!("{}{path}", served.url)).header("content-type", kind);
             let sent = sent.header("origin", "http://localhost:3000");
             let found = sent.body("{}").send().await.unwrap().status();
@@ -157,7 +157,7 @@ async fn a_clients_key_is_checked_and_dropped() {
     for request in seen {
         assert_eq!((request.header("authorization"), request.header("x-api-key")), (Some("Bearer up-stream"), None));
     }
-    // A balancer asks without a key; the counts are nobody else's business.
+    // A load balancer asks without a key; the metrics need one.
     for (path, status) in [("/health", 200), ("/ready", 200), ("/metrics", 401), ("/v1/models", 401)] {
         assert_eq!(served.client.get(format!("{}{path}", served.url)).send().await.unwrap().status(), status, "{path}");
     }
@@ -172,7 +172,7 @@ async fn a_key_goes_to_an_endpoint_that_was_named_and_to_no_other() {
             served.post(path, &request(false)).header("x-api-key", "sk-client").send().await.unwrap();
         }
         served.client.get(format!("{}/v1/models", served.url)).bearer_auth("sk-client").send().await.unwrap();
-        // The first question for the list is the server's own.
+        // The first request, for the list of models, is the server's own.
         let own = |seen: &Seen| seen.target().starts_with("GET");
         for request in endpoint.seen().into_iter().skip_while(own) {
             assert_eq!(
@@ -183,7 +183,7 @@ async fn a_key_goes_to_an_endpoint_that_was_named_and_to_no_other() {
             );
         }
     }
-    // The door's own key is no key of the endpoint's.
+    // The server's own key is not sent to the endpoint.
     let endpoint = endpoint();
     let served = serve(&endpoint, |config| config.with_api_key("door")).await;
     served.post("/v1/embeddings", &request(false)).bearer_auth("door").send().await.unwrap();
@@ -200,7 +200,7 @@ async fn headers_that_nobody_listed_stay_here() {
             sent.header("cookie", "session=1").header("x-forwarded-for", "10.0.0.1").header("traceparent", "00-1-2-01");
         sent.send().await.unwrap();
     }
-    // The first question, for the list of models, is the server's own.
+    // The first request, for the list of models, is the server's own.
     for request in endpoint.seen().into_iter().filter(|seen| seen.target().starts_with("POST")) {
         assert_eq!(request.header("traceparent"), Some("00-1-2-01"));
         for name in ["cookie", "x-forwarded-for", "origin"] {
@@ -210,7 +210,7 @@ async fn headers_that_nobody_listed_stay_here() {
     }
 }
 
-/// What the server sends until it closes, to somebody who sends these bytes and then nothing.
+/// Returns what the server sends until it closes a connection, after these bytes and then nothing.
 async fn knock(url: &str, bytes: &str) -> String {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
@@ -239,7 +239,7 @@ async fn slow_heads_and_bodies_without_end_are_cut_off() {
 
 #[tokio::test]
 async fn a_schema_that_explodes_does_not() {
-    // Each level refers twice to the next: 2^30 ways through.
+    // Each level refers twice to the next, which makes 2^30 paths.
     let mut definitions = serde_json::Map::new();
     for level in 0..30 {
         let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
@@ -324,7 +324,7 @@ async fn ready_follows_the_endpoint() {
     let ask = |path: &str| served.client.get(format!("{}{path}", served.url)).send();
     assert_eq!(ask("/ready").await.unwrap().status(), 200);
     drop(endpoint);
-    // What it said holds for a moment.
+    // The last result is reused for a short time.
     while ask("/ready").await.unwrap().status() == 200 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -384,7 +384,7 @@ async fn many_requests_at_once_get_each_its_own_answer() {
     assert_eq!(ids.len(), 40, "every call has an id of its own");
 }
 
-/// A proxy that refuses, and the line with which it was asked first.
+/// Starts a proxy that refuses, and returns its URL and the first line that it is sent.
 async fn proxy() -> (String, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://user:secret@{}", listener.local_addr().unwrap());
@@ -419,7 +419,7 @@ async fn only_an_endpoint_with_tls_is_reached_through_the_proxy() {
     assert!(error.contains("proxy") && !error.contains("secret"), "{error}");
 }
 
-/// What a request with these head lines is answered with.
+/// Returns the answer to a request with these head lines.
 async fn raw(url: &str, head: &str) -> String {
     let mut socket = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
     socket.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
@@ -458,7 +458,7 @@ async fn the_servers_keys_stand_in_nothing_that_a_client_gets() {
     let whole = json!({"id": "c", "object": "chat.completion", "model": "m",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": both}, "finish_reason": "stop"}],
         "embedding": [both], "x": {UPSTREAM: 1}});
-    // Cut at every byte, so in the key too.
+    // Chunks end at every byte, also inside the key.
     let stream = Reply::events(&[says(&both), thinks(&both), stops("stop")]).done();
     let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
     let streamed = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
@@ -487,7 +487,7 @@ async fn the_servers_keys_stand_in_nothing_that_a_client_gets() {
         let head = format!("{:?}", response.headers());
         let mut text = String::new();
         let mut response = response;
-        // A connection that breaks off has its text until then.
+        // Of a connection that breaks off, the text before that counts.
         while let Ok(Some(piece)) = response.chunk().await {
             text += &String::from_utf8_lossy(&piece);
         }

@@ -1,4 +1,5 @@
-//! A tool that the request forces, and an object alone as the answer: libraries for typed answers ask so.
+//! Tests of requests that force a tool, or an object as the whole answer, as libraries for typed
+//! answers send them.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply};

@@ -1,5 +1,5 @@
-//! JSON of another form than any program should send: whatever a client or an endpoint says, the server
-//! goes on. And if it should break all the same, the client reads its interface's own error.
+//! Tests with JSON of unexpected forms from clients and endpoints: the server continues, and if it
+//! should panic the client gets its interface's error.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 use super::http::{Served, read, request, serve};
 use super::shapes::{Chat, Gemini, Messages, Ollama, Responses, SHAPES};
 
-/// The value with one of its parts changed, each part in turn, into each of these.
+/// Returns copies of the value, each with one of its parts replaced by one of these.
 fn changed(value: &Value, others: &[Value]) -> Vec<Value> {
     let mut all: Vec<Value> = others.to_vec();
     match value {
@@ -45,7 +45,7 @@ fn others() -> [Value; 4] {
     [json!(u64::MAX), json!("a"), json!(["a"]), json!({"a": 1})]
 }
 
-/// Requests with one of everything that is read.
+/// Returns requests that together have every kind of field that is read.
 fn requests() -> Vec<(&'static str, Value)> {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let image = "data:image/png;base64,AAAA";
@@ -149,7 +149,7 @@ fn requests() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// How often the server has broken.
+/// Returns the number of panics so far.
 async fn broken(served: &Served) -> u64 {
     let page = served.client.get(format!("{}/metrics", served.url)).send().await.unwrap().text().await.unwrap();
     let line = page.lines().find_map(|line| line.strip_prefix("toolgraft_panics_total ")).unwrap();
@@ -232,7 +232,7 @@ async fn no_json_of_an_endpoint_breaks_the_server() {
     assert_eq!(broken(&served).await, 0);
 }
 
-/// A toolbox with a fault that no result tells.
+/// A toolbox that panics.
 struct Breaks(Arc<Catalog>);
 
 impl Toolbox for Breaks {

@@ -1,4 +1,4 @@
-//! Gemini's interface in front of an endpoint that knows Chat Completions only.
+//! Tests of Gemini's interface with an endpoint that has Chat Completions only.
 
 use std::time::Duration;
 

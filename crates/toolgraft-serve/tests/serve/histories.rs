@@ -1,5 +1,5 @@
-//! Histories and tools as real clients have them: cut, in older forms, of any name. They are answered,
-//! and what the endpoint gets is what every chat template takes.
+//! Tests with histories and tools of real clients: cut, in older forms, with any names. They are
+//! answered, and every chat template accepts the endpoint's request.
 
 use serde_json::{Value, json};
 use toolgraft::tools::ToolsMode;
@@ -66,8 +66,8 @@ async fn what_is_only_strange_is_answered() {
     }
 }
 
-/// What the endpoint got last is what every chat template takes: a system text, then the user and
-/// the model in turn, each with words.
+/// Asserts that every chat template accepts the endpoint's last request: a system text, then user
+/// and model in turn, each with text.
 fn takes_turns(endpoint: &Endpoint, what: &str) {
     let seen = endpoint.take_seen();
     let messages = seen.last().unwrap().body["messages"].as_array().unwrap();
@@ -77,7 +77,7 @@ fn takes_turns(endpoint: &Endpoint, what: &str) {
     assert!(messages.iter().all(|message| message["content"].as_str().is_some_and(|text| !text.is_empty())), "{what}");
 }
 
-/// A history whose texts an endpoint would refuse or drop comes whole.
+/// A history with texts that an endpoint would refuse or drop is sent completely.
 #[tokio::test]
 async fn no_text_of_a_history_is_lost() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
@@ -117,7 +117,7 @@ async fn no_text_of_a_history_is_lost() {
     }
 }
 
-/// The older form of tools is answered in its own words.
+/// A request in the older form of tools gets its answer in that form.
 #[tokio::test]
 async fn functions_are_called_as_functions() {
     let text = "<use_mcp_tool>\n<tool_name>f</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>";
@@ -134,14 +134,14 @@ async fn functions_are_called_as_functions() {
     assert!(sent.contains("\"function_call\":{") && !sent.contains("tool_calls"), "{sent}");
 }
 
-/// The names of MCP servers' tools, of plugins and of agents' groups.
+/// Names as MCP servers, plugins and groups of agents have them.
 #[tokio::test]
 async fn a_tool_of_any_name_is_called_and_handed_back_by_it() {
     let long = "x".repeat(200);
     let names = ["calendar.respondToEvent", "fs/read", "New Tool", "server:get", "天气", "größe", &long];
     for name in names {
         let endpoint = Endpoint::answer(|request, _| {
-            // As a model that copies the name from its prompt.
+            // The model copies the name from its prompt.
             let prompt = request.messages();
             let (_, rest) = prompt.split_once("<tool_name>").unwrap();
             let (shown, _) = rest.split_once("</tool_name>").unwrap();
@@ -162,7 +162,7 @@ async fn a_tool_of_any_name_is_called_and_handed_back_by_it() {
     }
 }
 
-/// All forms in which clients say which tools may be called.
+/// All forms in which clients restrict the tools that may be called.
 #[tokio::test]
 async fn every_form_of_a_choice_is_taken() {
     let endpoint = Endpoint::answer(|_, _| {
@@ -193,11 +193,11 @@ async fn every_form_of_a_choice_is_taken() {
     }
 }
 
-/// A call of the history comes back as the model wrote it, so that each request begins with the one
-/// before it; where the client has changed it, as the client says it.
+/// A call of the history is sent as the model wrote it, so that each request begins with the one
+/// before; if the client has changed it, it is sent as the client has it.
 #[tokio::test]
 async fn a_call_of_the_history_is_what_the_model_wrote() {
-    // Unlike the canonical form in each line.
+    // Differs from the canonical form in each line.
     let written =
         "Let me look.\n<use_mcp_tool><tool_name>f</tool_name>\n  <arguments>{ \"x\" : 1 }</arguments></use_mcp_tool>";
     let endpoint = Endpoint::answer(move |request, _| match request.messages().contains("tool_result") {
@@ -225,7 +225,7 @@ async fn a_call_of_the_history_is_what_the_model_wrote() {
     }
 }
 
-/// Claude Code's first block of the system text is another in each request.
+/// The first block of Claude Code's system text differs in each request.
 #[tokio::test]
 async fn a_line_that_says_nothing_to_a_model_does_not_change_the_prompt() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
@@ -241,8 +241,8 @@ async fn a_line_that_says_nothing_to_a_model_does_not_change_the_prompt() {
     assert!(seen[0].messages().contains("You are an agent."));
 }
 
-/// Some clients send each block of an assistant's message as one of its own (Strands, to Ollama): the
-/// result belongs to the call before the text, and the call was not stopped.
+/// Some clients send each block of an assistant's message as a message of its own (Strands, to
+/// Ollama): the result belongs to the call before the text, and the call does not count as stopped.
 #[tokio::test]
 async fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));

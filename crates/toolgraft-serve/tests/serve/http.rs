@@ -1,4 +1,4 @@
-//! The server over real sockets, in front of an endpoint that answers by script.
+//! Tests of the server over real sockets, with an endpoint that answers by script.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use toolgraft_serve::{Config, ROUNDS_HEADER, Server};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks, usage};
 
-/// A server on a free port, which ends when it is dropped.
+/// A server on a free port, which stops when it is dropped.
 pub(crate) struct Served {
     pub(crate) url: String,
     pub(crate) client: Client,
@@ -37,7 +37,7 @@ impl Served {
         read(self.post("/v1/chat/completions", body).send().await.unwrap()).await
     }
 
-    /// The data of a stream's events, and its comments.
+    /// Returns the data of a stream's events, and its comments.
     pub(crate) async fn stream(&self, body: &Value) -> (Vec<String>, Vec<String>) {
         let response = self.post("/v1/chat/completions", body).send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -255,7 +255,7 @@ async fn a_stream_begins_before_an_endpoint_that_is_silent_does_and_tells_of_a_f
         ("/v1/responses", "no memory", "event: response.failed\n"),
         ("/v1beta/models/m:streamGenerateContent?alt=sse", "no memory", "data: {\"error\":{\"code\":500,"),
     ] {
-        // The endpoint answers once it is told to: nothing depends on how long that takes.
+        // The endpoint answers when it is told to, so nothing depends on time.
         let (tell, told) = std::sync::mpsc::channel::<()>();
         let endpoint = Endpoint::answer(move |_, _| {
             told.recv().unwrap();
@@ -300,7 +300,7 @@ async fn without_tools_a_stream_begins_before_an_endpoint_that_is_silent_does() 
         (json(500, "<html>"), vec!["the endpoint's answer (HTTP 500 Internal Server Error) is neither"]),
         (json(200, "[]"), vec!["the endpoint's answer (HTTP 200 OK) is neither"]),
     ] {
-        // The endpoint answers once it is told to: nothing depends on how long that takes.
+        // The endpoint answers when it is told to, so nothing depends on time.
         let (tell, told) = std::sync::mpsc::channel::<()>();
         let endpoint = Endpoint::answer(move |_, _| {
             told.recv().unwrap();
@@ -332,7 +332,7 @@ async fn a_client_that_goes_stops_the_endpoint() {
         let served = serve(&endpoint, |config| config).await;
         let mut asked = request(stream);
         if !with_tools {
-            // It passes through.
+            // A request without tools is passed through.
             asked.as_object_mut().unwrap().remove("tools");
         }
         let sending = served.post("/v1/chat/completions", &asked).send();
@@ -374,7 +374,7 @@ async fn one_model_is_asked_for_by_its_name() {
     let error = &refused["error"];
     assert_eq!((status.as_u16(), &error["code"], &error["param"]), (404, &json!("model_not_found"), &json!("model")));
     assert!(error["type"] == "invalid_request_error" && error["message"].as_str().unwrap().contains("\"c\""));
-    // Deleting is OpenAI's too; answers are asked for below the same path in Google's form.
+    // OpenAI's interface has DELETE for this path, and Gemini's has POST below it.
     let sent = served.client.delete(format!("{}/v1/models/a", served.url)).send().await.unwrap();
     let (status, refused) = read(sent).await;
     assert_eq!((status.as_u16(), &refused["error"]["code"]), (405, &json!("method_not_allowed")), "{refused:#}");

@@ -1,5 +1,4 @@
-//! What an inspector keeps of the requests of a server: recordings that can be read again,
-//! bounded, and without a key.
+//! Tests of an inspector: recordings that can be read again, bounded, and without a key.
 
 use std::time::Duration;
 
@@ -26,7 +25,8 @@ fn last(inspector: &Inspector) -> (Inspected, Recording) {
     (about, recording)
 }
 
-/// The last request once it is over: a client may read the end before the server has dropped all.
+/// Returns the last request once it is over: a client may read the end before the server has
+/// dropped everything.
 async fn over(inspector: &Inspector) -> (Inspected, Recording) {
     while inspector.list().iter().any(|about| about.took.is_none()) {
         tokio::time::sleep(Duration::from_millis(5)).await;

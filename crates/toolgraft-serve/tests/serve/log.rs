@@ -1,4 +1,4 @@
-//! What a log is told of requests.
+//! Tests of the log.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use super::toolbox::with_toolbox;
 
 type Lines = Arc<Mutex<Vec<Served>>>;
 
-/// A server before this endpoint, and the lines that it tells.
+/// Starts a server in front of this endpoint, and returns the log entries that it writes.
 async fn logged(endpoint: &Endpoint, with: impl FnOnce(Config) -> Config) -> (http::Served, Lines) {
     let lines = Lines::default();
     let told = lines.clone();
@@ -20,7 +20,7 @@ async fn logged(endpoint: &Endpoint, with: impl FnOnce(Config) -> Config) -> (ht
     (serve(endpoint, |config| with(config).with_log(log)).await, lines)
 }
 
-/// The lines, once there are so many.
+/// Waits for so many log entries and returns them.
 async fn lines(told: &Lines, most: usize) -> Vec<Served> {
     while told.lock().unwrap().len() < most {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;

@@ -1,4 +1,5 @@
-//! Loops of calls, and what does not run after a failure: in a client's loop, and in the server's own.
+//! Tests of loops of calls, and of calls that do not run after a failure, in a client's loop and in
+//! the server's own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,12 +12,12 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 use super::http::{Served, call, request, serve};
 
-/// A call of a tool of the client's in the taught syntax.
+/// Returns the text of a call of a client's tool in the taught syntax.
 fn makes(tool: &str, arguments: &Value) -> String {
     mcp_call("", tool, arguments).replace("<server_name></server_name>\n", "")
 }
 
-/// A request with the tools `status`, which calls itself read-only, and `push`, which does not.
+/// Returns a request with the tools `status`, which is read-only, and `push`, which is not.
 fn working() -> Value {
     let mut asked = request(false);
     let tool = |name: &str, hints: Value| {
@@ -36,7 +37,7 @@ fn ran(asked: &mut Value, tool: &str, result: &str) {
     messages.push(json!({"role": "tool", "tool_call_id": id, "content": result}));
 }
 
-/// The names of the calls in an answer, and its text.
+/// Returns the names of the calls in an answer, and its text.
 fn answer(whole: &Value) -> (Vec<&str>, &str) {
     let message = &whole["choices"][0]["message"];
     let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -82,7 +83,7 @@ async fn a_clients_read_is_refused_after_the_same_result_as_often_as_it_may_come
     let said = told(&endpoint, 1);
     assert!(said.contains("this call was not run, since equal calls gave the same result 8 times in a row"), "{said}");
     assert!(said.contains("<tool_status status=\\\"not run\\\"") && !said.contains("waits"), "{said}");
-    // As long as it changes, and where what came between may have changed it, it goes out.
+    // The call is handed out while its result changes, and after calls that may have changed it.
     let growing: Vec<String> = (0..12).map(|n| format!("{n} %")).collect();
     let growing: Vec<&str> = growing.iter().map(String::as_str).collect();
     let between = [vec!["waits"; 8], vec!["push=OK"]].concat();
@@ -92,7 +93,7 @@ async fn a_clients_read_is_refused_after_the_same_result_as_often_as_it_may_come
         let (_, whole) = served.chat(&polled(results)).await;
         assert_eq!((answer(&whole).0, endpoint.requests()), (vec!["status"], 1), "{results:?}: {whole:#}");
     }
-    // What the person says next begins anew.
+    // A new message of the person resets the count.
     let mut asked = polled(&["waits"; 8]);
     asked["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "And now?"}));
     let endpoint = Endpoint::answer(reply);
@@ -117,7 +118,8 @@ async fn what_follows_a_rejected_call_is_corrected_with_it() {
     });
     let served = serve(&endpoint, |config| config).await;
     let mut asked = working();
-    // The read runs all the same, so that the answer is over; its result comes with all the rest.
+    // The read is handed out nevertheless, so that the answer ends; the notes about the failed
+    // calls come with the client's next request.
     let (_, whole) = served.chat(&asked).await;
     assert_eq!(answer(&whole).0, ["status"], "{whole:#}");
     let message = whole["choices"][0]["message"].clone();
@@ -129,7 +131,7 @@ async fn what_follows_a_rejected_call_is_corrected_with_it() {
     for part in ["idle", "there is no such tool", "the call of pusch before it in the same message did not succeed"] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // Where nothing runs, the model is told at once.
+    // If no call can run, the model is told at once.
     let wrong = [makes("push", &json!({"key": {"a": 1}})), makes("push", &json!({}))].concat();
     for wrong in
         [wrong, "<use_mcp_tool>\n<arguments>\n{\"key\": \n</use_mcp_tool>\n".to_owned() + &makes("push", &json!({}))]
@@ -146,8 +148,8 @@ async fn what_follows_a_rejected_call_is_corrected_with_it() {
     }
 }
 
-/// A server with the MCP-like tools `demo.read`, which calls itself read-only, and `demo.push`; how
-/// often each ran.
+/// Starts a server with the tools `demo.read`, which is read-only, and `demo.push`; the counters
+/// say how often each ran.
 async fn with_own(endpoint: &Endpoint, result: fn(usize) -> String) -> (Served, [Arc<AtomicUsize>; 2]) {
     let counts: [Arc<AtomicUsize>; 2] = Default::default();
     let counted = |count: &Arc<AtomicUsize>| {
@@ -177,7 +179,7 @@ async fn the_servers_own_tools_are_under_the_same_guard() {
     let (served, counts) = with_own(&endpoint, |_| "OK".to_owned()).await;
     assert_eq!(answer(&served.chat(&request(false)).await.1).1, "Five entries.");
     assert_eq!(counts[1].load(Ordering::Relaxed), 5);
-    // A read is told, and a model that does nothing else ends with an error of its own.
+    // A repeated read does not run, and a model that makes no other call ends with an error.
     let endpoint = Endpoint::answer(|seen, _| match seen.messages().contains("no further call will run") {
         false => Reply::text(&mcp_call("demo", "read", &json!({}))),
         true => Reply::text(&call()),
@@ -187,7 +189,7 @@ async fn the_servers_own_tools_are_under_the_same_guard() {
     assert_eq!((status.as_u16(), &whole["error"]["code"]), (502, &json!("same_calls")), "{whole:#}");
     assert!(whole["error"]["message"].as_str().unwrap().contains("the same call of read again"), "{whole:#}");
     assert_eq!(counts[0].load(Ordering::Relaxed), 8);
-    // What changes goes on, up to the limit on rounds.
+    // While the result changes, calls run up to the limit on rounds.
     let endpoint = Endpoint::answer(|_, number| match number {
         0..10 => Reply::text(&mcp_call("demo", "read", &json!({}))),
         _ => Reply::text("It is done."),

@@ -1,4 +1,4 @@
-//! `toolgraft_serve`: the adapter without HTTP, and the server over real sockets.
+//! Tests of `toolgraft_serve`: the adapter without HTTP, and the server over real sockets.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,4 +1,4 @@
-//! Images and sound of tools on their way to the model, in each interface.
+//! Tests of images and sound in tools' results, in each interface.
 
 use serde_json::{Map, Value, json};
 use toolgraft::message::{Image, Reads};
@@ -10,7 +10,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
 use super::http::{read, request, serve};
 
-/// The smallest image there is.
+/// The smallest possible image.
 const DOT: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 const DATA: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==";
@@ -24,7 +24,7 @@ fn sound() -> Value {
     json!({"type": "input_audio", "input_audio": {"data": MP3, "format": "mp3"}})
 }
 
-/// The parts that are no text of the message that tells the results.
+/// Returns the parts other than text of the message with the results.
 fn shown(endpoint: &Endpoint, at: usize) -> Vec<Value> {
     let seen = endpoint.seen();
     let told = seen[at].body["messages"].as_array().unwrap().last().unwrap().clone();
@@ -79,7 +79,7 @@ async fn a_client_s_results_show_their_images_in_each_interface_byte_for_byte() 
     }
 }
 
-/// A toolbox with a tool that gives a picture and its sound.
+/// Adds a toolbox with a tool that returns a picture and sound.
 fn with_camera(config: Config) -> Config {
     let shoot = |_: Map<String, Value>| async {
         let image = Image::new(DOT).map_err(|error| error.to_string())?;
@@ -91,7 +91,8 @@ fn with_camera(config: Config) -> Config {
     config.with_toolbox(functions, false).with_policy(Policy::new(DefaultDecision::Deny).allow("camera.shoot"))
 }
 
-/// What the model was shown of the camera's result, behind an endpoint that says this of it.
+/// Returns what the model was shown of the camera's result, with an endpoint that reports these
+/// modalities.
 async fn shown_of_the_camera(modalities: Value, set: impl FnOnce(Config) -> Config) -> Vec<Value> {
     let props = json!({"default_generation_settings": {"n_ctx": 8192}, "chat_template": "", "modalities": modalities});
     let endpoint = Endpoint::setup().serves("/props", props).answer(|_, number| match number {
@@ -113,7 +114,7 @@ async fn pictures_of_the_servers_own_tools_go_to_a_model_that_reads_them_and_to_
     let (asked, images) = (|config| config, |config: Config| config.with_reads(Reads::default().with_images(true)));
     assert_eq!(shown_of_the_camera(json!({}), images).await, [part()]);
     assert_eq!(shown_of_the_camera(json!({"vision": false, "audio": false}), asked).await, [Value::Null; 0]);
-    // What the endpoint says of the model counts as well, unless nothing is to be handed on.
+    // The endpoint's report about the model counts as well, unless media are kept from the model.
     let both = json!({"vision": true, "audio": true});
     assert_eq!(shown_of_the_camera(both.clone(), asked).await, [part(), sound()]);
     assert_eq!(shown_of_the_camera(json!({"audio": true}), asked).await, [sound()]);

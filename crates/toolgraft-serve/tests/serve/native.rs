@@ -1,5 +1,5 @@
-//! Tools in the request itself, and public faults of servers that take them: the client sees a right
-//! call in all of them.
+//! Tests of native tools, with reported faults of servers that take them: the client gets a correct
+//! call in every case.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,15 +16,15 @@ use super::shapes::{Chat, ask};
 const BY_PROMPT: &str = "<use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\"}\n\
                          </arguments>\n</use_mcp_tool>";
 
-/// What a client asks.
+/// Returns a client's request with these messages.
 fn asked(messages: Value) -> Value {
     let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tool = json!({"type": "function", "function": {"name": "get_weather", "description": "Weather of a city", "parameters": parameters}});
     Chat.request(messages, json!([tool]))
 }
 
-/// An endpoint that says that it takes tools, and answers a request that carries some so; one by
-/// prompt gets a right call.
+/// Returns an endpoint that says that it takes tools and answers a native request with this; a
+/// request by prompt gets a correct call.
 fn faulty(native: Reply) -> Endpoint {
     Endpoint::setup().tools(true).answer(move |request, _| match request.body.get("tools") {
         Some(_) => native.clone(),
@@ -36,7 +36,7 @@ async fn in_mode(endpoint: &Endpoint, mode: ToolsMode) -> Served {
     serve(endpoint, |config| config.with_tools_mode(mode)).await
 }
 
-/// Names and arguments of the calls that a client sees.
+/// Returns the names and arguments of the calls that a client gets.
 async fn calls(served: &Served, stream: bool) -> Vec<(String, Value)> {
     let mut body = asked(json!([Chat.says("user", "How is the weather in Oslo?")]));
     if !stream {
@@ -73,7 +73,7 @@ fn text(text: &str) -> Reply {
     Reply::events(&[says(text), stops("stop")]).done()
 }
 
-/// A call in the fields of the interface, in pieces.
+/// Returns a reply with a native call in pieces.
 fn pieces(pieces: &[Value], reason: &str) -> Reply {
     let chunks: Vec<Value> = pieces.iter().map(|call| delta(json!({"tool_calls": [call]}))).collect();
     Reply::events(&[chunks, vec![stops(reason)]].concat()).done()
@@ -83,15 +83,15 @@ fn piece(index: u64, id: &str, name: &str, arguments: impl Into<Value>) -> Value
     json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments.into()}})
 }
 
-/// Where a fault was reported, the answer to a request with tools, and how many requests a right call
-/// takes then.
+/// Returns, for each reported fault, the report, the answer to a request with tools, and the number
+/// of requests until a correct call.
 fn faults() -> Vec<(&'static str, Reply, usize)> {
     let error = |message: &str| json!({"error": {"code": 500, "message": message, "type": "server_error"}});
     let errs = |message: &str| Reply::new(500, &error(message).to_string());
     let streamed = |events: &[Value], message: &str| Reply::events(&[events, &[error(message)]].concat());
     let object = json!({"city": "Oslo"});
     vec![
-        // The call stands in the text.
+        // The call is in the text.
         (
             "vllm-project/vllm#17161",
             text("<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"),
@@ -214,7 +214,7 @@ fn faults() -> Vec<(&'static str, Reply, usize)> {
             ),
             2,
         ),
-        // It says that there are calls, or nothing at all.
+        // The server announces calls that are missing, or sends nothing.
         (
             "vllm-project/vllm#53255",
             Reply::events(&[delta(json!({"content": "", "tool_calls": []})), stops("tool_calls")]).done(),
@@ -231,7 +231,7 @@ fn faults() -> Vec<(&'static str, Reply, usize)> {
             Reply::events(&[thinks("<|tool_calls_section_begin|>"), stops("tool_calls")]).done(),
             2,
         ),
-        // Its calls are damaged.
+        // The calls are damaged.
         ("vllm-project/vllm#32152", pieces(&[piece(0, "c", "get_weather", "{\"city\": \"Oslo\"")], "tool_calls"), 2),
         ("vllm-project/vllm#21544", pieces(&[piece(0, "c", "get_weather", "{\"city\": \"Os")], "tool_calls"), 2),
         (
@@ -277,7 +277,7 @@ async fn calls_of_one_index_are_several() {
 
 #[tokio::test]
 async fn what_a_fault_taught_counts_for_the_next_request() {
-    // A fault of the endpoint is remembered; a damaged call may have been the model's.
+    // A fault of the endpoint is remembered; a damaged call may be the model's fault.
     for (reply, carried) in [
         (Reply::refused(500, "XML syntax error on line 7: unexpected EOF"), [true, false, false].as_slice()),
         (Reply::refused(400, "gemma3 does not support tools"), &[true, false, false]),
@@ -386,7 +386,8 @@ async fn an_endpoint_that_fails_either_way_is_asked_natively_again() {
     assert_eq!(seen, [true, false, true, false]);
 }
 
-/// What is left out of a client's long result is read on by the tool that the first request offers.
+/// The omitted part of a client's long result can be read with the tool that the first request
+/// offers.
 #[tokio::test]
 async fn a_clients_long_result_is_read_on_natively() {
     let book: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
@@ -483,7 +484,7 @@ async fn an_endpoint_that_says_nothing_of_tools_is_asked_by_prompt_and_native_st
     assert_eq!((status, endpoint.requests()), (500, 1));
 }
 
-/// Sixty tools about sheep, with long descriptions, and one that rolls a die.
+/// Returns sixty tools about sheep with long descriptions, and one that rolls a die.
 fn many_tools() -> Value {
     let mut names: Vec<String> = (0..60).map(|at| format!("count_sheep_{at}")).collect();
     names.push("roll_die".to_owned());
@@ -495,7 +496,7 @@ fn many_tools() -> Value {
     tools
 }
 
-/// An endpoint that takes tools, for a model with a context of 4,096 tokens.
+/// Returns an endpoint that takes tools, for a model with a context of 4,096 tokens.
 fn small(answer: impl FnMut(&toolgraft_testkit::endpoint::Seen, usize) -> Reply + Send + 'static) -> Endpoint {
     let props = json!({"default_generation_settings": {"n_ctx": 4_096}, "chat_template": "", "total_slots": 1,
         "chat_template_caps": {"supports_tools": true, "supports_tool_calls": true}});
@@ -507,8 +508,8 @@ fn names_of(request: &Value) -> Vec<&str> {
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
 }
 
-/// Of more tools than a quarter of the context has room for, those go with the request that the
-/// history means; the model finds another one, which is there from then on.
+/// If there are more tools than fit into a quarter of the context, the request carries those that
+/// the history means; the model finds another one, which later requests carry.
 #[tokio::test]
 async fn tools_of_a_request_keep_to_a_quarter_of_the_context() {
     let endpoint = small(|_, number| match number {
@@ -550,7 +551,8 @@ async fn a_tool_that_the_choice_names_goes_with_the_request() {
     assert_eq!((names_of(&seen[0].body), &seen[0].body["tool_choice"]), (vec!["roll_die"], &json!("required")));
 }
 
-/// A few tools that no shorter form of fits, and that no search has to find, go by the prompt.
+/// A few tools that fit in no shorter form, and none of which must be found by a search, are
+/// offered by prompt.
 #[tokio::test]
 async fn a_list_that_does_not_fit_goes_by_the_prompt() {
     for (mode, natively) in [(ToolsMode::Auto, false), (ToolsMode::Native, true)] {
@@ -568,7 +570,8 @@ async fn a_list_that_does_not_fit_goes_by_the_prompt() {
     }
 }
 
-/// DeepSeek V4 and Kimi in their thinking mode refuse calls whose reasoning does not come back; others refuse the field.
+/// DeepSeek V4 and Kimi in thinking mode refuse calls without their reasoning; other endpoints
+/// refuse the field.
 #[tokio::test]
 async fn the_reasoning_before_calls_goes_back_to_an_endpoint_that_asks_for_it() {
     let lacks = |request: &toolgraft_testkit::endpoint::Seen| {
@@ -598,7 +601,8 @@ async fn the_reasoning_before_calls_goes_back_to_an_endpoint_that_asks_for_it() 
     }
 }
 
-/// Mistral's templates take ids of nine letters and digits alone, and Kimi reads in its own which tool was called.
+/// Mistral's templates accept only identifiers of nine letters and digits, and Kimi reads from its
+/// own which tool was called.
 #[tokio::test]
 async fn the_endpoint_gets_its_own_ids_of_calls_back() {
     let call = |id: &str| {
@@ -626,6 +630,6 @@ async fn the_endpoint_gets_its_own_ids_of_calls_back() {
     let ids: Vec<_> = sent.iter().filter_map(|said| said["tool_calls"][0]["id"].as_str()).collect();
     let answered: Vec<_> = sent.iter().filter_map(|said| said["tool_call_id"].as_str()).collect();
     assert_eq!(ids, answered);
-    // A second one of the same name would answer the first.
+    // The same identifier a second time would make the result ambiguous.
     assert_eq!((ids[0], ids[1]), ("aB3dE5gH9", messages[3]["tool_calls"][0]["id"].as_str().unwrap()));
 }

@@ -1,4 +1,4 @@
-//! Ollama's interface in front of an endpoint that knows Chat Completions only.
+//! Tests of Ollama's interface with an endpoint that has Chat Completions only.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn request() -> Value {
     })
 }
 
-/// The request with these fields.
+/// Returns the request with these fields changed.
 fn with(change: Value) -> Value {
     let mut asked = request();
     asked.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
@@ -40,7 +40,7 @@ async fn get(served: &Served, path: &str) -> (u16, Value) {
     (status.as_u16(), answer)
 }
 
-/// The lines of a stream, without what differs each time.
+/// Returns the lines of a stream, without the members that differ each time.
 async fn lines(served: &Served, path: &str, body: &Value) -> Vec<Value> {
     let response = served.post(path, body).send().await.unwrap();
     assert_eq!(

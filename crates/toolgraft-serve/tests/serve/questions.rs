@@ -1,5 +1,4 @@
-//! What becomes of a client's request with tools: each question has one answer, whatever the API, and in the
-//! bindings for other languages.
+//! Tests that one rule holds in every API, and in the bindings for other languages.
 
 use serde_json::{Map, Value, json};
 use toolgraft::Dialect;
@@ -11,7 +10,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops, usage};
 use super::http::{Served, damaged, events, read, serve};
 use super::shapes::{Chat, Gemini, Messages, Ollama, Responses, SHAPES, Shape, ask};
 
-/// What an answer says, in no API's form.
+/// The content of an answer, independent of the API.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     text: String,
@@ -30,7 +29,7 @@ fn counts(usage: &Value, prompt: &str, answer: &str) -> (u64, u64) {
     (usage[prompt].as_u64().unwrap_or_default(), usage[answer].as_u64().unwrap_or_default())
 }
 
-/// A whole answer.
+/// Reads a whole answer.
 fn whole(shape: Shape, answer: &Value) -> Said {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let joined = |parts: &[Value]| parts.iter().map(|part| text_of(&part["text"])).collect::<String>();
@@ -88,7 +87,7 @@ fn whole(shape: Shape, answer: &Value) -> Said {
     }
 }
 
-/// The same of a stream.
+/// Reads an answer that is streamed.
 fn streamed(shape: Shape, stream: &str) -> Said {
     let lines: Vec<Value> = match shape {
         Ollama => stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
@@ -129,7 +128,7 @@ fn streamed(shape: Shape, stream: &str) -> Said {
     said
 }
 
-/// The same request answered whole, and as a stream.
+/// Returns the answers to the same request whole and as a stream.
 async fn both(served: &Served, shape: Shape, body: &Value) -> [Said; 2] {
     let (status, answer) = ask(served, shape, body.to_string()).await;
     assert_eq!(status, 200, "{shape:?}: {answer:#}");
@@ -145,7 +144,7 @@ async fn both(served: &Served, shape: Shape, body: &Value) -> [Said; 2] {
     [whole(shape, &answer), streamed(shape, &stream.text().await.unwrap())]
 }
 
-/// The text of the request that the endpoint gets for this history.
+/// Returns the text of the endpoint's request for this history.
 async fn sent(endpoint: &Endpoint, served: &Served, shape: Shape, history: Value) -> String {
     let body = shape.request(history, shape.tools(&["f"]));
     let (status, answer) = ask(served, shape, body.to_string()).await;
@@ -157,13 +156,13 @@ fn known() -> Known {
     Known::new(vec![toolgraft_bindings::tool(json!({"name": "f", "inputSchema": {"type": "object"}})).unwrap()])
 }
 
-/// A turn of the bindings, whose histories are those of Chat Completions.
+/// Makes a turn of the bindings, whose histories are those of Chat Completions.
 fn turn(history: Value) -> Turn {
     let Value::Array(messages) = history else { panic!("{history}") };
     Turn::new(&known(), messages, None, None, &Map::new()).unwrap()
 }
 
-/// The text of the request that a turn of the bindings sends for this history.
+/// Returns the text of the request that a turn of the bindings makes for this history.
 fn sent_by_a_turn(history: Value) -> String {
     Value::Array(turn(history).request().unwrap()).to_string()
 }
@@ -210,7 +209,7 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
         let sent = sent_by_a_turn(history);
         assert!(sent.contains("[mystery: riddle.txt]") && sent.contains("Read it."), "{role}: {sent}");
     }
-    // It is not what the user asked last.
+    // It is not the user's question.
     let result = json!({"role": "tool", "tool_call_id": "c1", "content": "1"});
     let history = json!([said("user", json!([text, mystery])), Chat.call(), result]);
     let told = sent(&endpoint, &served, Chat, history.clone()).await;
@@ -231,7 +230,7 @@ async fn a_tool_of_a_service_is_left_out_and_named() {
         let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
         body["tools"].as_array_mut().unwrap().push(hosted.clone());
         let kind = hosted["type"].as_str().unwrap_or("googleSearch");
-        // The second time the same tools are known.
+        // The second time the list of tools is cached.
         for _ in 0..2 {
             let answer = served.post(shape.path(), &body).send().await.unwrap();
             assert_eq!(answer.headers().get(LEFT_OUT_HEADER).unwrap(), kind, "{shape:?}");
@@ -240,7 +239,7 @@ async fn a_tool_of_a_service_is_left_out_and_named() {
             let sent = endpoint.take_seen().pop().unwrap().messages();
             assert!(sent.contains("f(") && !sent.contains("search"), "{shape:?}: {sent}");
         }
-        // Alone it is what only that service could answer.
+        // If it is the only tool, only the vendor's service could answer.
         let mut body = shape.request(json!([shape.says("user", "Hi")]), json!([]));
         body["tools"] = json!([hosted]);
         let (status, answer) = ask(&served, shape, body.to_string()).await;
@@ -286,7 +285,7 @@ async fn a_result_whose_call_was_cut_is_told_as_a_result() {
     }
 }
 
-/// The text stands between the marks of a result, and is not what the user asked.
+/// Asserts that the text is inside the frame of a result, and not part of the user's question.
 #[track_caller]
 fn is_framed(sent: &str, text: &str, what: &str) {
     let (before, after) = sent.split_once(text).unwrap_or_else(|| panic!("{what}: {sent}"));
@@ -391,7 +390,7 @@ async fn a_call_that_is_none_stays_in_the_text_where_it_is() {
 
 #[tokio::test]
 async fn model_usage_and_end_are_the_same_whole_and_streamed() {
-    // By the endpoint's reason: those of the APIs.
+    // Finish reasons of the endpoint, with those of the APIs.
     for (reason, ends) in [
         ("stop", ["stop", "end_turn", "completed", "STOP", "stop"]),
         ("length", ["length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "length"]),
@@ -472,7 +471,7 @@ async fn a_call_that_is_required_without_tools_is_refused_in_each_api() {
         (Responses, json!({"tool_choice": "required"})),
         (Gemini, json!({"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}})),
     ] {
-        // A call of the history makes it a request that is not passed on.
+        // A call in the history prevents the request from being passed through.
         let history = json!([shape.says("user", "Hi"), shape.call(), shape.result()]);
         let mut body = shape.request(history, json!([]));
         body.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
@@ -517,7 +516,7 @@ async fn an_endpoints_refusal_has_its_status_whole_and_streamed() {
     }
 }
 
-/// The tool `f`, deferred ones, and more.
+/// Returns the tool `f`, these deferred tools, and further ones.
 fn deferring(shape: Shape, deferred: &[&str], more: &[Value]) -> Value {
     let mut deferred = shape.tools(deferred).as_array().unwrap().clone();
     deferred.iter_mut().for_each(|tool| tool["defer_loading"] = json!(true));
@@ -554,7 +553,7 @@ async fn a_deferred_tool_is_listed_once_something_names_it() {
     }
 }
 
-/// The vendor's service would search among them.
+/// The vendor's service would search among these tools.
 #[tokio::test]
 async fn a_search_among_deferred_tools_is_answered_here() {
     let written =
@@ -575,7 +574,7 @@ async fn a_search_among_deferred_tools_is_answered_here() {
         let listed =
             ["close_ticket(", "measure_rain("].map(|tool| seen.iter().filter(|sent| sent.contains(tool)).count());
         assert_eq!(listed, [1, 0], "{shape:?}: {seen:#?}");
-        // What the question means is listed at once.
+        // A tool that the question means is listed at once.
         let body = shape.request(json!([shape.says("user", "Measure the rain.")]), tools);
         let (status, _) = ask(&served, shape, body.to_string()).await;
         let sent = endpoint.take_seen().remove(0).messages();

@@ -1,5 +1,5 @@
-//! What the endpoint itself says of an answer: that the model refuses, that it was withheld,
-//! that there is none.
+//! Tests of an endpoint's statement about an answer: that the model refuses, that the answer was
+//! withheld, or that there is none.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, says, stops};
@@ -16,7 +16,7 @@ fn refusing() -> Reply {
     Reply::events(&[refuses(WORDS[0]), refuses(WORDS[1]), stops("stop")]).done()
 }
 
-/// The question of [`request`] in the other interfaces: path and body.
+/// Returns path and body of the question of [`request`] in the other interfaces.
 fn others(stream: bool) -> [(&'static str, Value); 3] {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let messages = json!({
@@ -36,7 +36,7 @@ fn others(stream: bool) -> [(&'static str, Value); 3] {
     [("/v1/messages", messages), ("/v1/responses", responses), (gemini_path, gemini)]
 }
 
-/// The whole answers of the four interfaces, Chat Completions first.
+/// Returns the whole answers of the four interfaces, Chat Completions first.
 async fn whole(served: &Served) -> Vec<(u16, Value)> {
     let (status, chat) = served.chat(&request(false)).await;
     let mut all = vec![(status.as_u16(), chat)];
@@ -47,7 +47,7 @@ async fn whole(served: &Served) -> Vec<(u16, Value)> {
     all
 }
 
-/// The same as the data of their streams' events.
+/// Returns the data of the events of their streams.
 async fn streamed(served: &Served) -> Vec<Vec<Value>> {
     let mut all = Vec::new();
     for (path, body) in [("/v1/chat/completions", request(true))].into_iter().chain(others(true)) {
@@ -58,7 +58,7 @@ async fn streamed(served: &Served) -> Vec<Vec<Value>> {
     all
 }
 
-/// All texts at this place of the events, joined.
+/// Joins all texts at this place of the events.
 fn joined(events: &[Value], pointer: &str) -> String {
     events.iter().filter_map(|event| event.pointer(pointer)?.as_str()).collect()
 }
@@ -182,8 +182,8 @@ async fn other_words_for_the_end_are_an_end() {
     }
 }
 
-/// In a line a call may be an example: the model is asked for it once more, and the first one is
-/// not shown as text before that.
+/// A call inside a line may be an example: the model is asked once more, and until then the first
+/// one is not sent as text.
 #[tokio::test]
 async fn a_call_that_is_asked_for_once_more_is_not_told_as_text_before() {
     let call = super::http::call();

@@ -1,5 +1,5 @@
-//! What the endpoint gets of what clients send: bodies of agents, SDKs and libraries as they were recorded,
-//! and the scripted sessions of every API. `UPDATE=1` writes the expected bodies anew.
+//! Tests of the endpoint's requests for recorded bodies of agents, SDKs and libraries, and for
+//! scripted sessions of every API. `UPDATE=1` rewrites the expected bodies.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply};
 use super::http::serve;
 use super::sessions;
 
-/// Stands for the same field of the body before: alone, or with the number of items that are the same.
+/// Stands for the same field of the previous body: alone, or with the number of equal items.
 const SAME: &str = "=";
 
-/// Stands beside that number for the items that follow.
+/// The member beside that number with the items that follow.
 const MORE: &str = "+";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/requests")
 }
 
-/// The whole body of which this row holds what is new.
+/// Returns the whole body for a row that holds only what is new.
 fn whole(row: &Value, before: &Value) -> Value {
     let field = |(name, value): (&String, &Value)| {
         let value = match value.get(SAME).and_then(Value::as_u64) {
@@ -37,7 +37,7 @@ fn whole(row: &Value, before: &Value) -> Value {
     Value::Object(row.as_object().unwrap().iter().map(field).collect())
 }
 
-/// What of a body is new.
+/// Returns what is new in a body.
 fn row(body: &Value, before: &Value) -> Value {
     let Some(body) = body.as_object() else { return body.clone() };
     let field = |(name, value): (&String, &Value)| {
@@ -54,7 +54,7 @@ fn row(body: &Value, before: &Value) -> Value {
     Value::Object(body.iter().map(field).collect::<Map<_, _>>())
 }
 
-/// The requests of a recorded client: path and body.
+/// Returns the requests of a recorded client: path and body.
 fn recorded(file: &Path) -> Vec<(String, Value)> {
     let mut before = Value::Null;
     let text = std::fs::read_to_string(file).unwrap();
@@ -66,7 +66,7 @@ fn recorded(file: &Path) -> Vec<(String, Value)> {
     text.lines().map(read).collect()
 }
 
-/// Compares what the endpoint got with what is expected, line by line.
+/// Compares the endpoint's requests with the expected ones, line by line.
 #[track_caller]
 fn compare(name: &str, found: &[(usize, Value)]) {
     let (mut lines, mut before) = (String::new(), Value::Null);

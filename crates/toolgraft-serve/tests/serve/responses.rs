@@ -1,4 +1,4 @@
-//! OpenAI's Responses in front of an endpoint that knows Chat Completions only.
+//! Tests of OpenAI's Responses with an endpoint that has Chat Completions only.
 
 use serde_json::{Value, json};
 use toolgraft_serve::Config;
@@ -26,7 +26,8 @@ async fn ask(served: &Served, body: &Value) -> (u16, Value) {
     (status.as_u16(), body)
 }
 
-/// The events of a stream: each named by its line, and numbered from 0.
+/// Returns the events of a stream, and asserts that each has the name of its line and that they are
+/// numbered from 0.
 async fn events(served: &Served, body: &Value) -> Vec<Value> {
     let text = served.post("/v1/responses", body).send().await.unwrap().text().await.unwrap();
     let blocks = text.split("\n\n").filter(|block| block.starts_with("event: "));
@@ -153,7 +154,7 @@ async fn an_item_that_is_named_is_the_one_that_was_sent_to_this_client() {
         let items = output.as_array().unwrap();
         let question = json!({"role": "user", "content": "How is the weather?"});
         let result = json!({"type": "function_call_output", "call_id": items[2]["call_id"], "output": "-3 degrees"});
-        // A client may leave the type out.
+        // A client may omit the type.
         let mut named: Vec<Value> =
             items.iter().map(|item| json!({"type": "item_reference", "id": item["id"]})).collect();
         named[1] = json!({"id": items[1]["id"]});
@@ -168,7 +169,7 @@ async fn an_item_that_is_named_is_the_one_that_was_sent_to_this_client() {
         let [.., whole, short] = &seen[..] else { panic!("{seen:?}") };
         assert!(whole.messages().contains("-3 degrees"), "{}", whole.messages());
         assert_eq!(whole.messages(), short.messages());
-        // Another client's stay its own.
+        // Another client's items cannot be read.
         let other = served.post("/v1/responses", &input(&named)).bearer_auth("another");
         let (status, body) = read(other.send().await.unwrap()).await;
         assert_eq!((status.as_u16(), &body["error"]["param"]), (400, &json!("input[1].id")), "{body:#}");
@@ -275,7 +276,7 @@ async fn a_failure_in_mid_stream_is_an_error_and_a_failed_answer() {
     assert!(error["message"].as_str().unwrap().contains("broke off"));
     assert_eq!((&failed["type"], &failed["response"]["status"]), (&json!("response.failed"), &json!("failed")));
     assert_eq!(failed["response"]["output"][0]["status"], "incomplete", "{failed:#}");
-    // Where nothing was sent there is a status.
+    // Before anything was sent the error has a status.
     let endpoint = Endpoint::answer(|_, _| Reply::text(&damaged()));
     let served = serve(&endpoint, Config::with_strict_calls).await;
     let (status, body) = ask(&served, &request(true)).await;

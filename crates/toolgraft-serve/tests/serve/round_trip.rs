@@ -1,5 +1,5 @@
-//! What a client's tool said reaches the model byte for byte whatever the interface, and comes
-//! back in the arguments of a model that repeats it.
+//! Tests that a result of a client's tool reaches the model byte for byte in every interface, and
+//! comes back in the arguments of a model that repeats it.
 
 use serde_json::{Value, json};
 use toolgraft::Dialect;
@@ -10,7 +10,8 @@ use toolgraft_testkit::nasty::NASTY;
 
 use super::http::{read, serve};
 
-/// Interfaces: path, and the request of a client whose tool said this.
+/// An interface: its path, and a function that makes the request of a client whose tool returned
+/// this text.
 type Interface = (&'static str, fn(&str) -> Value);
 
 const INTERFACES: [Interface; 4] = [
@@ -62,15 +63,15 @@ fn last(seen: &Seen) -> &str {
     seen.body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
 }
 
-/// The text of the last result: the one in the frame that the message begins with.
+/// Returns the text of the last result, in the frame that the message begins with.
 fn framed(message: &str) -> &str {
-    let (_, behind) = message.split_once(" end=\"").unwrap();
-    let (code, behind) = behind.split_once("\">\n").unwrap();
-    // Of an empty one there is no line.
-    behind.split_once(&format!("\n</tool_result {code}>")).map_or("", |(text, _)| text)
+    let (_, after) = message.split_once(" end=\"").unwrap();
+    let (code, after) = after.split_once("\">\n").unwrap();
+    // An empty result has no line.
+    after.split_once(&format!("\n</tool_result {code}>")).map_or("", |(text, _)| text)
 }
 
-/// The content that the client is told to write.
+/// Returns the content that the client is told to write.
 fn written(answer: &Value) -> String {
     let arguments = |text: &Value| serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap();
     let first = |list: &Value, of: &str| {
@@ -93,7 +94,7 @@ fn written(answer: &Value) -> String {
 #[tokio::test]
 async fn a_result_that_is_repeated_is_the_argument() {
     let endpoint = Endpoint::answer(|seen, _| {
-        // With one thing more: the very call whose result was just told would not be handed out.
+        // A further argument, since a call equal to the one just answered would not be handed out.
         let shown = json!({"content": framed(last(seen)), "again": true});
         Reply::text(&write_call(Dialect::UseMcpTool, None, "write", shown.as_object().unwrap()))
     });

@@ -1,5 +1,5 @@
-//! An agent's session of many calls: what its requests cost, and that each begins with the one before
-//! it, so that the endpoint need not read that anew.
+//! Tests of an agent's session with many calls: the size of its requests, and that each begins with
+//! the one before, so that the endpoint can use its prompt cache.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,25 +13,27 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage}
 use super::http::serve;
 use super::shapes::{Chat, Gemini, Messages, Ollama, Responses, SHAPES, Shape, ask};
 
-/// Calls of the session.
+/// Number of calls in the session.
 const STEPS: usize = 40;
 
-/// What a session's messages may hold at most, tools and system text apart, in percent of the client's own.
+/// Returns the maximum size of a session's messages, without tools and system text, in percent of
+/// the client's own.
 fn most_percent() -> usize {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/counts/limits.json");
     let limits: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     usize::try_from(limits["kept"]["session_characters_percent"].as_u64().unwrap()).unwrap()
 }
 
-/// What of a request may be processed anew beyond what is new in it, in percent.
+/// Maximum part of a request, in percent, that is not new and has to be processed again.
 const ANEW: usize = 5;
 
 const TASK: &str = "Make the tests of the parser pass, and say in one sentence what was wrong.";
 
-/// What Claude Code puts beside a person's words, and beside results.
+/// Text that Claude Code adds to a person's message and to results.
 const REMINDER: &str = "<system-reminder>\nAs you answer the user's questions, you can use the following context:\n# claudeMd\nUse four spaces.\n</system-reminder>";
 
-/// The command of a step, and what it says: a line, some lines, or a part of a file, as agents have them.
+/// Returns the command of a step and its output: one line, some lines, or a part of a file, as
+/// agents have them.
 fn step(at: usize) -> (Value, String) {
     let command = match at % 4 {
         0 => format!("cd /home/user/project && cargo test --test parser case_{at} 2>&1 | tail -n 5"),
@@ -44,12 +46,12 @@ fn step(at: usize) -> (Value, String) {
     (json!({"command": command, "description": format!("Step {at} of the task")}), (0..lines).map(line).collect())
 }
 
-/// Characters of messages as they are sent.
+/// Returns the number of characters of serialized messages.
 fn written(messages: &[Value]) -> usize {
     messages.iter().map(|message| message.to_string().chars().count()).sum()
 }
 
-/// The messages that a client sends next, after an answer with one call.
+/// Returns the messages that a client sends after an answer with one call.
 fn goes_on(shape: Shape, answer: &Value, result: &str) -> Vec<Value> {
     match shape {
         Chat => {
@@ -87,7 +89,7 @@ fn goes_on(shape: Shape, answer: &Value, result: &str) -> Vec<Value> {
 struct Played {
     /// Bodies of the requests to the endpoint.
     bodies: Vec<Value>,
-    /// Characters of the client's messages, of all requests.
+    /// Characters of the client's messages, summed over all requests.
     own: usize,
 }
 
@@ -122,8 +124,8 @@ async fn play(shape: Shape, set: fn(Config) -> Config) -> Played {
     Played { bodies: endpoint.take_seen().into_iter().map(|seen| seen.body).collect(), own }
 }
 
-/// A session of each API: its name, and the bodies that the endpoint gets. Identifiers of calls are another each
-/// time, and are numbered.
+/// Returns a session of each API: its name, and the bodies of the endpoint's requests. Identifiers
+/// of calls differ each time and are replaced by numbers.
 pub(crate) async fn bodies() -> Vec<(String, Vec<Value>)> {
     let mut all = Vec::new();
     for shape in SHAPES {
@@ -134,8 +136,8 @@ pub(crate) async fn bodies() -> Vec<(String, Vec<Value>)> {
     all
 }
 
-/// The body with each identifier that the server made by its number, and so the ends of frames, which are
-/// hashes of what is in them.
+/// Returns the body with each identifier that the server made replaced by its number, and so the
+/// codes at the ends of frames, which are hashes of their content.
 fn numbered(body: &Value, made: &mut Vec<String>) -> Value {
     let text = ["call_", "<tool_result end=\\\"", "</tool_result "].iter().fold(body.to_string(), |text, begins| {
         let mut parts = text.split(begins);
@@ -153,7 +155,7 @@ fn numbered(body: &Value, made: &mut Vec<String>) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What the endpoint got from the task on, behind the tools and what shows how to call them.
+/// Returns the endpoint's messages from the task on, after the tools and the examples.
 fn from_task(messages: &[Value]) -> &[Value] {
     let at = messages.iter().position(|message| message["content"].as_str().unwrap().contains(TASK)).unwrap();
     &messages[at..]
@@ -178,7 +180,7 @@ async fn a_long_session_costs_little_more_than_the_clients_own_words() {
     }
 }
 
-/// The requests of a recorded session of opencode, each with one more call and its result.
+/// Returns the requests of a recorded session of opencode, each with one more call and its result.
 pub(crate) fn recorded() -> impl Iterator<Item = Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sessions/opencode.json");
     let last: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -190,8 +192,8 @@ pub(crate) fn recorded() -> impl Iterator<Item = Value> {
     })
 }
 
-/// In the words of the client, who was never answered here: what the model wrote is not known. Of a
-/// request the last message alone is told anew, since it holds what is said for now.
+/// The recorded client was not answered by this server, so the model's own text is not known. Only
+/// the last message of a request changes, since it holds the additions for that request.
 #[tokio::test]
 async fn a_recorded_agents_requests_begin_with_the_one_before() {
     for set in [|config: Config| config, |config: Config| config.with_tools_mode(ToolsMode::Native)] {
@@ -201,7 +203,7 @@ async fn a_recorded_agents_requests_begin_with_the_one_before() {
             let (status, answer) = ask(&served, Chat, request.to_string()).await;
             assert_eq!(status, 200, "{answer:#}");
         }
-        // As templates write them: who speaks, then the text.
+        // As chat templates render messages: the role, then the text.
         let text = |messages: &Value| {
             let written =
                 |message: &Value| format!("<{}>{}{}", message["role"], message["content"], message["tool_calls"]);
@@ -217,7 +219,7 @@ async fn a_recorded_agents_requests_begin_with_the_one_before() {
     }
 }
 
-/// What an operator is told of it: on the line, in the counts, of the request that is looked at.
+/// The log, the metrics and the inspector report it to the operator.
 #[tokio::test]
 async fn how_much_of_a_prompt_was_said_before_is_told() {
     let details = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 5, "total_tokens": 905,
@@ -250,7 +252,7 @@ async fn how_much_of_a_prompt_was_said_before_is_told() {
     assert_eq!(inspector.list().iter().rev().map(|request| request.prompt).collect::<Vec<_>>(), costs);
 }
 
-/// What a client's context holds is what the last round took; what all cost stands beside it.
+/// A client measures its context by the last round's usage; the sum is reported separately.
 #[tokio::test]
 async fn usage_is_that_of_the_round_that_is_delivered() {
     let call = |text: &str, prompt: u64| Reply::events(&[says(text), stops("stop"), usage(prompt, 7)]).done();
@@ -269,7 +271,8 @@ async fn usage_is_that_of_the_round_that_is_delivered() {
     );
 }
 
-/// A description that the listing does not hold is told, and may be longer; tools may be left out.
+/// Descriptions that the listing cuts are reported, and its length can be configured; tools can be
+/// left out.
 #[tokio::test]
 async fn how_much_of_the_tools_is_listed_is_told_and_set() {
     let long = format!("Begin. {} End of it.", "More of this. ".repeat(60));
@@ -297,7 +300,7 @@ async fn how_much_of_the_tools_is_listed_is_told_and_set() {
     }
 }
 
-/// Tools that would fill more than a quarter of what the model really has are listed shorter.
+/// Tools that would take more than a quarter of the actual context are listed in a shorter form.
 #[tokio::test]
 async fn the_listing_follows_the_endpoints_context() {
     for (context, is_short) in [(4_096, true), (65_536, false)] {
@@ -318,7 +321,7 @@ async fn the_listing_follows_the_endpoints_context() {
     }
 }
 
-/// A message that a limit cut off is asked for again once at most, and only where less may fit.
+/// A message that a limit cut off is asked for once more at most, and only if less may fit.
 #[tokio::test]
 async fn what_no_further_round_can_mend_is_not_asked_for_again() {
     let whole = super::http::call();
@@ -338,7 +341,7 @@ async fn what_no_further_round_can_mend_is_not_asked_for_again() {
     }
 }
 
-/// An endpoint that reads the end of a prompt alone, and does not say so, has lost the tools.
+/// An endpoint that silently reads only the end of a prompt has lost the tools.
 #[tokio::test]
 async fn a_prompt_that_the_endpoint_cut_is_told() {
     for (read, cut) in [(4_096, true), (30_000, false)] {
@@ -355,8 +358,8 @@ async fn a_prompt_that_the_endpoint_cut_is_told() {
     }
 }
 
-/// Of more tools than there is room for, those are listed that the history means; the model finds
-/// and calls another one, and the client sees nothing of the search.
+/// If there is no room for all tools, those that the history means are listed; the model finds and
+/// calls another one, and the client sees nothing of the search.
 #[tokio::test]
 async fn tools_that_nobody_asked_for_are_found_and_not_listed() {
     let rounds = [mcp_call("", "find_tool", &json!({"query": "roll a die"})), mcp_call("", "roll_die", &json!({}))];
@@ -390,7 +393,7 @@ async fn tools_that_nobody_asked_for_are_found_and_not_listed() {
     assert!(listed(1, "roll_die("), "{}", seen[1].messages());
 }
 
-/// What is left out of a client's long result the model reads on, and the client sees nothing of it.
+/// The model reads the omitted part of a client's long result, and the client sees nothing of that.
 #[tokio::test]
 async fn what_is_left_out_of_a_result_is_read_on_within_the_request() {
     let book: String = (0..20_000).map(|line| format!("line {line}\n")).collect();

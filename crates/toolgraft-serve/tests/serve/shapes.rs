@@ -1,4 +1,4 @@
-//! The interfaces of clients, by what differs in their requests, answers and errors.
+//! The interfaces of clients, with the differences in their requests, answers and errors.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Shape {
         }
     }
 
-    /// Where an answer as a stream is asked for.
+    /// Returns the path for an answer as a stream.
     pub(crate) fn stream_path(self) -> &'static str {
         match self {
             Gemini => "/v1beta/models/m:streamGenerateContent?alt=sse",
@@ -39,7 +39,7 @@ impl Shape {
         }
     }
 
-    /// A request with these messages and tools.
+    /// Returns a request with these messages and tools.
     pub(crate) fn request(self, messages: Value, tools: Value) -> Value {
         match self {
             Chat => json!({"model": "m", "messages": messages, "tools": tools}),
@@ -68,7 +68,7 @@ impl Shape {
         names.iter().map(|name| self.tool(name, Some(json!({"type": "object"})))).collect()
     }
 
-    /// A message of the role `user` or `assistant` with a text.
+    /// Returns a message of the role `user` or `assistant` with a text.
     pub(crate) fn says(self, role: &str, text: &str) -> Value {
         match self {
             Chat | Messages | Responses | Ollama => json!({"role": role, "content": text}),
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// A call of the tool `f`, and its result.
+    /// Returns a call of the tool `f`.
     pub(crate) fn call(self) -> Value {
         match self {
             Chat => json!({"role": "assistant", "content": null, "tool_calls": [
@@ -104,7 +104,7 @@ impl Shape {
         }
     }
 
-    /// Requires a call of the tool of this name. Ollama's API has no field for it.
+    /// Requires a call of the tool with this name. Ollama's API has no field for it.
     pub(crate) fn chooses(self, request: &mut Value, name: &str) {
         match self {
             Chat => request["tool_choice"] = json!({"type": "function", "function": {"name": name}}),
@@ -118,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// The message and the place of an error, which has this interface's own form.
+    /// Returns message and place of an error, and asserts that it has this interface's form.
     #[track_caller]
     pub(crate) fn error(self, status: u16, body: &Value) -> (String, String) {
         let error = &body["error"];
@@ -144,13 +144,13 @@ impl Shape {
     }
 }
 
-/// A message that begins with its place, since the shape has no field for it.
+/// Splits a message that begins with its place, for interfaces without a field for that.
 fn placed(message: &str) -> (String, String) {
     let place = message.split_once(": ").map(|(place, _)| place).filter(|place| !place.contains(' '));
     (message.to_owned(), place.unwrap_or_default().to_owned())
 }
 
-/// What the server says to a body, which it does before long.
+/// Returns the server's answer to a body; fails if there is none within the time limit.
 pub(crate) async fn ask(served: &Served, shape: Shape, body: String) -> (u16, Value) {
     let sent = served.client.post(format!("{}{}", served.url, shape.path())).header("content-type", "application/json");
     let answered =

@@ -1,4 +1,4 @@
-//! Edits of a text that a client's history has not shown of the file.
+//! Tests of edits of a text that a client's history has not shown from the file.
 
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
@@ -7,7 +7,7 @@ use super::http::{Served, request, serve};
 
 const SHOWN: &str = "     1→[server]\n     2→    port = 8080\n     3→name = \"a\"";
 
-/// A request whose history has read `a.toml`, with this result.
+/// Returns a request whose history has read `a.toml`, with this result.
 fn history(result: &str) -> Value {
     let mut asked = request(false);
     let text = json!({"type": "string"});

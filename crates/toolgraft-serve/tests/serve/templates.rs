@@ -1,5 +1,5 @@
-//! What an endpoint gets is what its model's chat template takes: public templates render every
-//! history, and no text of it is lost.
+//! Tests that chat templates accept the endpoint's requests: public templates render every history,
+//! and no text of it is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use toolgraft::dialect::Profile;
 use toolgraft_serve::Config;
 use toolgraft_testkit::client_histories::{STRICT, histories, marks, sent};
 
-/// An environment with what `transformers` gives to templates.
+/// Returns an environment with the functions that `transformers` gives to templates.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().unwrap();
@@ -27,7 +27,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// A template without the marks of what is learned from, which `transformers` alone knows.
+/// Returns a template without the tags for training data, which only `transformers` has.
 fn source(path: &Path) -> String {
     let mut text = std::fs::read_to_string(path).unwrap();
     for tag in ["generation", "endgeneration"] {

@@ -1,4 +1,5 @@
-//! What endpoints refuse, name otherwise or leave without a word, and the client sees nothing of.
+//! Tests of features that endpoints refuse, name differently or drop silently, without an effect
+//! for the client.
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -7,14 +8,14 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply, delta, says, stops};
 use super::http::serve;
 use super::shapes::{Chat, ask};
 
-/// What endpoints say that know no system role or no `stream_options`, in their own words.
+/// Messages of endpoints without a system role or without `stream_options`.
 #[tokio::test]
 async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_then_on() {
     for (status, words, refused) in [
         (400, "System role not supported", "system"),
         (500, "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...", "system"),
         (400, "Extra inputs are not permitted: stream_options", "stream_options"),
-        // As FastAPI says it: the field stands beside the words.
+        // FastAPI's form has the field beside the message.
         (422, "Extra inputs are not permitted", "stream_options"),
     ] {
         let endpoint =
@@ -40,7 +41,7 @@ async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_th
     }
 }
 
-/// What a model thought, in each field that endpoints have for it, and in several at once.
+/// Reasoning is read from each field that endpoints use, and from several at once.
 #[tokio::test]
 async fn reasoning_is_read_from_each_field_that_endpoints_have_for_it() {
     let details = json!([{"type": "reasoning.text", "text": "deep", "index": 0}]);
@@ -63,7 +64,7 @@ async fn reasoning_is_read_from_each_field_that_endpoints_have_for_it() {
     }
 }
 
-/// A field of that name that is no text is an endpoint's own affair.
+/// A field of that name that is not text is ignored.
 #[tokio::test]
 async fn a_field_that_is_no_reasoning_costs_no_text() {
     let events = [delta(json!({"thinking": {"type": "enabled"}, "content": "Hi."})), stops("stop")];
@@ -74,8 +75,8 @@ async fn a_field_that_is_no_reasoning_costs_no_text() {
     assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("Hi.")), "{answer:#}");
 }
 
-/// A server that leaves kept connections without a word, as load balancers and llama.cpp do: the
-/// first request of each connection is answered, the second meets a closed one.
+/// A server that silently closes kept connections, as load balancers and llama.cpp do: it answers
+/// the first request of each connection, and the second finds it closed.
 #[tokio::test]
 async fn a_kept_connection_that_was_closed_costs_no_request() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -86,13 +87,14 @@ async fn a_kept_connection_that_was_closed_costs_no_request() {
                 use tokio::io::{AsyncReadExt, AsyncWriteExt};
                 let mut read = Vec::new();
                 for times in 0..2 {
-                    // Up to the end of a request: its head, and its body, which is JSON. What is asked
-                    // about the model is a head alone.
+                    // Reads one request: its head, and its body, which is JSON. Requests about the
+                    // model have a head only.
                     loop {
                         let mut bytes = [0; 4096];
                         let n = stream.read(&mut bytes).await.unwrap_or_default();
                         read.extend_from_slice(&bytes[..n]);
                         let is_asked = read.starts_with(b"GET") && read.ends_with(b"\r\n\r\n");
+                        // 0 bytes: the client has closed the connection.
                         if n == 0 || is_asked || read.ends_with(b"}") {
                             break;
                         }
@@ -122,7 +124,7 @@ async fn a_kept_connection_that_was_closed_costs_no_request() {
     }
 }
 
-/// The encodings of HTTP that are read.
+/// The content encodings that are supported.
 const ENCODINGS: [&str; 2] = ["gzip", "deflate"];
 
 async fn compressed(encoding: &str, text: &str) -> Vec<u8> {
@@ -140,7 +142,7 @@ async fn compressed(encoding: &str, text: &str) -> Vec<u8> {
     }
 }
 
-/// A gateway that compresses whatever was accepted.
+/// A gateway that compresses the answer to every request that accepts it.
 #[tokio::test]
 async fn an_answer_that_is_compressed_unasked_is_read() {
     for encoding in ENCODINGS {

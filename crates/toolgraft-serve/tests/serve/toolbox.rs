@@ -1,4 +1,4 @@
-//! A toolbox behind the server: its calls run here, beside the client's own.
+//! Tests of the toolbox: its calls run on the server, beside the client's own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ async fn what_hidden_rounds_brought_is_told_when_the_client_comes_back() {
     let roles: Vec<&str> = told.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user", "assistant", "user"]);
     assert!(told[3]["content"].as_str().unwrap().contains("SWORDFISH"), "{:#}", told[3]);
-    // Somebody else's history holds nothing of it.
+    // Another history does not contain it.
     let other = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "call_x", "function": {"name": "weather", "arguments": "{}"}}]});
     asked["messages"] =
         json!([{"role": "user", "content": "Hi"}, other, {"role": "tool", "tool_call_id": "call_x", "content": "1"}]);
@@ -75,7 +75,7 @@ async fn behind_the_limit_on_calls_the_model_is_asked_for_its_answer() {
         let (status, whole) = served.chat(&asked).await;
         assert_eq!((status.as_u16(), &whole["choices"][0]["message"]["content"]), (200, &json!("That is all.")));
         assert_eq!(begun.load(Ordering::Relaxed), most, "{whole:#}");
-        // A call of the client's own is none of them.
+        // A call of the client does not count.
         let endpoint = Endpoint::answer(|_, _| Reply::text(&call()));
         let served = serve(&endpoint, |config| with_toolbox(config).with_max_calls(most)).await;
         assert_eq!(served.chat(&asked).await.1["choices"][0]["finish_reason"], "tool_calls");
@@ -188,7 +188,8 @@ async fn behind_results_that_may_be_anybodys_words_only_what_reads_or_is_named_r
         let endpoint = Endpoint::answer(|_, number| match number {
             0 => Reply::text(&mcp_call("web", "page", &json!({}))),
             1 => Reply::text(&mcp_call("files", "look", &json!({}))),
-            // The client's own call comes between: what is known of the page goes with it.
+            // The client's own call comes between; the knowledge about the page's text is carried
+            // by its identifier.
             2 => Reply::text(&call()),
             3 => Reply::text(&mcp_call("files", "send", &json!({}))),
             _ => Reply::text("Done."),
@@ -251,8 +252,8 @@ async fn a_permission_for_some_arguments_runs_no_other_call() {
     }
 }
 
-/// The servers `web`, whose words may be anybody's, and `files`; each call that runs is told.
-/// `peek` is of `web`, `look` of `files`, and both call themselves read-only.
+/// Adds the servers `web`, whose results may be text of third parties, and `files`; the receiver
+/// gets each call that runs. `peek` of `web` and `look` of `files` are read-only.
 fn trusting(
     allow: &'static [&'static str],
 ) -> (impl Fn(Config) -> Config + Clone, std::sync::mpsc::Receiver<&'static str>) {
@@ -282,7 +283,7 @@ fn calls(server: &str, tool: &str) -> Reply {
     Reply::text(&mcp_call(server, tool, &json!({})))
 }
 
-/// Goes on from an answer, with the client's result or a further question.
+/// Continues after an answer with the client's result or a further question.
 fn goes_on(asked: &mut Value, answer: &Value) {
     let message = answer["choices"][0]["message"].clone();
     let next = match message["tool_calls"][0]["id"].as_str() {
@@ -308,7 +309,8 @@ async fn an_untrusted_servers_own_word_lets_nothing_run_behind_it() {
 
 #[tokio::test]
 async fn the_mark_of_untrusted_words_lasts_for_the_conversation() {
-    // An answer, a further question: no call of the client's carries anything.
+    // An answer and a further question, without a call of the client whose identifier could carry
+    // the mark.
     let (set, told) = trusting(&["*"]);
     let endpoint = Endpoint::answer(|_, number| match number {
         0 => calls("web", "page"),

@@ -1,5 +1,5 @@
-//! What only an API's vendor can serve is refused in the form from which its clients go on, and nothing is
-//! made up in its place.
+//! Tests that features which only an API's vendor can serve are refused in the form that lets its
+//! clients continue, and that nothing is invented in their place.
 
 use serde_json::{Map, Value, json};
 use toolgraft::{Catalog, Functions, Tool};
@@ -9,7 +9,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply};
 use super::http::{events, read, serve};
 use super::shapes::{Gemini, Messages, Responses, Shape};
 
-/// The hosted tools of each API, and one that clients run.
+/// Returns a hosted tool of this type in each API's form.
 fn offered(shape: Shape, hosted: &str) -> Value {
     match shape {
         Messages => json!({"type": hosted, "name": hosted.rsplit_once('_').unwrap().0}),
@@ -200,7 +200,7 @@ async fn a_search_of_the_servers_own_answers_in_the_vendors_form() {
     let (status, answer) =
         read(served.post(Gemini.path(), &asks(Gemini, "googleSearch", "fails")).send().await.unwrap()).await;
     assert!(status == 400 && answer.to_string().contains("the web is away"), "{answer:#}");
-    // Other tools of the service stay what they are.
+    // Other tools of the service are still refused.
     let (status, _) = read(served.post(Gemini.path(), &request(Gemini, "codeExecution")).send().await.unwrap()).await;
     assert_eq!(status, 400);
     assert_eq!(endpoint.requests(), 0);

@@ -1,4 +1,5 @@
-//! Whether an answer is to be a call, decided before it is written, at endpoints of all kinds.
+//! Tests of the decision between a call and a plain answer before it is written, at endpoints of
+//! all kinds.
 
 use serde_json::{Value, json};
 use toolgraft::constrain::Way;
@@ -15,7 +16,7 @@ async fn measured(endpoint: &Endpoint) -> Served {
     serve(endpoint, |config| config.with_way(Way::Measured).with_call_threshold(-0.5)).await
 }
 
-/// An answer that begins with a call by this probability in percent.
+/// Returns an answer that begins with a call with this probability in percent.
 fn answers(percent: f64) -> Reply {
     let first = token("It", 100.0 - percent, &[(" <use", percent)]);
     Reply::events(&[first, says(" is"), says(" cold."), stops("stop")]).done()
@@ -25,7 +26,8 @@ fn posts(endpoint: &Endpoint) -> Vec<Seen> {
     endpoint.seen().into_iter().filter(|seen| seen.target().starts_with("POST")).collect()
 }
 
-/// What a request asks of the endpoint beside its messages.
+/// Returns what a request asks of the endpoint apart from its messages: probabilities, and a
+/// structure.
 fn asks(seen: &Seen) -> (bool, Option<&str>) {
     let forms = ["grammar", "response_format"];
     (seen.body.get("logprobs").is_some(), forms.into_iter().find(|form| seen.body.get(*form).is_some()))
@@ -65,7 +67,7 @@ async fn above_it_the_call_is_asked_for_under_its_grammar_and_the_client_sees_no
             let sum = answer.headers()[USAGE_HEADER].to_str().unwrap().to_owned();
             let (_, whole) = read(answer).await;
             assert_eq!((text_of(&whole), called(&whole)), ("", "{\"city\":\"Oslo\"}"));
-            // Both requests cost, and the client's context holds one.
+            // Both requests cost, and the client's context holds one of them.
             let once = whole["usage"]["prompt_tokens"].as_u64().unwrap();
             let both = sum.split(['=', ',']).nth(1).unwrap().parse::<u64>().unwrap();
             assert!(both > once + once / 2, "{sum} {once}");
@@ -79,7 +81,7 @@ async fn above_it_the_call_is_asked_for_under_its_grammar_and_the_client_sees_no
     }
 }
 
-/// A call that a grammar held, of this probability in percent.
+/// Returns a call that a grammar enforced, with this probability in percent.
 fn held(percent: f64) -> Reply {
     let call = call();
     let first = token("<use", percent, &[("It", 100.0 - percent)]);
@@ -124,7 +126,7 @@ async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_
     };
     let (step, answer) = (last(&seen[0]), last(&seen[1]));
     assert!(step.ends_with("Make the next call."), "{step}");
-    // The answer is asked for alone, with what the client's own system text says.
+    // The answer is asked for in a request of its own, with the client's system text.
     assert_eq!(
         answer,
         "This is what was done, with the results:\n\nweather {\"city\":\"Oslo\"}\nResult: minus 7\n\n\
@@ -188,7 +190,7 @@ async fn an_endpoint_without_probabilities_is_asked_for_them_once_and_decides_by
 #[tokio::test]
 async fn an_endpoint_that_refuses_the_grammar_is_asked_freely_from_then_on() {
     let refused = || Reply::new(400, r#"{"error": {"message": "failed to parse grammar"}}"#);
-    // Grammar and schema are refused; what comes then is free.
+    // Grammar and schema are refused; the answer after that is free.
     let endpoint = llama([answers(90.0), refused(), refused(), Reply::text("It is cold."), Reply::text(&call())]);
     let served = measured(&endpoint).await;
     let (_, whole) = served.chat(&request(false)).await;

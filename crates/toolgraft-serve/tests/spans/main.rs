@@ -1,5 +1,5 @@
-//! Spans of the server. A program of its own: whether anybody wants a span is remembered for the
-//! process, so every test here wants all of them.
+//! Tests of the server's spans. In a binary of its own: whether spans are recorded is decided once
+//! per process, so every test here needs all of them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

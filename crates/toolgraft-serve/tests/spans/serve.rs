@@ -1,4 +1,5 @@
-//! Spans of the server's requests: what they say, what they must not, and where they belong.
+//! Spans of the server's requests: their fields, the texts that they must not contain, and their
+//! parents.
 
 use serde_json::{Map, Value, json};
 use toolgraft::tools::DefaultDecision;
@@ -9,7 +10,7 @@ use toolgraft_testkit::spans::{TRACE, recorded};
 
 const CLIENTS: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// A server's URL; it ends with the test.
+/// Starts a server that ends with the test, and returns its URL.
 async fn serve(config: Config) -> String {
     let server = Server::bind(config, "127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());
@@ -65,7 +66,7 @@ async fn a_request_is_a_turn_with_its_model_requests_and_calls() {
     for (chat, seen) in chats.iter().zip(endpoint.seen()) {
         assert!(chat.is_closed() && chat.parent == Some(turns[0].id), "{chat:#?}");
         assert_eq!((chat.field("otel.name"), chat.field("server.address")), ("chat m", "127.0.0.1"));
-        // The endpoint sees the span of its own request.
+        // The endpoint is sent the span of its own request.
         assert_eq!(seen.header("traceparent"), Some(chat.traceparent().as_str()));
         assert!(chat.traceparent().starts_with(TRACE));
     }
@@ -101,7 +102,7 @@ async fn no_span_holds_a_key_a_text_an_argument_or_a_result() {
     let (spans, _guard) = recorded();
     let mut rounds = 0;
     let endpoint = Endpoint::answer(move |asked, _| {
-        // It is asked about its model as well.
+        // The endpoint is asked about its model as well.
         if !asked.target().contains("/chat/completions") {
             return Reply::refused(404, "HUSHED");
         }
