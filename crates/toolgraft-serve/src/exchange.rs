@@ -7,8 +7,8 @@
 //! came after it.
 //!
 //! ```text
-//! Asked ─▶ Exchange ── Step::Send ──▶ model ── ModelEvent ──▶ Exchange ─▶ Step::Out
-//!              ▲  └── Step::Run ──▶ toolbox ── Outcome ──────────┘
+//! RenderedRequest ─▶ Exchange ── Step::Send ──▶ model ── ModelEvent ──▶ Exchange ─▶ Step::Out
+//!                        ▲  └── Step::Run ──▶ toolbox ── Outcome ──────────┘
 //! ```
 //!
 //! Output that was sent cannot be taken back. So a call is sent whole, once its message is over and
@@ -26,13 +26,13 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::asked::Asked;
 use super::cost::Costs;
 use super::fault::Fault;
 use super::kept::{Before, Kept};
 use super::out::Out;
 use super::prepared::Prepared;
 use super::progress::Progress;
+use super::rendered_request::RenderedRequest;
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
@@ -115,7 +115,7 @@ struct Own {
 /// One request in progress; see the module.
 pub(super) struct Exchange {
     prepared: Arc<Prepared>,
-    asked: Asked,
+    asked: RenderedRequest,
     turn: Turn,
     steps: VecDeque<Step>,
     over: bool,
@@ -158,7 +158,7 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Makes an exchange. In a box, since it takes some kilobytes that each function it passes
     /// through would copy.
-    pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Box<Self>, Fault> {
+    pub(super) fn new(prepared: Arc<Prepared>, mut asked: RenderedRequest) -> Result<Box<Self>, Fault> {
         // The turn quotes the question, which must not be empty.
         let question = &mut asked.history.question;
         if question.trim().is_empty() {

@@ -56,7 +56,6 @@
 #[cfg(feature = "testing")]
 mod adapter;
 mod answer;
-mod asked;
 mod budgets;
 mod chat;
 mod config;
@@ -93,6 +92,7 @@ mod permissions;
 mod prepared;
 mod progress;
 mod ready;
+mod rendered_request;
 mod repeated;
 mod request;
 mod responses;

@@ -10,7 +10,6 @@ use std::time::Instant;
 use axum::body::Bytes;
 use serde_json::{Map, Value};
 
-use super::asked::Asked;
 use super::config::{Config, WITH_TOOLS};
 use super::doors;
 use super::fault::Fault;
@@ -19,6 +18,7 @@ use super::kept::Kept;
 use super::named::Named;
 use super::native;
 use super::prepared::{Cache, Key, Offered, Prepared, Wanted};
+use super::rendered_request::RenderedRequest;
 use super::shape::{Hosted, Shape};
 use super::way::Way;
 use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
@@ -213,7 +213,12 @@ impl ChatRequest {
     }
 
     /// Turns the request into a rendered request and the prepared list of its tools.
-    pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
+    pub(super) fn ask(
+        mut self,
+        config: &Config,
+        cache: &Cache,
+        kept: Kept,
+    ) -> Result<(Arc<Prepared>, RenderedRequest), Fault> {
         self.refuse()?;
         self.list_named();
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
@@ -268,7 +273,7 @@ impl ChatRequest {
         });
         self.body.insert("model".to_owned(), self.model.into());
         self.body.retain(|_, value| !value.is_null());
-        Ok((prepared, Asked { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
+        Ok((prepared, RenderedRequest { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
     /// Lists those deferred tools that the history or the choice names. If the vendor's service

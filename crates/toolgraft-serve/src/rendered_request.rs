@@ -9,7 +9,7 @@ use super::kept::Kept;
 use toolgraft::validate::OutputSchema;
 
 /// A client's request in the shape of Chat Completions, with its history rendered.
-pub(super) struct Asked {
+pub(super) struct RenderedRequest {
     /// Fields for the endpoint, without messages, tools and the fields that this server consumes.
     pub(super) body: Map<String, Value>,
     /// The client's history with its calls and results rendered in the dialect. Its `untrusted` is
