@@ -10,7 +10,7 @@ use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
 use super::permissions::Permissions;
 use super::settings::{ModelSettings, SettingsTable};
-use super::told::Told;
+use super::text_cache::TextCache;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::http::Trust;
@@ -357,7 +357,7 @@ config! {
         origins: Vec<String> = Vec::new();
         learned: Vec<Learned> = Vec::new();
         /// Rendered texts of history messages, shared by all servers of this configuration.
-        told: Arc<Told> = Arc::default();
+        told: Arc<TextCache> = Arc::default();
     }
 }
 

@@ -16,7 +16,7 @@
 //! - `learned`: facts about the endpoint that outlast the program's run.
 //! - `native`: the same history for an endpoint that takes tools.
 //! - `own_words`: the person's own words, without what a client adds.
-//! - `told`: rendered messages of histories, found again by their hash.
+//! - `text_cache`: rendered messages of histories, found again by their hash.
 //! - `kept`: messages of rounds that a client did not see, until it sends its results.
 //! - `seal`: signed identifiers, which carry their client and a mark for text of third parties.
 //! - `budgets`, `held`: limits for all requests together, and each request's share.
@@ -101,7 +101,7 @@ mod search;
 mod settings;
 mod shape;
 mod shared;
-mod told;
+mod text_cache;
 mod upstream;
 mod vendor;
 mod waiting;

@@ -15,7 +15,7 @@ const ENTRY_BYTES: usize = 64;
 
 /// Texts by the hash of what they were made from.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct TextCache {
     /// Two hashers with random keys make a hash of 128 bits, so that no two inputs share one by
     /// chance.
     hashers: [RandomState; 2],
@@ -54,7 +54,7 @@ impl Generations {
     }
 }
 
-impl Told {
+impl TextCache {
     /// Returns the hash of a value.
     pub(super) fn hash(&self, of: impl Hash) -> [u64; 2] {
         self.hashers.each_ref().map(|hasher| hasher.hash_one(&of))
@@ -79,7 +79,7 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn text(told: &Told, of: &str, made: &mut usize) -> Arc<str> {
+    fn text(told: &TextCache, of: &str, made: &mut usize) -> Arc<str> {
         let make = || {
             *made += 1;
             Ok::<_, ()>(of.repeat(1_000))
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_text_is_made_once_while_it_is_asked_for_and_what_is_kept_is_bounded() {
-        let (told, mut made) = (Told::default(), 0);
+        let (told, mut made) = (TextCache::default(), 0);
         for round in 0..5 {
             for of in 0..9_000 {
                 text(&told, &format!("{round}.{of}"), &mut made);
