@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::functions;
 use super::ids::{new_id, now};
-use super::kept::Kept;
 use super::out::{Collected, Finish, Out};
 use super::request::flag;
 use super::shape::{Places, Read, Shape, Writer, data, json_text};
+use super::store::ClientStore;
 use toolgraft::message::{NativeCall, Usage};
 use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, ToolCall, ToolCallDelta};
 use toolgraft::wire::set_member;
@@ -23,7 +23,7 @@ const NO_CHOICES: &str = "\"choices\":[]";
 pub(super) struct Chat;
 
 impl Shape for Chat {
-    fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         let older = functions::take(&mut body);
         let writer = Box::new(ChatStream { older, ..ChatStream::of(&body)? });
         Ok(Read { chat: body, places: Places::default(), writer })

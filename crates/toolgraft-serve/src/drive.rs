@@ -13,11 +13,11 @@ use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
 use super::hidden::Hidden;
 use super::inspect;
-use super::kept::{Before, Kept};
 use super::out::Out;
 use super::progress::Progress;
 use super::repeated::PromptCost;
 use super::shared::Shared;
+use super::store::{ClientStore, UnseenRounds};
 use toolgraft::agent::{CALL_TIMEOUT, run_call};
 use toolgraft::model::endpoint::{in_span, of_request};
 use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
@@ -44,7 +44,7 @@ pub(super) struct Driver {
     /// The last progress, for the time while the exchange is away.
     progress: Progress,
     /// Stored facts of the client that sends the request.
-    kept: Kept,
+    kept: ClientStore,
     headers: Vec<(String, String)>,
     /// Secrets that no client may see, whatever the endpoint sends.
     secrets: Secrets,
@@ -87,18 +87,18 @@ impl Driver {
 
     /// Takes the identifiers of the client's calls and the messages that stood before them, if
     /// calls of the toolbox ran.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, UnseenRounds)> {
         self.exchange.as_mut()?.take_kept()
     }
 
     /// Returns the stored facts of the client.
-    pub(super) fn kept(&self) -> &Kept {
+    pub(super) fn kept(&self) -> &ClientStore {
         &self.kept
     }
 
     /// Returns the same if this answer must be recognized later as one that follows no text of
     /// third parties.
-    pub(super) fn clean(&self) -> Option<&Kept> {
+    pub(super) fn clean(&self) -> Option<&ClientStore> {
         self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
     }
 

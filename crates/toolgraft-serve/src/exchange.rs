@@ -28,11 +28,11 @@ use serde_json::{Map, Value};
 
 use super::cost::Costs;
 use super::fault::Fault;
-use super::kept::{Before, Kept};
 use super::out::Out;
 use super::prepared::Prepared;
 use super::progress::Progress;
 use super::rendered_request::RenderedRequest;
+use super::store::{ClientStore, UnseenRounds};
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
@@ -146,7 +146,7 @@ pub(super) struct Exchange {
     /// Messages since the client's history, as of the last request.
     since: Vec<Value>,
     /// Identifiers of the client's calls, and the messages between its history and them.
-    kept: Option<(Vec<String>, Before)>,
+    kept: Option<(Vec<String>, UnseenRounds)>,
     /// Rejected calls of this round by their index; some are sent as text at the message's end.
     rejected: BTreeMap<u32, Rejected>,
     /// `true` if checking a call or the answer may take long.
@@ -272,7 +272,7 @@ impl Exchange {
     }
 
     /// Returns the stored facts of the client that sends the request.
-    pub(super) fn kept(&self) -> &Kept {
+    pub(super) fn kept(&self) -> &ClientStore {
         &self.asked.kept
     }
 
@@ -293,7 +293,7 @@ impl Exchange {
 
     /// Takes the identifiers of the client's calls and the messages that stood before them, if
     /// calls of the toolbox ran.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, UnseenRounds)> {
         self.kept.take()
     }
 

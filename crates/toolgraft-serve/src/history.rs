@@ -10,9 +10,9 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::fault::Fault;
-use super::kept::{Kept, Written};
 use super::own_words::own_words;
 use super::prepared::Prepared;
+use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies};
 use toolgraft::event::Rejected;
@@ -89,7 +89,7 @@ pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entr
 ///
 /// # Errors
 /// Fails if a result cannot be rendered.
-pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
+pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientStore) -> Result<Rendered, Fault> {
     let mut history = History {
         prepared,
         kept,
@@ -112,7 +112,7 @@ pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> R
 
 struct History<'a> {
     prepared: &'a Prepared,
-    kept: &'a Kept,
+    kept: &'a ClientStore,
     rendered: Vec<Value>,
     question: String,
     /// Calls since the person's last message.
@@ -294,7 +294,7 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
 }
 
 /// Returns `true` if a client's message is still what the model wrote: the same text and calls.
-fn is_unchanged(message: &Map<String, Value>, calls: &[PastCall], written: &Written) -> bool {
+fn is_unchanged(message: &Map<String, Value>, calls: &[PastCall], written: &WrittenMessage) -> bool {
     let text = message.get("content").map(text_of).unwrap_or_default();
     // Clients trim the text before the calls, and may have edited it or removed one of several
     // calls.

@@ -26,7 +26,6 @@ use super::gemini::Gemini;
 use super::held::Held;
 use super::held_open::held_open;
 use super::inspect::Watch;
-use super::kept::Kept;
 use super::log::Line;
 use super::messages::{self, Messages};
 use super::ollama::{self, Ollama};
@@ -38,6 +37,7 @@ use super::responses::Responses;
 use super::search::search;
 use super::shape::{Hosted, Places, Read, Shape, Writer};
 use super::shared::Shared;
+use super::store::ClientStore;
 use super::upstream::{GOOGLE_KEY, client_key};
 use super::work::LARGE_BODY;
 use toolgraft::Model;
@@ -576,7 +576,7 @@ fn read(
     shape: &'static dyn Shape,
     target: Target,
     body: &[u8],
-    kept: &Kept,
+    kept: &ClientStore,
 ) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
     let (object, tools) = request::object(body, shape, &shared.cache)?;
     let Read { chat, places, writer } = shape.read(target.fill(object), kept)?;

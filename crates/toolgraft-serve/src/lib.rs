@@ -17,7 +17,7 @@
 //! - `native`: the same history for an endpoint that takes tools.
 //! - `own_words`: the person's own words, without what a client adds.
 //! - `text_cache`: rendered messages of histories, found again by their hash.
-//! - `kept`: messages of rounds that a client did not see, until it sends its results.
+//! - `store`: messages of rounds that a client did not see, until it sends its results.
 //! - `seal`: signed identifiers, which carry their client and a mark for text of third parties.
 //! - `budgets`, `held`: limits for all requests together, and each request's share.
 //! - `work`: long computations, on threads apart from those that serve.
@@ -74,7 +74,6 @@ mod history;
 mod http;
 mod ids;
 mod inspect;
-mod kept;
 mod learned;
 mod listen;
 mod log;
@@ -101,6 +100,7 @@ mod search;
 mod settings;
 mod shape;
 mod shared;
+mod store;
 mod text_cache;
 mod upstream;
 mod vendor;
@@ -116,7 +116,6 @@ pub use budgets::Budgets;
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
-pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use learned::{Learned, Taught};
 pub use listen::{ServeError, Server};
 pub use log::Served;
@@ -124,6 +123,7 @@ pub use prepared::CACHED_LISTS;
 pub use repeated::PromptCost;
 pub use search::SearchTool;
 pub use settings::ModelSettings;
+pub use store::{KEPT_BYTES, KEPT_FOR};
 
 /// Settings of clients, interfaces, limits, and what is guaranteed for each.
 ///

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::history::{Done, done, each_text, plain, unmark};
-use super::kept::{Kept, Written};
 use super::prepared::Prepared;
+use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::Replies;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
@@ -22,7 +22,7 @@ use toolgraft::wire::wire_name;
 ///
 /// # Errors
 /// Fails if a result cannot be rendered.
-pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &Kept) -> Result<Vec<Value>, Fault> {
+pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientStore) -> Result<Vec<Value>, Fault> {
     let (mut told, mut taken) = (Vec::with_capacity(entries.len()), HashSet::new());
     for mut entry in entries {
         let is_users = entry.role() == "user";
@@ -85,7 +85,7 @@ fn written_call(call: &PastCall, id: &str) -> Value {
 
 /// Returns the identifiers of a message's calls: the endpoint's own if it gave one that no earlier
 /// call has, else the client's. Calls in the older form have none and are numbered.
-fn ids_of(entry: &Entry, written: Option<&Written>, taken: &mut HashSet<String>) -> Vec<String> {
+fn ids_of(entry: &Entry, written: Option<&WrittenMessage>, taken: &mut HashSet<String>) -> Vec<String> {
     let own = written.map_or(&[][..], |written| &written.ids);
     let own = if own.len() == entry.calls.len() { own } else { &[] };
     let mut id = |(n, call): (usize, &PastCall)| match own.get(n) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::history::Rendered;
-use super::kept::Kept;
+use super::store::ClientStore;
 use toolgraft::validate::OutputSchema;
 
 /// A client's request in the shape of Chat Completions, with its history rendered.
@@ -27,5 +27,5 @@ pub(super) struct RenderedRequest {
     /// Size of the model's context in tokens, where the request asked for it to be respected.
     pub(super) context: Option<usize>,
     /// Stored facts of the client that sends the request.
-    pub(super) kept: Kept,
+    pub(super) kept: ClientStore,
 }

@@ -14,12 +14,12 @@ use super::config::{Config, WITH_TOOLS};
 use super::doors;
 use super::fault::Fault;
 use super::history;
-use super::kept::Kept;
 use super::named::Named;
 use super::native;
 use super::prepared::{Cache, Key, Offered, Prepared, Wanted};
 use super::rendered_request::RenderedRequest;
 use super::shape::{Hosted, Shape};
+use super::store::ClientStore;
 use super::way::Way;
 use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Tool;
@@ -217,7 +217,7 @@ impl ChatRequest {
         mut self,
         config: &Config,
         cache: &Cache,
-        kept: Kept,
+        kept: ClientStore,
     ) -> Result<(Arc<Prepared>, RenderedRequest), Fault> {
         self.refuse()?;
         self.list_named();

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
-use super::kept::Kept;
 use super::out::{Collected, Out};
+use super::store::ClientStore;
 
 /// An interface of clients.
 pub(super) trait Shape: Send + Sync {
@@ -15,7 +15,7 @@ pub(super) trait Shape: Send + Sync {
     ///
     /// # Errors
     /// Fails if a field is not supported or has the wrong type.
-    fn read(&self, body: Map<String, Value>, kept: &Kept) -> Result<Read, Fault>;
+    fn read(&self, body: Map<String, Value>, kept: &ClientStore) -> Result<Read, Fault>;
 
     /// Returns the error object for a fault.
     fn error(&self, fault: &Fault) -> Value;

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::config::{Config, WITH_TOOLS};
 use super::fault::Fault;
-use super::kept::Store;
 use super::learned::{self, Taught};
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
 use super::repeated::Beginnings;
 use super::request::{ChatRequest, Known};
+use super::store::Store;
 use super::upstream::Upstream;
 use super::way::Way;
 use toolgraft::Model;

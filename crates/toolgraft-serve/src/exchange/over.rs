@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::{Exchange, Step};
 use crate::cost::Costs;
 use crate::fault::Fault;
-use crate::kept::{Before, Written};
 use crate::out::{Finish, Out};
+use crate::store::{UnseenRounds, WrittenMessage};
 use toolgraft::Call;
 use toolgraft::agent::Finished;
 use toolgraft::agent::StopReason;
@@ -36,12 +36,14 @@ impl Exchange {
         // The model's text is only stored if it holds no calls of the toolbox, which the client did
         // not see.
         if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
-            self.asked.kept.keep_written(&ids, Written { calls: made, ids: own, text, withheld: self.turn.withheld() });
+            self.asked
+                .kept
+                .keep_written(&ids, WrittenMessage { calls: made, ids: own, text, withheld: self.turn.withheld() });
         }
         let searched = self.turn.searched();
         if self.own_begun > 0 || !searched.is_empty() {
             let messages = std::mem::take(&mut self.since);
-            self.kept = Some((ids, Before { messages, searched, untrusted: self.untrusted }));
+            self.kept = Some((ids, UnseenRounds { messages, searched, untrusted: self.untrusted }));
         }
         self.end(FinishReason::ToolCalls);
     }

@@ -18,8 +18,8 @@ use self::fields::{part, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
-use super::kept::Kept;
 use super::shape::{Hosted, Read, Results, Shape, set};
+use super::store::ClientStore;
 use super::vendor;
 
 /// The shape of Gemini's `generateContent`.
@@ -39,7 +39,7 @@ const SAME: [(&str, &str); 9] = [
 ];
 
 impl Shape for Gemini {
-    fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         // A request to count tokens may hold a whole request for an answer.
         if let Some(Value::Object(mut inner)) = take(&mut body, "generateContentRequest") {
             inner.shift_remove("model");

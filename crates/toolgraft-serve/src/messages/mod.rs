@@ -18,8 +18,8 @@ use self::blocks::part;
 use self::tools::tools_of;
 use self::writer::MessageStream;
 use super::fault::Fault;
-use super::kept::Kept;
 use super::shape::{Hosted, Messages as History, Read, Results, Shape, call, content_of, given, role_of, set};
+use super::store::ClientStore;
 use super::vendor;
 use toolgraft::wire::take_member;
 
@@ -32,7 +32,7 @@ const BILLING: &str = "x-anthropic-billing-header:";
 pub(super) struct Messages;
 
 impl Shape for Messages {
-    fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         let is_on = |thinking: &Value| matches!(thinking["type"].as_str(), Some("enabled" | "adaptive"));
         let thinking = body.get("thinking").is_some_and(is_on);
         body.shift_remove("thinking");

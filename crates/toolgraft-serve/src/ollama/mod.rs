@@ -17,8 +17,8 @@ pub(super) use self::writer::Ollama;
 use self::writer::OllamaStream;
 use super::fault::Fault;
 use super::ids::utc_now;
-use super::kept::Kept;
 use super::shape::{Places, Read, Shape, given, set};
+use super::store::ClientStore;
 use super::vendor;
 
 /// Sampling options, with their names in Chat Completions or at the servers that accept them there
@@ -43,7 +43,7 @@ const OPTIONS: [(&str, &str); 12] = [
 const LONGEST_LOAD: usize = 4_096;
 
 impl Shape for Ollama {
-    fn read(&self, mut body: Map<String, Value>, _: &Kept) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         let messages = match self {
             Ollama::Chat => History::of(body.shift_remove("messages"))?,
             Ollama::Generate => prompt(&mut body)?,

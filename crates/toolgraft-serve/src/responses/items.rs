@@ -6,20 +6,20 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
-use crate::kept::Kept;
 use crate::shape::{self, Messages, content_of, role_of};
+use crate::store::ClientStore;
 use toolgraft::wire::take_member;
 
 /// Messages, each with the place of the item that it begins with.
 pub(super) struct History {
-    kept: Kept,
+    kept: ClientStore,
     pub(super) messages: Messages,
     /// Tools found by searches of the client, each list with the place of its item.
     found: Vec<(String, Value)>,
 }
 
 impl History {
-    pub(super) fn new(kept: Kept) -> Self {
+    pub(super) fn new(kept: ClientStore) -> Self {
         History { kept, messages: Messages::default(), found: Vec::new() }
     }
 

@@ -19,8 +19,8 @@ use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
 use super::chat::Chat;
 use super::fault::Fault;
-use super::kept::Kept;
 use super::shape::{Read, Shape, given, set};
+use super::store::ClientStore;
 use super::vendor;
 use toolgraft::wire::take_member;
 
@@ -31,7 +31,7 @@ pub(super) struct Responses;
 const READ: [&str; 6] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options", "top_logprobs"];
 
 impl Shape for Responses {
-    fn read(&self, mut body: Map<String, Value>, kept: &Kept) -> Result<Read, Fault> {
+    fn read(&self, mut body: Map<String, Value>, kept: &ClientStore) -> Result<Read, Fault> {
         refuse(&body)?;
         let head = head(&body);
         vendor::leave_out(&mut body, &vendor::FIELDS.responses);

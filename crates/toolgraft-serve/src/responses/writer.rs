@@ -9,9 +9,9 @@ use super::tools::Forms;
 use crate::chat::error_type;
 use crate::fault::Fault;
 use crate::ids::{new_id, now};
-use crate::kept::Kept;
 use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Writer, event};
+use crate::store::ClientStore;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
@@ -31,7 +31,7 @@ pub(super) struct ResponseStream {
     open: Option<Open>,
     /// The forms of calls.
     forms: Forms,
-    kept: Kept,
+    kept: ClientStore,
 }
 
 /// The open item.
@@ -50,7 +50,7 @@ enum Kind {
 }
 
 impl ResponseStream {
-    pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms, kept: Kept) -> Self {
+    pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms, kept: ClientStore) -> Self {
         ResponseStream {
             id: new_id("resp_"),
             created: now(),

@@ -44,7 +44,7 @@ const MAX_CLEAN: usize = 1 << 16;
 
 /// The messages between a client's history and a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Before {
+pub(super) struct UnseenRounds {
     pub(super) messages: Vec<Value>,
     /// Queries with which the model searched for tools; later requests must carry the tools found.
     pub(super) searched: Vec<String>,
@@ -55,7 +55,7 @@ pub(super) struct Before {
 
 /// A message of the model with calls, as it was written.
 #[derive(Debug, PartialEq)]
-pub(super) struct Written {
+pub(super) struct WrittenMessage {
     /// Names and arguments of the calls, by which the message is recognized in a client's history.
     pub(super) calls: Vec<(String, Map<String, Value>)>,
     /// The endpoint's identifiers of the calls that it made natively: some accept no others
@@ -74,19 +74,19 @@ pub(super) struct Store {
 
 /// The store as seen by one client: it reads and writes only that client's entries.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct ClientStore {
     store: Arc<Store>,
     client: Client,
 }
 
 #[derive(Default)]
 struct Inner {
-    messages: HashMap<String, Arc<Before>>,
+    messages: HashMap<String, Arc<UnseenRounds>>,
     /// Items of Responses, each with the client that it was sent to.
     items: HashMap<String, (Client, Value)>,
     /// Messages as they were written, by the identifier of their first call; `writing` lists them
     /// with their bytes, the oldest first.
-    written: HashMap<String, Arc<Written>>,
+    written: HashMap<String, Arc<WrittenMessage>>,
     writing: VecDeque<(String, usize)>,
     written_bytes: usize,
     /// Entries of `messages` and `items`, the oldest first.
@@ -116,8 +116,8 @@ impl Store {
     }
 
     /// Returns the store for the client with this key.
-    pub(super) fn of(self: &Arc<Self>, key: Option<&str>) -> Kept {
-        Kept { client: self.seal.client(key), store: self.clone() }
+    pub(super) fn of(self: &Arc<Self>, key: Option<&str>) -> ClientStore {
+        ClientStore { client: self.seal.client(key), store: self.clone() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -125,7 +125,7 @@ impl Store {
     }
 }
 
-impl Kept {
+impl ClientStore {
     /// Returns a new identifier for a call. It carries whether the conversation holds possible text
     /// of third parties.
     pub(super) fn id(&self, untrusted: bool) -> String {
@@ -133,7 +133,7 @@ impl Kept {
     }
 
     /// Stores the messages before these calls.
-    pub(super) fn keep(&self, ids: Vec<String>, before: Before, now: Instant) {
+    pub(super) fn keep(&self, ids: Vec<String>, before: UnseenRounds, now: Instant) {
         let bytes = before.messages.iter().map(|message| message.to_string().len()).sum();
         let before = Arc::new(before);
         let mut inner = self.store.lock();
@@ -163,7 +163,7 @@ impl Kept {
     }
 
     /// Returns the messages before this call, if the identifier was given to this client.
-    pub(super) fn find(&self, id: &str, now: Instant) -> Option<Arc<Before>> {
+    pub(super) fn find(&self, id: &str, now: Instant) -> Option<Arc<UnseenRounds>> {
         self.store.seal.read(self.client, id)?;
         let mut inner = self.store.lock();
         inner.forget(now);
@@ -171,7 +171,7 @@ impl Kept {
     }
 
     /// Stores a message with these calls as the model wrote it.
-    pub(super) fn keep_written(&self, ids: &[String], written: Written) {
+    pub(super) fn keep_written(&self, ids: &[String], written: WrittenMessage) {
         let Some(id) = ids.first() else { return };
         // Doubled, since the arguments are also part of the text.
         let bytes = 2 * written.text.len() + written.withheld.bytes() + WRITTEN_ENTRY;
@@ -189,7 +189,7 @@ impl Kept {
 
     /// Returns the message whose first call has this identifier, if the identifier was given to
     /// this client.
-    pub(super) fn written(&self, id: &str) -> Option<Arc<Written>> {
+    pub(super) fn written(&self, id: &str) -> Option<Arc<WrittenMessage>> {
         self.store.seal.read(self.client, id)?;
         self.store.lock().written.get(id).cloned()
     }
@@ -279,7 +279,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_in_time_and_size() {
         let (kept, start) = (Store::new(None).unwrap().of(None), Instant::now());
-        let before = |text: &str| Before { messages: vec![Value::from(text)], searched: Vec::new(), untrusted: false };
+        let before =
+            |text: &str| UnseenRounds { messages: vec![Value::from(text)], searched: Vec::new(), untrusted: false };
         let ids: Vec<String> = (0..5).map(|_| kept.id(false)).collect();
         kept.keep(ids[..2].to_vec(), before("x"), start);
         assert_eq!(kept.find(&ids[1], start + KEPT_FOR).unwrap().messages.len(), 1);
@@ -300,14 +301,18 @@ mod tests {
             let text = "x".repeat(WRITTEN_BYTES / 6);
             kept.keep_written(
                 std::slice::from_ref(id),
-                Written { calls: Vec::new(), ids: Vec::new(), text, withheld: Withheld::default() },
+                WrittenMessage { calls: Vec::new(), ids: Vec::new(), text, withheld: Withheld::default() },
             );
         }
         assert!(kept.written(&ids[0]).is_none() && kept.written(&ids[3]).is_some() && other.written(&ids[3]).is_none());
         // Short messages are bounded as well.
         let first = kept.id(false);
-        let short =
-            || Written { calls: Vec::new(), ids: Vec::new(), text: String::new(), withheld: Withheld::default() };
+        let short = || WrittenMessage {
+            calls: Vec::new(),
+            ids: Vec::new(),
+            text: String::new(),
+            withheld: Withheld::default(),
+        };
         kept.keep_written(std::slice::from_ref(&first), short());
         (0..WRITTEN_BYTES / WRITTEN_ENTRY).for_each(|number| kept.keep_written(&[number.to_string()], short()));
         assert!(kept.written(&first).is_none());
@@ -332,7 +337,7 @@ mod tests {
         let id = one.id(false);
         one.keep(
             vec![id.clone()],
-            Before { messages: vec![Value::from("x")], searched: Vec::new(), untrusted: false },
+            UnseenRounds { messages: vec![Value::from("x")], searched: Vec::new(), untrusted: false },
             Instant::now(),
         );
         assert!(one.find(&id, Instant::now()).is_some() && other.find(&id, Instant::now()).is_none());
