@@ -19,8 +19,8 @@ use serde_json::{Map, Value};
 
 use super::config::Config;
 use super::fault::Fault;
-use super::held::Held;
 use super::origins;
+use super::reservation::Reservation;
 use super::upstream::{GOOGLE_KEY, client_key};
 use toolgraft::secrets::same;
 
@@ -179,7 +179,7 @@ pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<B
     if announced.is_some_and(|length| length > config.max_body) {
         return Err(too_large());
     }
-    let held = parts.extensions.get::<Held>();
+    let held = parts.extensions.get::<Reservation>();
     let takes = |bytes: usize| held.map_or(Ok(()), |held| held.grow(bytes));
     // The announced length is reserved before the first byte arrives.
     let mut room = announced.unwrap_or(0);

@@ -23,7 +23,6 @@ use super::elsewhere;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
-use super::held::Held;
 use super::held_open::held_open;
 use super::inspect::Watch;
 use super::log::Line;
@@ -33,6 +32,7 @@ use super::origins;
 use super::page;
 use super::passed::Passed;
 use super::request::{self, ChatRequest};
+use super::reservation::Reservation;
 use super::responses::Responses;
 use super::search::search;
 use super::shape::{Hosted, Places, Read, Shape, Writer};
@@ -190,7 +190,7 @@ pub(super) fn refusing_router(fault: Fault) -> Router {
 /// Answers a request if the budgets have room for it. The reservation lasts until the end of the
 /// answer.
 async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
-    match Held::new(request.headers(), &shared.config) {
+    match Reservation::new(request.headers(), &shared.config) {
         Ok(held) => {
             request.extensions_mut().insert(held.clone());
             held.until_over(inner.run(request).await)

@@ -19,7 +19,7 @@
 //! - `text_cache`: rendered messages of histories, found again by their hash.
 //! - `store`: messages of rounds that a client did not see, until it sends its results.
 //! - `seal`: signed identifiers, which carry their client and a mark for text of third parties.
-//! - `budgets`, `held`: limits for all requests together, and each request's share.
+//! - `budgets`, `reservation`: limits for all requests together, and each request's share.
 //! - `work`: long computations, on threads apart from those that serve.
 //! - `prepared`: prompt, parser and schemas for a list of tools, cached for a while.
 //! - `exchange`: a request in progress, without I/O; corrects the model's mistakes.
@@ -67,7 +67,6 @@ mod exchange;
 mod fault;
 mod functions;
 mod gemini;
-mod held;
 mod held_open;
 mod hidden;
 mod history;
@@ -94,6 +93,7 @@ mod ready;
 mod rendered_request;
 mod repeated;
 mod request;
+mod reservation;
 mod responses;
 mod seal;
 mod search;

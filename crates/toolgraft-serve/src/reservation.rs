@@ -16,7 +16,7 @@ use toolgraft::budget::Permit;
 
 /// A request's reservations in the budgets, kept until its answer is over. Clones share them.
 #[derive(Clone)]
-pub(super) struct Held(Arc<Parts>);
+pub(super) struct Reservation(Arc<Parts>);
 
 struct Parts {
     /// The request's place in `max_requests`.
@@ -25,7 +25,7 @@ struct Parts {
     body: Mutex<Permit>,
 }
 
-impl Held {
+impl Reservation {
     /// Reserves a place for a request.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Held {
         let client = config.client_key.is_none().then(|| client_key(headers).unwrap_or_default());
         let request = config.budgets.max_requests.take(client.as_deref(), 1)?;
         let body = Mutex::new(config.budgets.max_body_bytes.take(client.as_deref(), 0)?);
-        Ok(Held(Arc::new(Parts { _request: request, body })))
+        Ok(Reservation(Arc::new(Parts { _request: request, body })))
     }
 
     /// Reserves these bytes of the body, in addition to those that came before.
@@ -48,17 +48,17 @@ impl Held {
 
     /// Attaches the reservations to the answer's body: they are returned after its last byte.
     pub(super) fn until_over(self, response: Response) -> Response {
-        response.map(|body| Body::new(HeldBody { body, _held: self }))
+        response.map(|body| Body::new(ReservedBody { body, _held: self }))
     }
 }
 
 /// The body of an answer that keeps its request's reservations.
-struct HeldBody {
+struct ReservedBody {
     body: Body,
-    _held: Held,
+    _held: Reservation,
 }
 
-impl HttpBody for HeldBody {
+impl HttpBody for ReservedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
