@@ -23,8 +23,8 @@ use super::elsewhere;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
-use super::held_open::held_open;
 use super::inspect::Watch;
+use super::keep_open::keep_open;
 use super::log::Line;
 use super::messages::{self, Messages};
 use super::ollama::{self, Ollama};
@@ -472,7 +472,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
                 }
             };
             return match stream {
-                true => held_open(shape, shared.config.keep_alive, answer).await,
+                true => keep_open(shape, shared.config.keep_alive, answer).await,
                 false => answer.await,
             };
         }

@@ -27,7 +27,7 @@ type Answer = BoxFuture<'static, Result<Response, Fault>>;
 ///
 /// # Errors
 /// Fails if the endpoint failed within the first interval.
-pub(super) async fn held_open(
+pub(super) async fn keep_open(
     shape: &'static dyn Shape,
     keep_alive: Duration,
     answer: impl Future<Output = Result<Response, Fault>> + Send + 'static,
