@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::budgets::Budgets;
+use super::endpoint_facts::{Learned, Learning};
 use super::inspect::Inspector;
-use super::learned::{Learned, Learning};
 use super::log::{Log, Served};
 use super::permissions::Permissions;
 use super::settings::{ModelSettings, SettingsTable};

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Map, Value};
 
+use super::endpoint_facts::Taught;
 use super::fault::Fault;
-use super::learned::Taught;
 use super::repeated::PromptCost;
 use toolgraft::Message;
 use toolgraft::message::Role;

@@ -13,7 +13,7 @@
 //!
 //! - `doors`: admission of requests.
 //! - `request`, `history`: the client's request; calls and results of its history as text.
-//! - `learned`: facts about the endpoint that outlast the program's run.
+//! - `endpoint_facts`: facts about the endpoint that outlast the program's run.
 //! - `native`: the same history for an endpoint that takes tools.
 //! - `own_words`: the person's own words, without what a client adds.
 //! - `text_cache`: rendered messages of histories, found again by their hash.
@@ -63,6 +63,7 @@ mod cost;
 mod doors;
 mod drive;
 mod elsewhere;
+mod endpoint_facts;
 mod exchange;
 mod fault;
 mod functions;
@@ -73,7 +74,6 @@ mod http;
 mod ids;
 mod inspect;
 mod keep_open;
-mod learned;
 mod listen;
 mod log;
 mod messages;
@@ -114,9 +114,9 @@ pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::{LEFT_OUT_HEADER, ROUNDS_HEADER, USAGE_HEADER};
 pub use budgets::Budgets;
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
+pub use endpoint_facts::{Learned, Taught};
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
-pub use learned::{Learned, Taught};
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::CACHED_LISTS;

@@ -9,8 +9,8 @@ use futures::FutureExt;
 use serde_json::Value;
 
 use super::config::{Config, WITH_TOOLS};
+use super::endpoint_facts::{self, Taught};
 use super::fault::Fault;
-use super::learned::{self, Taught};
 use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
@@ -30,7 +30,7 @@ use toolgraft::wire::{set_member, take_member};
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) upstream: Upstream,
-    pub(super) learned: Arc<learned::Known>,
+    pub(super) learned: Arc<endpoint_facts::TrialResults>,
     pub(super) cache: Cache,
     pub(super) kept: Arc<Store>,
     pub(super) beginnings: Arc<Beginnings>,
@@ -41,7 +41,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(config: Config) -> Result<Arc<Self>, ClientError> {
-        let learned = learned::Known::new(config.learned.clone(), config.learning.clone());
+        let learned = endpoint_facts::TrialResults::new(config.learned.clone(), config.learning.clone());
         let upstream = Upstream::new(&config, &learned)?;
         let (model, told) = (upstream.model.clone(), learned.clone());
         let cache = Cache::knowing(

@@ -10,9 +10,9 @@ use futures::stream;
 use serde_json::Value;
 
 use super::config::Config;
+use super::endpoint_facts::TrialResults;
 use super::fault::Fault;
 use super::hidden;
-use super::learned::Known;
 use toolgraft::OpenAi;
 use toolgraft::http::{certificate_fault, proxy_fault};
 use toolgraft::model::endpoint::is_stale;
@@ -52,7 +52,7 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    pub(super) fn new(config: &Config, learned: &Arc<Known>) -> Result<Self, ClientError> {
+    pub(super) fn new(config: &Config, learned: &Arc<TrialResults>) -> Result<Self, ClientError> {
         let mut builder = OpenAi::builder(config.base_url.clone(), config.model.clone().unwrap_or_default());
         let mut http = config
             .trust

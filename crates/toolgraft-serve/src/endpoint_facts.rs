@@ -56,14 +56,14 @@ pub struct Taught {
 pub(super) type Learning = Arc<dyn Fn(Learned) + Send + Sync>;
 
 /// Results of trials, from earlier runs and this one.
-pub(super) struct Known {
+pub(super) struct TrialResults {
     learned: Mutex<Vec<Learned>>,
     tell: Option<Learning>,
 }
 
-impl Known {
+impl TrialResults {
     pub(super) fn new(learned: Vec<Learned>, tell: Option<Learning>) -> Arc<Self> {
-        Arc::new(Known { learned: Mutex::new(learned), tell })
+        Arc::new(TrialResults { learned: Mutex::new(learned), tell })
     }
 
     /// Returns `true` if the program stores results, so that a trial is worth its cost.
@@ -77,7 +77,7 @@ impl Known {
     }
 }
 
-impl NativeTrials for Known {
+impl NativeTrials for TrialResults {
     fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>> {
         Learned::found(self.learned().iter(), model, version)
     }
