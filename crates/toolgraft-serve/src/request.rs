@@ -98,12 +98,12 @@ pub(super) struct ChatRequest {
     /// The text of the client's tools, if it is known; the body may then lack them.
     pub(super) tools_text: Option<String>,
     /// Facts about the request's model.
-    pub(super) known: Known,
+    pub(super) known: ModelFacts,
 }
 
 /// Facts about a request's model from the endpoint, as far as they matter for this request.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ModelFacts {
     /// The model that the endpoint serves under the name, where the name alone does not tell its
     /// size.
     pub(super) served: Option<ModelInfo>,
@@ -129,7 +129,7 @@ impl ChatRequest {
         let model = config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, known: Known::default(), model, stream, body })
+        Ok(ChatRequest { with_tools, tools_text: None, known: ModelFacts::default(), model, stream, body })
     }
 
     /// Returns `true` if the request uses the toolbox.
@@ -223,7 +223,7 @@ impl ChatRequest {
         self.list_named();
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
-        let Known { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
+        let ModelFacts { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
         let served = served.as_ref();
         let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
         let way = Way::of(config, &self.model, served, profile).within(context);

@@ -15,7 +15,7 @@ use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
 use super::repeated::Beginnings;
-use super::request::{ChatRequest, Known};
+use super::request::{ChatRequest, ModelFacts};
 use super::store::Store;
 use super::upstream::Upstream;
 use super::way::Way;
@@ -89,7 +89,7 @@ impl Shared {
                 self.cache.ways().recalls(&Some(request.model.clone()), fault);
             }
         }
-        request.known = Known { served, takes_tools, reads, context: context.map(|window| window.tokens) };
+        request.known = ModelFacts { served, takes_tools, reads, context: context.map(|window| window.tokens) };
         request
     }
 
