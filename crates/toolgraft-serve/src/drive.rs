@@ -15,7 +15,7 @@ use super::hidden::Hidden;
 use super::inspect;
 use super::out::Out;
 use super::progress::Progress;
-use super::repeated::PromptCost;
+use super::prompt_cost::PromptCost;
 use super::shared::Shared;
 use super::store::{ClientStore, UnseenRounds};
 use toolgraft::agent::{CALL_TIMEOUT, run_call};

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 use super::endpoint_facts::Taught;
 use super::fault::Fault;
-use super::repeated::PromptCost;
+use super::prompt_cost::PromptCost;
 use toolgraft::Message;
 use toolgraft::message::Role;
 use toolgraft::model::Request;

@@ -31,7 +31,7 @@
 //! - `waiting`: matches results of a history to calls without identifiers.
 //! - `http`, `listen`: the routes, and a server that listens.
 //! - `ready`: checks that the endpoint answers.
-//! - `repeated`: measures how much of a request the endpoint was sent before.
+//! - `prompt_cost`: measures how much of a request the endpoint was sent before.
 //! - `log`: the log entry of a request.
 //! - `inspect`, `passed`: recordings of the last requests.
 //!
@@ -89,9 +89,9 @@ mod passed;
 mod permissions;
 mod prepared;
 mod progress;
+mod prompt_cost;
 mod ready;
 mod rendered_request;
-mod repeated;
 mod request;
 mod reservation;
 mod responses;
@@ -120,7 +120,7 @@ pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::CACHED_LISTS;
-pub use repeated::PromptCost;
+pub use prompt_cost::PromptCost;
 pub use search::SearchTool;
 pub use settings::ModelSettings;
 pub use store::{KEPT_BYTES, KEPT_FOR};

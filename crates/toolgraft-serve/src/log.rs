@@ -9,7 +9,7 @@ use futures::StreamExt;
 
 use super::fault::Fault;
 use super::progress::Progress;
-use super::repeated::PromptCost;
+use super::prompt_cost::PromptCost;
 use toolgraft::constrain::Way;
 use toolgraft::secrets::Secrets;
 use toolgraft::tools::ToolsMode;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::budgets::Budgets;
-use super::repeated::PromptCost;
+use super::prompt_cost::PromptCost;
 use toolgraft::budget::Budget;
 
 /// A function that returns one number of a budget.

@@ -13,8 +13,8 @@ use super::endpoint_facts::{self, Taught};
 use super::fault::Fault;
 use super::metrics::Metrics;
 use super::prepared::Cache;
+use super::prompt_cost::PromptPrefixes;
 use super::ready::Ready;
-use super::repeated::Beginnings;
 use super::request::{ChatRequest, ModelFacts};
 use super::store::Store;
 use super::upstream::Upstream;
@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) learned: Arc<endpoint_facts::TrialResults>,
     pub(super) cache: Cache,
     pub(super) kept: Arc<Store>,
-    pub(super) beginnings: Arc<Beginnings>,
+    pub(super) beginnings: Arc<PromptPrefixes>,
     pub(super) metrics: Metrics,
     pub(super) ready: Ready,
     pub(super) draining: AtomicBool,

@@ -43,13 +43,13 @@ impl PromptCost {
 
 /// The beginnings of requests that were sent to an endpoint.
 #[derive(Default)]
-pub(super) struct Beginnings {
+pub(super) struct PromptPrefixes {
     hasher: RandomState,
     /// Blocks of recent requests, and those of the generation before.
     known: Mutex<[HashSet<u64>; 2]>,
 }
 
-impl Beginnings {
+impl PromptPrefixes {
     /// Adds a request; returns its bytes, and how many of them an earlier request began with.
     pub(super) fn take(&self, model: &str, messages: &[Value]) -> (u64, u64) {
         let mut hasher = self.hasher.build_hasher();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_a_request_begins_with_as_one_before_is_repeated() {
-        let beginnings = Beginnings::default();
+        let beginnings = PromptPrefixes::default();
         let long = "0123456789".repeat(1_000);
         let repeated = |texts: &[&str]| beginnings.take("m", &said(texts)).1;
         assert_eq!(repeated(&[&long]), 0);
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_bounded_and_what_goes_on_stays() {
-        let beginnings = Beginnings::default();
+        let beginnings = PromptPrefixes::default();
         let kept = "k".repeat(100 * BLOCK);
         beginnings.take("m", &said(&[&kept]));
         for at in 0..1_000 {
