@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::config::Config;
 use super::fault::Fault;
-use super::named::Named;
+use super::tool_names::ToolNames;
 use super::way::Way;
 use toolgraft::budget::{Budget, Permit};
 use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
@@ -41,7 +41,7 @@ pub(super) struct Prepared {
     pub(super) config: Config,
     pub(super) choice: ToolChoice,
     /// The client's names of its tools.
-    pub(super) named: Named,
+    pub(super) named: ToolNames,
     /// Number of listed tools whose description is cut at the start, and of all listed tools.
     pub(super) cut: (usize, usize),
     /// Names of the client's tools whose schemas are set aside.
@@ -60,7 +60,7 @@ pub(super) struct Offered {
     /// The tools, by their names in the prompt.
     pub(super) tools: Vec<Tool>,
     /// The client's names of them.
-    pub(super) named: Named,
+    pub(super) named: ToolNames,
     /// Names of those whose schemas are set aside.
     pub(super) set_aside: Vec<String>,
     /// Types of those that only the client's own service can run.

@@ -14,12 +14,12 @@ use super::config::{Config, WITH_TOOLS};
 use super::doors;
 use super::fault::Fault;
 use super::history;
-use super::named::Named;
 use super::native;
 use super::prepared::{Cache, Key, Offered, Prepared, Wanted};
 use super::rendered_request::RenderedRequest;
 use super::shape::{Hosted, Shape};
 use super::store::ClientStore;
+use super::tool_names::ToolNames;
 use super::way::Way;
 use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Tool;
@@ -332,7 +332,7 @@ impl ChatRequest {
             Value::Array(list) => list,
             _ => return Err(Fault::field("tools", "'tools' must be a list")),
         };
-        let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), Named::default(), Vec::new());
+        let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), ToolNames::default(), Vec::new());
         let names = named_once(&list, without)?;
         let left_out = services(&list);
         // Names that fit are reserved first, so that no other tool is renamed to one of them.
@@ -359,7 +359,7 @@ impl ChatRequest {
     }
 
     /// Returns the tool choice. A choice that allows some of the tools removes the others.
-    fn choice(&self, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
+    fn choice(&self, tools: &mut Vec<Tool>, named: &ToolNames) -> Result<ToolChoice, Fault> {
         if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
             return self.allowed(allowed, tools, named);
         }
@@ -393,7 +393,7 @@ impl ChatRequest {
 
     /// Returns the choice for a list of allowed tools, in the form of Chat Completions or of
     /// Responses.
-    fn allowed(&self, choice: &Value, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
+    fn allowed(&self, choice: &Value, tools: &mut Vec<Tool>, named: &ToolNames) -> Result<ToolChoice, Fault> {
         let choice = choice.get("allowed_tools").unwrap_or(choice);
         let Some(allowed) = choice["tools"].as_array() else {
             return Err(Fault::field("tool_choice", "'tool_choice' of the type 'allowed_tools' needs a list 'tools'"));

@@ -10,14 +10,14 @@ const LONGEST: usize = 128;
 
 /// The client's tools that have another name in the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct ToolNames {
     /// The client's names by those in the prompt.
     given: HashMap<String, String>,
     /// The names in the prompt by the client's.
     shown: HashMap<String, String>,
 }
 
-impl Named {
+impl ToolNames {
     /// Returns the name in the prompt for a further tool; `is_taken` says whether a name is in use.
     pub(super) fn add(&mut self, given: &str, is_taken: impl Fn(&str) -> bool) -> String {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn each_name_has_one_in_the_prompt_and_comes_back() {
-        let (mut named, mut taken) = (Named::default(), HashSet::new());
+        let (mut named, mut taken) = (ToolNames::default(), HashSet::new());
         let long = "x".repeat(300);
         let names = ["get", "a.b", "fs/read", "fs read", "fs_read", "天气", "größe", "a\nb", &long, "</tool_name>"];
         for name in names {
