@@ -11,11 +11,11 @@ use tracing::Instrument;
 
 use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
-use super::hidden::Hidden;
 use super::inspect;
 use super::out::Out;
 use super::progress::Progress;
 use super::prompt_cost::PromptCost;
+use super::redaction::RedactedEvents;
 use super::shared::Shared;
 use super::store::{ClientStore, UnseenRounds};
 use toolgraft::agent::{CALL_TIMEOUT, run_call};
@@ -266,7 +266,7 @@ fn send(
             let span = of_request(&model, &mut request);
             let mut answer = span.in_scope(|| model.stream(request));
             if !secrets.is_empty() {
-                answer = Hidden::of(answer, secrets.clone());
+                answer = RedactedEvents::of(answer, secrets.clone());
             }
             if let Some(shown) = shown {
                 answer = exchange.recorded(&shown, answer);

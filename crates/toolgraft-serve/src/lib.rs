@@ -25,7 +25,7 @@
 //! - `exchange`: a request in progress, without I/O; corrects the model's mistakes.
 //! - `cost`: token accounting of an answer's rounds.
 //! - `drive`, `upstream`: the endpoint, as a model and for requests that are passed through.
-//! - `hidden`: removes the server's keys from the endpoint's answers.
+//! - `redaction`: removes the server's keys from the endpoint's answers.
 //! - `shape`: the trait of client interfaces; `chat`, `messages`, `responses`, `gemini`, `ollama`:
 //!   its implementations.
 //! - `waiting`: matches results of a history to calls without identifiers.
@@ -68,7 +68,6 @@ mod exchange;
 mod fault;
 mod functions;
 mod gemini;
-mod hidden;
 mod history;
 mod http;
 mod ids;
@@ -90,6 +89,7 @@ mod prepared;
 mod progress;
 mod prompt_cost;
 mod ready;
+mod redaction;
 mod rendered_request;
 mod request;
 mod reservation;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::config::Config;
 use super::endpoint_facts::TrialResults;
 use super::fault::Fault;
-use super::hidden;
+use super::redaction;
 use toolgraft::OpenAi;
 use toolgraft::http::{certificate_fault, proxy_fault};
 use toolgraft::model::endpoint::is_stale;
@@ -157,7 +157,7 @@ impl Upstream {
         *response.status_mut() = answer.status();
         for (name, value) in answer.headers() {
             if TO_CLIENT.contains(name) || name.as_str().starts_with("x-ratelimit-") {
-                let shown = hidden::header(value, &self.secrets);
+                let shown = redaction::header(value, &self.secrets);
                 shown.into_iter().for_each(|value| {
                     response.headers_mut().insert(name.clone(), value);
                 });
@@ -175,7 +175,7 @@ impl Upstream {
                 Err(_) => Some((Err(std::io::Error::from(std::io::ErrorKind::TimedOut)), None)),
             }
         });
-        *response.body_mut() = hidden::body(Body::from_stream(chunks), self.secrets.clone());
+        *response.body_mut() = redaction::body(Body::from_stream(chunks), self.secrets.clone());
         Ok(response)
     }
 

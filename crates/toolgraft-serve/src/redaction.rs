@@ -13,7 +13,7 @@ type Item = Result<ModelEvent, ModelError>;
 
 /// An answer's stream from which secrets are removed. The end of a text waits for the next piece
 /// while it may be the beginning of a secret.
-pub(super) struct Hidden {
+pub(super) struct RedactedEvents {
     answer: BoxStream<'static, Item>,
     secrets: Secrets,
     texts: Vec<(DeltaKind, Hider<()>)>,
@@ -21,10 +21,10 @@ pub(super) struct Hidden {
     over: bool,
 }
 
-impl Hidden {
+impl RedactedEvents {
     /// Wraps an answer's stream so that the secrets are removed from it.
     pub(super) fn of(answer: BoxStream<'static, Item>, secrets: Secrets) -> BoxStream<'static, Item> {
-        let hidden = Hidden { answer, secrets, texts: Vec::new(), ready: Default::default(), over: false };
+        let hidden = RedactedEvents { answer, secrets, texts: Vec::new(), ready: Default::default(), over: false };
         stream::unfold(Box::new(hidden), |mut hidden| async move { Some((hidden.next().await?, hidden)) }).boxed()
     }
 
