@@ -30,7 +30,7 @@ use super::messages::{self, Messages};
 use super::ollama::{self, Ollama};
 use super::origins;
 use super::page;
-use super::passed::Passed;
+use super::passthrough::PassthroughRecord;
 use super::request::{self, ChatRequest};
 use super::reservation::Reservation;
 use super::responses::Responses;
@@ -456,7 +456,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         }
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
-            let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
+            let passed =
+                watch.as_ref().map(|watch| PassthroughRecord::new(watch, &request.body, &request.model, profile));
             let span = spans::chat(|| shared.upstream.model.peer(), Some(&request.model));
             spans::adopt(&span, &shared.upstream.traced(&parts.headers));
             let (state, stream, body) = (shared.clone(), request.stream, request.passed(body));

@@ -33,7 +33,7 @@
 //! - `ready`: checks that the endpoint answers.
 //! - `prompt_cost`: measures how much of a request the endpoint was sent before.
 //! - `log`: the log entry of a request.
-//! - `inspect`, `passed`: recordings of the last requests.
+//! - `inspect`, `passthrough`: recordings of the last requests.
 //!
 //! A request without tools, without calls in its history and without a schema for its answer passes
 //! through unchanged, and so does its answer.
@@ -83,7 +83,7 @@ mod origins;
 mod out;
 mod own_words;
 mod page;
-mod passed;
+mod passthrough;
 mod permissions;
 mod prepared;
 mod progress;

@@ -23,7 +23,7 @@ const MAX_LINE: usize = 8 << 20;
 type Item = Result<ModelEvent, ModelError>;
 
 /// The record of an answer that is passed through.
-pub(super) struct Passed {
+pub(super) struct PassthroughRecord {
     watch: Watch,
     recorder: Recorder,
     tell: mpsc::UnboundedSender<Item>,
@@ -35,7 +35,7 @@ pub(super) struct Passed {
     is_stream: bool,
 }
 
-impl Passed {
+impl PassthroughRecord {
     /// Starts the record of a request with this body, for a model with this profile.
     pub(super) fn new(watch: &Watch, body: &Map<String, Value>, model: &str, profile: &Profile) -> Self {
         let session = Session::default()
@@ -46,7 +46,15 @@ impl Passed {
         let (tell, told) = mpsc::unbounded();
         let written = recorder.stream(&inspect::request(body), told.boxed());
         let decoder = Decoder::new("the endpoint".to_owned());
-        Passed { watch: watch.clone(), recorder, tell, written, decoder, begun: Vec::new(), is_stream: false }
+        PassthroughRecord {
+            watch: watch.clone(),
+            recorder,
+            tell,
+            written,
+            decoder,
+            begun: Vec::new(),
+            is_stream: false,
+        }
     }
 
     /// Records that there is no answer.
@@ -65,7 +73,7 @@ impl Passed {
                     let next = pieces.next().await;
                     match (&next, &mut passed) {
                         (Some(Ok(bytes)), Some(passed)) => passed.push(bytes),
-                        (None, _) => passed.take().into_iter().for_each(Passed::end),
+                        (None, _) => passed.take().into_iter().for_each(PassthroughRecord::end),
                         _ => {}
                     }
                     Some((next?, (pieces, passed)))
