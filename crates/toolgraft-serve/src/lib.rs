@@ -28,7 +28,7 @@
 //! - `redaction`: removes the server's keys from the endpoint's answers.
 //! - `shape`: the trait of client interfaces; `chat`, `messages`, `responses`, `gemini`, `ollama`:
 //!   its implementations.
-//! - `waiting`: matches results of a history to calls without identifiers.
+//! - `pending_calls`: matches results of a history to calls without identifiers.
 //! - `http`, `listen`: the routes, and a server that listens.
 //! - `ready`: checks that the endpoint answers.
 //! - `prompt_cost`: measures how much of a request the endpoint was sent before.
@@ -84,6 +84,7 @@ mod out;
 mod own_words;
 mod page;
 mod passthrough;
+mod pending_calls;
 mod permissions;
 mod prepared;
 mod progress;
@@ -104,7 +105,6 @@ mod text_cache;
 mod tool_names;
 mod upstream;
 mod vendor;
-mod waiting;
 mod way;
 mod work;
 

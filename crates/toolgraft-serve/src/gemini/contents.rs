@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::fields::part;
 use crate::fault::Fault;
+use crate::pending_calls::PendingCalls;
 use crate::shape::{self, Messages, content_of, role_of};
-use crate::waiting::Waiting;
 use toolgraft::wire::ToolResult;
 use toolgraft::wire::gemini::FunctionResponse;
 
@@ -14,7 +14,7 @@ use toolgraft::wire::gemini::FunctionResponse;
 #[derive(Default)]
 pub(super) struct History {
     pub(super) messages: Messages,
-    waiting: Waiting,
+    waiting: PendingCalls,
 }
 
 impl History {

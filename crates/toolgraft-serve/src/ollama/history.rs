@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
+use crate::pending_calls::PendingCalls;
 use crate::shape::{self, role_of};
-use crate::waiting::Waiting;
 use toolgraft::message::Image;
 use toolgraft::wire::roles::join;
 use toolgraft::wire::take_member;
@@ -16,7 +16,7 @@ const HEAD: usize = 32;
 /// State of the conversion: calls that wait for their results.
 #[derive(Default)]
 pub(super) struct History {
-    waiting: Waiting,
+    waiting: PendingCalls,
 }
 
 impl History {

@@ -2,14 +2,14 @@
 
 /// Calls of a history that wait for their results.
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct PendingCalls {
     /// Identifier and name of each call.
     calls: Vec<(String, String)>,
     /// Number of calls so far.
     count: usize,
 }
 
-impl Waiting {
+impl PendingCalls {
     /// Adds a call and returns its identifier: its own, or a new one.
     pub(super) fn call(&mut self, id: Option<String>, name: &str) -> String {
         let id = id.unwrap_or_else(|| format!("call_{}", self.count));
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_result_finds_its_call_by_identifier_name_or_order() {
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingCalls::default();
         let own = |id: &str| Some(id.to_owned());
         assert_eq!(waiting.call(None, "a"), "call_0");
         assert_eq!(waiting.call(own("x"), "b"), "x");
