@@ -14,12 +14,11 @@ use axum::routing::{any, get, post};
 use serde_json::{Map, Value, json};
 use tower_http::decompression::RequestDecompressionLayer;
 
+use super::admission;
 use super::answer::{LEFT_OUT_HEADER, Running};
 use super::chat::Chat;
 use super::config::Config;
-use super::doors;
 use super::drive::Driver;
-use super::elsewhere;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
@@ -27,6 +26,7 @@ use super::inspect::Watch;
 use super::keep_open::keep_open;
 use super::log::Line;
 use super::messages::{self, Messages};
+use super::missing_routes;
 use super::ollama::{self, Ollama};
 use super::origins;
 use super::page;
@@ -101,7 +101,7 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/page.js", get(|| async { page::js() }))
         .fallback(|request: Request| async move {
             let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-            let message = elsewhere::missing(request.uri().path(), host);
+            let message = missing_routes::missing(request.uri().path(), host);
             refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
         })
         .method_not_allowed_fallback(|request: Request| async move {
@@ -116,7 +116,7 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
 async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
-        doors::take_key(&mut request);
+        admission::take_key(&mut request);
     }
     let log = shared.config.log.as_ref().filter(|_| is_asked(&path));
     let line = log.map(|log| Line::new(route(&path), log.clone()));
@@ -124,7 +124,7 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
         request.extensions_mut().insert(line.clone());
     }
     let origin = origins::allowed(request.headers(), &shared.config);
-    let mut response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
+    let mut response = match admission::check_names(request.headers(), request.uri(), &shared.config) {
         // A browser's preflight request comes without the key.
         Ok(()) => match origin.as_ref().and_then(|_| origins::preflight(&method, request.headers())) {
             Some(answer) => answer,
@@ -164,13 +164,15 @@ fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
 }
 
 async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
-    let checked = doors::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
+    let checked = admission::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
         // Clients of Ollama's interface need no content type; litellm and curl send none or
         // another. A page in a browser does need it.
-        Method::POST if request.uri().path().starts_with(ollama::PATHS) && !doors::is_of_a_page(request.headers()) => {
+        Method::POST
+            if request.uri().path().starts_with(ollama::PATHS) && !admission::is_of_a_page(request.headers()) =>
+        {
             Ok(())
         }
-        Method::POST => doors::check_type(request.headers()),
+        Method::POST => admission::check_type(request.headers()),
         _ => Ok(()),
     });
     match checked {
@@ -370,8 +372,8 @@ fn whole(status: StatusCode, body: &Value) -> Response {
 async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Response {
     let (parts, body) = request.into_parts();
     let passed = async {
-        let body = doors::body(&parts, body, &shared.config).await?;
-        let mut object = doors::object(&body)?;
+        let body = admission::body(&parts, body, &shared.config).await?;
+        let mut object = admission::object(&body)?;
         let named = object.get("model").and_then(Value::as_str);
         let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
         let body = match &shared.config.model {
@@ -438,7 +440,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
     let (parts, body) = request.into_parts();
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
-        let body = doors::body(&parts, body, &shared.config).await?;
+        let body = admission::body(&parts, body, &shared.config).await?;
         if let Some(answer) = shape.at_once(&body) {
             return Ok(whole(StatusCode::OK, &answer));
         }
@@ -553,7 +555,7 @@ fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Wa
 async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let counted = async {
-        let body = doors::body(&parts, body, &shared.config).await?;
+        let body = admission::body(&parts, body, &shared.config).await?;
         let (length, state) = (body.len(), shared.clone());
         let kept = shared.kept.of(client_key(&parts.headers).as_deref());
         let read = move || read(&state, shape, target, &body, &kept);

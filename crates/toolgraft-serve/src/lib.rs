@@ -3,15 +3,15 @@
 //! the model writes are returned as `tool_calls`.
 //!
 //! ```text
-//! client ─▶ doors ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
-//!                                                     │  ▲
-//!                                     request, call   ▼  │  model's events, outcomes
-//!                                                    drive ◀─▶ endpoint, toolbox
-//!                                                     │
-//! client ◀───────────── chat ◀── pieces of the answer ┘
+//! client ─▶ admission ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
+//!                                                         │  ▲
+//!                                         request, call   ▼  │  model's events, outcomes
+//!                                                        drive ◀─▶ endpoint, toolbox
+//!                                                         │
+//! client ◀───────────────── chat ◀── pieces of the answer ┘
 //! ```
 //!
-//! - `doors`: admission of requests.
+//! - `admission`: checks a request's host, origin, key, type and body.
 //! - `request`, `history`: the client's request; calls and results of its history as text.
 //! - `endpoint_facts`: facts about the endpoint that outlast the program's run.
 //! - `native`: the same history for an endpoint that takes tools.
@@ -55,14 +55,13 @@
 
 #[cfg(feature = "testing")]
 mod adapter;
+mod admission;
 mod answer;
 mod budgets;
 mod chat;
 mod config;
 mod cost;
-mod doors;
 mod drive;
-mod elsewhere;
 mod endpoint_facts;
 mod exchange;
 mod fault;
@@ -77,6 +76,7 @@ mod listen;
 mod log;
 mod messages;
 mod metrics;
+mod missing_routes;
 mod native;
 mod ollama;
 mod origins;

@@ -14,8 +14,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::admission::ANY_HOST;
 use super::config::Config;
-use super::doors::ANY_HOST;
 use super::fault::Fault;
 use super::http::{refusing_router, shared_router};
 use super::shared::Shared;

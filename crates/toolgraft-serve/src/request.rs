@@ -10,8 +10,8 @@ use std::time::Instant;
 use axum::body::Bytes;
 use serde_json::{Map, Value};
 
+use super::admission;
 use super::config::{Config, WITH_TOOLS};
-use super::doors;
 use super::fault::Fault;
 use super::history;
 use super::native;
@@ -325,7 +325,7 @@ impl ChatRequest {
         let given = match self.body.get_mut("tools").map(Value::take) {
             Some(tools) => tools,
             None if written.is_empty() => Value::Null,
-            None => serde_json::from_str(written).map_err(doors::not_json)?,
+            None => serde_json::from_str(written).map_err(admission::not_json)?,
         };
         let list = match given {
             Value::Null => return Ok(Offered::default()),
@@ -469,7 +469,7 @@ impl ChatRequest {
 fn check_arguments(messages: &[Value]) -> Result<(), Fault> {
     let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
     let texts = calls.filter_map(|call| call["function"]["arguments"].as_str()).map(str::as_bytes);
-    doors::check_values(texts)
+    admission::check_values(texts)
 }
 
 /// Parses a request's body, and returns the text of its list of tools. A list that is in the cache
@@ -479,13 +479,13 @@ pub(super) fn object(
     shape: &dyn Shape,
     cache: &Cache,
 ) -> Result<(Map<String, Value>, Option<String>), Fault> {
-    doors::check_values(std::iter::once(body))?;
-    let apart = if shape.is_chat() { doors::object_and_tools(body) } else { None };
+    admission::check_values(std::iter::once(body))?;
+    let apart = if shape.is_chat() { admission::object_and_tools(body) } else { None };
     let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
     match apart.filter(|(_, tools)| is_list(tools)) {
         Some((object, tools)) if cache.knows(tools) => Ok((object, Some(tools.to_owned()))),
-        Some((_, tools)) => Ok((doors::object(body)?, Some(tools.to_owned()))),
-        None => Ok((doors::object(body)?, None)),
+        Some((_, tools)) => Ok((admission::object(body)?, Some(tools.to_owned()))),
+        None => Ok((admission::object(body)?, None)),
     }
 }
 

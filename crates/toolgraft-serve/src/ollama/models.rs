@@ -8,8 +8,8 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
 use serde_json::{Map, Value, json};
 
+use crate::admission;
 use crate::config::without_tools;
-use crate::doors;
 use crate::fault::Fault;
 use crate::ids::utc;
 use crate::shared::Shared;
@@ -63,7 +63,7 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
             _ => Ok(json!({"version": VERSION})),
         };
     }
-    let body = doors::object(&doors::body(&parts, body, &shared.config).await?)?;
+    let body = admission::object(&admission::body(&parts, body, &shared.config).await?)?;
     match asked {
         "show" => show(shared, headers, &body).await,
         _ => vectors(shared, headers, body, asked == "embeddings").await,
