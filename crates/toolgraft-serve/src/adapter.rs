@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::chat::ChatStream;
 use super::config::Config;
-use super::exchange::{Exchange, Sent, Step};
+use super::exchange::{Exchange, ModelRequest, Step};
 use super::fault::Fault;
 use super::out::Out;
 use super::prepared::Cache;
@@ -125,8 +125,8 @@ impl Adapter {
 
     /// Queues a request. Its structure is written in OpenAI's form, since the endpoint's own form
     /// is not known here.
-    fn ask(&mut self, sent: Sent) {
-        let Sent { mut body, constraint, tools, tool_choice, .. } = sent;
+    fn ask(&mut self, sent: ModelRequest) {
+        let ModelRequest { mut body, constraint, tools, tool_choice, .. } = sent;
         insert_tools(&mut body, &tools, &tool_choice);
         if let Some(schema) = constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {
             let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});

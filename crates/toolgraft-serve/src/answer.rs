@@ -15,7 +15,7 @@ use super::chat::cost;
 use super::drive::{Driver, Next};
 use super::fault::Fault;
 use super::inspect::Watch;
-use super::log::Line;
+use super::log::LogEntry;
 use super::out::{Collected, Out};
 use super::progress::Progress;
 use super::shape::{Shape, Writer};
@@ -48,7 +48,7 @@ pub(super) struct Running {
     /// The inspector's entry for this request, if the server has an inspector.
     watch: Option<Watch>,
     /// The log line for this request, if the server has a log.
-    line: Option<Line>,
+    line: Option<LogEntry>,
     calls: u64,
     /// Text that the client was sent, collected while it may have to be recognized later in a
     /// history. `None` once that is not needed.
@@ -57,7 +57,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<Line>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<LogEntry>) -> Self {
         let said = driver.clean().map(|_| String::new());
         Running { shared, driver, watch, line, calls: 0, said, failed: false }
     }

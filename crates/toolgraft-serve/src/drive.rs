@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
-use super::exchange::{Exchange, Sent, Step};
+use super::exchange::{Exchange, ModelRequest, Step};
 use super::fault::Fault;
 use super::inspect;
 use super::out::Out;
@@ -246,7 +246,7 @@ type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 /// Sends a request to the model and returns the stream of its answer.
 fn send(
     exchange: &mut Exchange,
-    sent: Sent,
+    sent: ModelRequest,
     model: &OpenAi,
     headers: &[(String, String)],
     secrets: &Secrets,
@@ -254,7 +254,7 @@ fn send(
     // Only later rounds are retried: a client repeats a refused request itself, but knows nothing
     // of later rounds.
     let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };
-    let Sent { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
+    let ModelRequest { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
     let mut request = Request::default();
     // What is learned about an endpoint is stored for each model.
     request.model = body.get("model").and_then(Value::as_str).map(str::to_owned);

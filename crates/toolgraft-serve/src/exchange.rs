@@ -53,7 +53,7 @@ use toolgraft::{AgentEvent, Conversation, Outcome};
 #[derive(Debug)]
 pub(super) enum Step {
     /// Send this request to the endpoint and report its answer.
-    Send(Sent),
+    Send(ModelRequest),
     /// Cancel the running answer.
     Cancel,
     /// Run this call and report its outcome.
@@ -74,7 +74,7 @@ impl From<ClientPiece> for Step {
 
 /// A request for the endpoint.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct ModelRequest {
     pub(super) body: Map<String, Value>,
     /// The structure that the answer is constrained to, where the endpoint supports it. Not in the
     /// body.
@@ -106,7 +106,7 @@ fn is_held(body: &Map<String, Value>) -> bool {
 const LONG: usize = 128 << 10;
 
 /// A running call of the toolbox.
-struct Own {
+struct OwnCall {
     id: String,
     /// `true` if its result may contain text of third parties.
     untrusted: bool,
@@ -140,7 +140,7 @@ pub(super) struct Exchange {
     /// `own_begun` is the number of toolbox calls begun for this answer; `running` are those not
     /// finished.
     own_begun: usize,
-    running: Vec<Own>,
+    running: Vec<OwnCall>,
     /// `true` once a result with possible text of third parties is in the conversation.
     untrusted: bool,
     /// Messages since the client's history, as of the last request.
@@ -391,7 +391,7 @@ impl Exchange {
                     None => {
                         self.own_begun += 1;
                         let untrusted = self.prepared.is_untrusted(call.server.as_deref());
-                        self.running.push(Own { id: call.id.clone(), untrusted });
+                        self.running.push(OwnCall { id: call.id.clone(), untrusted });
                         self.steps.push_back(Step::Run(call));
                     }
                 }

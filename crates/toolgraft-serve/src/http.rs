@@ -24,7 +24,7 @@ use super::fault::Fault;
 use super::gemini::Gemini;
 use super::inspect::Watch;
 use super::keep_open::keep_open;
-use super::log::Line;
+use super::log::LogEntry;
 use super::messages::{self, Messages};
 use super::missing_routes;
 use super::ollama::{self, Ollama};
@@ -119,7 +119,7 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
         admission::take_key(&mut request);
     }
     let log = shared.config.log.as_ref().filter(|_| is_asked(&path));
-    let line = log.map(|log| Line::new(route(&path), log.clone()));
+    let line = log.map(|log| LogEntry::new(route(&path), log.clone()));
     if let Some(line) = &line {
         request.extensions_mut().insert(line.clone());
     }
@@ -141,7 +141,7 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     let status = response.status().as_u16();
     shared.metrics.answered(route(&path), status);
     if let Some(line) = line {
-        line.answered(status, response.extensions().get::<Refused>().and_then(|refused| refused.0));
+        line.answered(status, response.extensions().get::<RefusalCode>().and_then(|refused| refused.0));
     }
     response
 }
@@ -153,11 +153,11 @@ fn is_asked(path: &str) -> bool {
 
 /// The error code of a refused request, as an extension of the response for the log.
 #[derive(Clone)]
-struct Refused(Option<&'static str>);
+struct RefusalCode(Option<&'static str>);
 
 /// Returns the request's log line, with the model set, if the server has a log.
-fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
-    let line = parts.extensions.get::<Line>()?;
+fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<LogEntry> {
+    let line = parts.extensions.get::<LogEntry>()?;
     let key = client_key(&parts.headers);
     line.asks(model, &Secrets::new(shared.config.keys().chain(key.as_deref())));
     Some(line.clone())
@@ -241,7 +241,7 @@ fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
     let body = shape.error(fault);
     let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
-    response.extensions_mut().insert(Refused(fault.code));
+    response.extensions_mut().insert(RefusalCode(fault.code));
     if status.is_server_error() && !fault.retry {
         // OpenAI's clients retry server errors by themselves, which would be futile here.
         response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
@@ -389,7 +389,7 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
     passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
 }
 
-fn followed(line: Option<Line>, answer: Response) -> Response {
+fn followed(line: Option<LogEntry>, answer: Response) -> Response {
     match line {
         Some(line) => line.follow(answer),
         None => answer,

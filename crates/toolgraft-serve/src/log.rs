@@ -64,7 +64,7 @@ pub struct Served {
 
 /// A request that will be logged. It is over when the last clone is dropped.
 #[derive(Clone)]
-pub(super) struct Line(Arc<Open>);
+pub(super) struct LogEntry(Arc<Open>);
 
 struct Open {
     about: Mutex<Served>,
@@ -72,11 +72,11 @@ struct Open {
     log: Log,
 }
 
-impl Line {
+impl LogEntry {
     /// Starts the log entry for a request to this route.
     pub(super) fn new(route: &'static str, log: Log) -> Self {
         let about = Served { route, ..Served::default() };
-        Line(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
+        LogEntry(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
     }
 
     fn about(&self) -> MutexGuard<'_, Served> {

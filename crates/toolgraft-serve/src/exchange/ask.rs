@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Exchange, Sent, Step, is_held};
+use super::{Exchange, ModelRequest, Step, is_held};
 use toolgraft::Message;
 use toolgraft::conversation::shape::Spoken;
 use toolgraft::message::{FinishReason, Role};
@@ -45,7 +45,14 @@ impl Exchange {
         let messages = self.messages(request);
         self.costs.sends(&messages, &tools);
         body.insert("messages".to_owned(), Value::Array(messages));
-        self.steps.push_back(Step::Send(Sent { body, constraint, alternatives, tools, tool_choice, by_prompt }));
+        self.steps.push_back(Step::Send(ModelRequest {
+            body,
+            constraint,
+            alternatives,
+            tools,
+            tool_choice,
+            by_prompt,
+        }));
     }
 
     /// Returns the messages of a request: system text and examples, the client's history, and what
