@@ -57,6 +57,7 @@
 mod adapter;
 mod admission;
 mod answer;
+mod ask_settings;
 mod budgets;
 mod chat;
 mod config;
@@ -105,7 +106,6 @@ mod text_cache;
 mod tool_names;
 mod upstream;
 mod vendor;
-mod way;
 mod work;
 
 #[cfg(feature = "testing")]

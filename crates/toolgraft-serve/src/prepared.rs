@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::ask_settings::AskSettings;
 use super::config::Config;
 use super::fault::Fault;
 use super::tool_names::ToolNames;
-use super::way::Way;
 use toolgraft::budget::{Budget, Permit};
 use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
 use toolgraft::route::Invocation;
@@ -72,7 +72,7 @@ pub(super) struct Wanted {
     /// The model's profile.
     pub(super) profile: &'static Profile,
     /// The settings for asking the model.
-    pub(super) way: Way,
+    pub(super) way: AskSettings,
     /// The client's tools.
     pub(super) offered: Offered,
     /// The toolbox's tools, if this request may use them.
@@ -86,7 +86,7 @@ pub(super) struct Wanted {
 /// The key of a prepared list in the cache; the tools are the request's own text.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    pub(super) way: Way,
+    pub(super) way: AskSettings,
     pub(super) tools: String,
     pub(super) choice: String,
     pub(super) with_tools: bool,
@@ -342,7 +342,7 @@ mod tests {
     fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
         let config = Config::new("http://127.0.0.1:1/v1").unwrap();
         let profile = config.profile_of("m");
-        let way = Way::of(&config, "m", None, profile);
+        let way = AskSettings::of(&config, "m", None, profile);
         let choice = String::new();
         let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |_: &str, own| {

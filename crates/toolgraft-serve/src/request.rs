@@ -11,6 +11,7 @@ use axum::body::Bytes;
 use serde_json::{Map, Value};
 
 use super::admission;
+use super::ask_settings::AskSettings;
 use super::config::{Config, WITH_TOOLS};
 use super::fault::Fault;
 use super::history;
@@ -20,7 +21,6 @@ use super::rendered_request::RenderedRequest;
 use super::shape::{Hosted, Shape};
 use super::store::ClientStore;
 use super::tool_names::ToolNames;
-use super::way::Way;
 use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Tool;
 use toolgraft::message::Reads;
@@ -226,7 +226,7 @@ impl ChatRequest {
         let ModelFacts { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
         let served = served.as_ref();
         let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
-        let way = Way::of(config, &self.model, served, profile).within(context);
+        let way = AskSettings::of(config, &self.model, served, profile).within(context);
         let way = if config.hands_on_media { way.reading(reads) } else { way };
         let key = Key {
             way,

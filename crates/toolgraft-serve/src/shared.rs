@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use futures::FutureExt;
 use serde_json::Value;
 
+use super::ask_settings::AskSettings;
 use super::config::{Config, WITH_TOOLS};
 use super::endpoint_facts::{self, Taught};
 use super::fault::Fault;
@@ -18,7 +19,6 @@ use super::ready::Ready;
 use super::request::{ChatRequest, ModelFacts};
 use super::store::Store;
 use super::upstream::Upstream;
-use super::way::Way;
 use toolgraft::Model;
 use toolgraft::model::NativeTrials as _;
 use toolgraft::model::{ClientError, ModelInfo};
@@ -74,7 +74,7 @@ impl Shared {
             true => self.upstream.model.context_window(Some(&request.model)).await,
             false => None,
         };
-        let takes_tools = match request.has_tools() && Way::asks_for_tools(&self.config, &request.model) {
+        let takes_tools = match request.has_tools() && AskSettings::asks_for_tools(&self.config, &request.model) {
             true => self.upstream.model.native_tools(Some(&request.model)).await,
             false => None,
         };
@@ -167,7 +167,7 @@ impl Shared {
     /// Returns the endpoint's entry for this model, or for the single model that it serves under
     /// any name. Asked only if the name leaves the prompt's style open.
     async fn served(&self, model: &str) -> Option<ModelInfo> {
-        match Way::depends_on_size(&self.config, model) {
+        match AskSettings::depends_on_size(&self.config, model) {
             true => self.upstream.model.listed_model(model).await,
             false => None,
         }

@@ -3,7 +3,7 @@
 
 use super::config::Config;
 use toolgraft::Dialect;
-use toolgraft::constrain::{Constrain, Way as CallWay};
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle, parameters_in_name};
 use toolgraft::message::Reads;
 use toolgraft::model::ModelInfo;
@@ -13,7 +13,7 @@ use toolgraft::tools::ToolsMode;
 /// The settings with which a model is asked. Two models with the same settings share prepared
 /// lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Way {
+pub(super) struct AskSettings {
     /// Name of its profile, which is unique.
     pub(super) profile: &'static str,
     /// The way in which tools are offered.
@@ -25,7 +25,7 @@ pub(super) struct Way {
     pub(super) listing: Listing,
     pub(super) constrain: Constrain,
     /// The way in which the choice between a call and a plain answer is made.
-    pub(super) calls: CallWay,
+    pub(super) calls: Way,
     /// The bits of the threshold for that, so that the type can be hashed.
     pub(super) threshold: Option<u64>,
     /// Tokens of the model's context, if that matters for the list of tools.
@@ -34,7 +34,7 @@ pub(super) struct Way {
     pub(super) reads: Reads,
 }
 
-impl Way {
+impl AskSettings {
     /// Returns `true` if the prompt's style depends on the model's size and its name does not tell
     /// that.
     pub(super) fn depends_on_size(config: &Config, model: &str) -> bool {
@@ -56,7 +56,7 @@ impl Way {
         let own = known.into_iter().flatten().find_map(|name| config.models.of(name)).unwrap_or_default();
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
         let style = own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size));
-        Way {
+        AskSettings {
             profile: profile.name,
             tools: own.tools_mode.unwrap_or(config.tools_mode),
             dialect: own.dialect.or(config.dialect).unwrap_or(profile.dialect),
@@ -74,12 +74,12 @@ impl Way {
     /// Returns the same settings for a model that reads these media too.
     pub(super) fn reading(self, said: Reads) -> Self {
         let reads = self.reads.with_images(self.reads.images || said.images);
-        Way { reads: reads.with_audio(reads.audio || said.audio), ..self }
+        AskSettings { reads: reads.with_audio(reads.audio || said.audio), ..self }
     }
 
     /// Returns the same settings for a model with a context of so many tokens.
     pub(super) fn within(self, context: Option<usize>) -> Self {
-        Way { context, ..self }
+        AskSettings { context, ..self }
     }
 
     /// Returns the options of the prompt for these settings.
