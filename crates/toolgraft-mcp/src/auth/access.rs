@@ -12,8 +12,8 @@ use super::error::{LoginError, shown};
 use super::login::has_authorization;
 use super::machine::MachineWay;
 use super::resource::Resource;
-use super::store::{KeptLogin, Logins};
-use super::token::{Denied, EARLY, REFRESH, time_left, token};
+use super::store::{Logins, StoredLogin};
+use super::token::{EARLY, REFRESH, TokenError, time_left, token};
 use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 
 /// The source of the access token for requests to one server.
@@ -38,7 +38,7 @@ struct LoginWay {
     /// The id and the secret of the client that the entry names, where it names both.
     client: Option<(String, String)>,
     trust: ServerTrust,
-    held: Mutex<Option<KeptLogin>>,
+    held: Mutex<Option<StoredLogin>>,
 }
 
 impl Access {
@@ -66,7 +66,7 @@ impl Access {
     }
 
     /// Returns the token to send, refreshed first if it is about to expire; `None` if no login is stored.
-    pub(crate) async fn token(&self) -> Result<Option<String>, Denied> {
+    pub(crate) async fn token(&self) -> Result<Option<String>, TokenError> {
         let way = match &self.way {
             Way::Login(way) => way,
             Way::Machine(way) => return way.token(None, None).await.map(Some),
@@ -74,7 +74,7 @@ impl Access {
         };
         let mut held = way.held.lock().await;
         if held.is_none() {
-            *held = way.logins.load(&way.resource).map_err(|e| Denied::Later(e.to_string()))?;
+            *held = way.logins.load(&way.resource).map_err(|e| TokenError::Later(e.to_string()))?;
         }
         let Some(kept) = held.as_ref() else { return Ok(None) };
         let left = time_left(&kept.credentials);
@@ -87,24 +87,26 @@ impl Access {
                 *held = Some(kept);
                 Ok(token)
             }
-            Err(Denied::Later(_)) if left.is_some_and(|left| !left.is_zero()) => Ok(token(&kept.credentials)),
+            Err(TokenError::Later(_)) if left.is_some_and(|left| !left.is_zero()) => Ok(token(&kept.credentials)),
             Err(denied) => Err(denied),
         }
     }
 
     /// Returns another token after the server answered 401 to this one. `challenge` is the `WWW-Authenticate`
     /// header of that answer.
-    pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
+    pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, TokenError> {
         let way = match &self.way {
             Way::Login(way) => way,
             Way::Machine(way) => return way.token(refused, challenge).await,
             Way::Header => {
-                return Err(Denied::Login("HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned()));
+                return Err(TokenError::Login(
+                    "HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned(),
+                ));
             }
             Way::None => return Err(self.wanted("it wants authorization")),
         };
         let mut held = way.held.lock().await;
-        let kept = way.logins.load(&way.resource).map_err(|e| Denied::Later(e.to_string()))?;
+        let kept = way.logins.load(&way.resource).map_err(|e| TokenError::Later(e.to_string()))?;
         let Some(kept) = kept else {
             *held = None;
             return Err(self.wanted("it wants a login"));
@@ -118,7 +120,7 @@ impl Access {
         // If no refresh token helps, a wrong audience is reported first: another login would not mend it.
         let refreshed = self.refreshed(way, kept, challenge).await;
         let kept = refreshed.map_err(|denied| match denied {
-            Denied::Login(_) if is_for_another(way, refused) => self.refuses(refused, "it refuses the login"),
+            TokenError::Login(_) if is_for_another(way, refused) => self.refuses(refused, "it refuses the login"),
             denied => denied,
         })?;
         let token = token(&kept.credentials).ok_or_else(|| self.wanted("its login has ended"))?;
@@ -128,14 +130,14 @@ impl Access {
 
     /// Returns the error for a refused token. If the token is readable and made for another audience, that is
     /// the cause given; otherwise `why` is.
-    pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> Denied {
+    pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> TokenError {
         let resource = match &self.way {
             Way::Login(way) => &way.resource,
             Way::Machine(way) => way.resource(),
             Way::Header | Way::None => return self.wanted(why),
         };
         let Some(audience) = token.and_then(|token| other_audience(token, resource)) else { return self.wanted(why) };
-        Denied::Login(format!(
+        TokenError::Login(format!(
             "HTTP 401: {why}: its token is for another audience ({}), not for {}: set \"scopes\" under \"oauth\" in its \
              entry to those that its authorization server has for this server, or ask whoever runs it",
             shown(&audience),
@@ -145,8 +147,8 @@ impl Access {
 
     /// Returns the error for a missing or refused login: the reason `why`, and the remedy that fits the
     /// source of the token.
-    pub(crate) fn wanted(&self, why: &str) -> Denied {
-        Denied::Login(match &self.way {
+    pub(crate) fn wanted(&self, why: &str) -> TokenError {
+        TokenError::Login(match &self.way {
             Way::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
             Way::Machine(_) => format!("HTTP 401: {why}: check \"clientId\" and \"scopes\" under \"oauth\""),
             Way::Header | Way::None => {
@@ -157,16 +159,16 @@ impl Access {
 
     /// Returns another token after the server answered 403 because these scopes are missing, if somebody has
     /// logged in since. Otherwise the scopes are stored, so that the next login asks for them.
-    pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Denied> {
+    pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, TokenError> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
         let way = match &self.way {
             Way::Login(way) => way,
             Way::Machine(_) => {
                 let remedy = "add them to \"scopes\" under \"oauth\"";
-                return Err(Denied::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
+                return Err(TokenError::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
             }
             Way::Header | Way::None => {
-                return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+                return Err(TokenError::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
             }
         };
         let mut held = way.held.lock().await;
@@ -185,18 +187,28 @@ impl Access {
             }
         }
         let words = way.logins.words(&self.server);
-        Err(Denied::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}")))
+        Err(TokenError::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}")))
     }
 
     /// Refreshes the login within [`REFRESH`], stores it, and returns it.
-    async fn refreshed(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
+    async fn refreshed(
+        &self,
+        way: &LoginWay,
+        kept: StoredLogin,
+        challenge: Option<&str>,
+    ) -> Result<StoredLogin, TokenError> {
         let refreshed = tokio::time::timeout(REFRESH, self.refresh(way, kept, challenge)).await;
-        let late = |_| Denied::Later(format!("its token could not be refreshed within {} s", REFRESH.as_secs()));
+        let late = |_| TokenError::Later(format!("its token could not be refreshed within {} s", REFRESH.as_secs()));
         refreshed.map_err(late)?
     }
 
-    async fn refresh(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
-        let later = |error: LoginError| Denied::Later(format!("its token could not be refreshed: {error}"));
+    async fn refresh(
+        &self,
+        way: &LoginWay,
+        kept: StoredLogin,
+        challenge: Option<&str>,
+    ) -> Result<StoredLogin, TokenError> {
+        let later = |error: LoginError| TokenError::Later(format!("its token could not be refreshed: {error}"));
         let _lock = way.logins.lock(&way.resource).await.map_err(later)?;
         let now = way.logins.load(&way.resource).map_err(later)?;
         let mut kept = match now {

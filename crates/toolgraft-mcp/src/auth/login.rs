@@ -13,7 +13,7 @@ use super::discovery::{Discovered, discover, may_lead_to};
 use super::error::{LoginError, plain, shown};
 use super::listener::{Callback, Listener};
 use super::resource::Resource;
-use super::store::{KeptLogin, Logins};
+use super::store::{Logins, StoredLogin};
 use crate::config::{GrantType, OAuthConfig, ServerConfig, ServerTrust, TransportConfig, header_map};
 use toolgraft::Cause;
 
@@ -157,7 +157,7 @@ impl Login {
         exchanged.map_err(|e| LoginError::of(&e))?;
         let credentials = self.given.load().await.map_err(|e| LoginError::of(&e))?;
         let credentials = credentials.ok_or_else(|| LoginError::Failed("no token came".to_owned()))?;
-        let mut kept = KeptLogin::new(resource, issuer.clone(), credentials);
+        let mut kept = StoredLogin::new(resource, issuer.clone(), credentials);
         (kept.client_secret, kept.redirect_uri) = (self.client_secret.clone(), self.redirect_uri.clone());
         self.logins.save(&kept)
     }
@@ -221,7 +221,7 @@ pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
 pub(super) async fn scopes(
     manager: &AuthorizationManager,
     oauth: &OAuthConfig,
-    earlier: Option<&KeptLogin>,
+    earlier: Option<&StoredLogin>,
 ) -> Vec<String> {
     let mut scopes = match oauth.scopes.is_empty() {
         true => manager.select_initial_scopes(&[]).await,

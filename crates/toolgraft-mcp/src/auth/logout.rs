@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::discovery::{discover, may_lead_to};
 use super::error::{LoginError, shown};
 use super::resource::Resource;
-use super::store::{KeptLogin, Logins};
+use super::store::{Logins, StoredLogin};
 use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 use toolgraft::Cause;
 
@@ -60,7 +60,7 @@ impl Logins {
 /// the token endpoint: nobody else may see a token.
 async fn revoke(
     resource: &Resource,
-    kept: &KeptLogin,
+    kept: &StoredLogin,
     (secret, trust): (Option<&str>, &ServerTrust),
 ) -> Result<(), LoginError> {
     let failed = |why: String| LoginError::Failed(shown(&why));

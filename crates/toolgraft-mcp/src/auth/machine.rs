@@ -12,7 +12,7 @@ use super::discovery::discover;
 use super::error::LoginError;
 use super::login::scopes;
 use super::resource::Resource;
-use super::token::{Denied, EARLY, REFRESH, time_left, token};
+use super::token::{EARLY, REFRESH, TokenError, time_left, token};
 use crate::config::{GrantType, OAuthConfig, ServerTrust};
 
 /// The source of tokens for a program without a user.
@@ -37,23 +37,23 @@ impl MachineWay {
 
     /// Returns the token to send: the current one, unless it is about to expire or is the one that the server
     /// `refused`, else a new one.
-    pub(super) async fn token(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Denied> {
+    pub(super) async fn token(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, TokenError> {
         let mut held = self.held.lock().await;
         let good = held.as_ref().filter(|held| time_left(held).is_none_or(|left| left >= EARLY)).and_then(token);
         if let Some(good) = good.filter(|good| Some(good.as_str()) != refused) {
             return Ok(good);
         }
         let given = tokio::time::timeout(REFRESH, self.given(challenge)).await;
-        let late = |_| Denied::Later(format!("no token came within {} s", REFRESH.as_secs()));
+        let late = |_| TokenError::Later(format!("no token came within {} s", REFRESH.as_secs()));
         let given = given.map_err(late)??;
-        let token = token(&given).ok_or_else(|| Denied::Login("no token came".to_owned()))?;
+        let token = token(&given).ok_or_else(|| TokenError::Login("no token came".to_owned()))?;
         *held = Some(given);
         Ok(token)
     }
 
-    async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, Denied> {
+    async fn given(&self, challenge: Option<&str>) -> Result<StoredCredentials, TokenError> {
         // A failed discovery may succeed later; a refusal of the authorization server is final.
-        let later = |error: LoginError| Denied::Later(format!("no token can be fetched: {error}"));
+        let later = |error: LoginError| TokenError::Later(format!("no token can be fetched: {error}"));
         let mut found =
             discover(&self.resource, challenge, (GrantType::ClientCredentials, &self.trust)).await.map_err(later)?;
         let (id, secret) = self.oauth.client_id.clone().zip(self.oauth.client_secret.clone()).unwrap_or_default();
@@ -65,7 +65,7 @@ impl MachineWay {
         };
         let refused = |error: AuthError| {
             let head = "the authorization server gives no token for \"clientId\" and \"clientSecret\" under \"oauth\"";
-            Denied::Login(format!("{head}: {}", LoginError::of(&error)))
+            TokenError::Login(format!("{head}: {}", LoginError::of(&error)))
         };
         found.manager.validate_client_credentials_metadata(&config).map_err(refused)?;
         found.manager.configure_client_credentials(&config).map_err(refused)?;
@@ -73,6 +73,6 @@ impl MachineWay {
         found.manager.set_credential_store(given.clone());
         found.manager.exchange_client_credentials(&config).await.map_err(refused)?;
         let given = given.load().await.map_err(refused)?;
-        given.ok_or_else(|| Denied::Login("no token came".to_owned()))
+        given.ok_or_else(|| TokenError::Login("no token came".to_owned()))
     }
 }

@@ -23,7 +23,7 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// A stored login, as it is in its file.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct KeptLogin {
+pub(super) struct StoredLogin {
     toolgraft: u32,
     pub(super) resource: String,
     pub(super) issuer: Option<String>,
@@ -38,9 +38,9 @@ pub(super) struct KeptLogin {
     pub(super) credentials: StoredCredentials,
 }
 
-impl KeptLogin {
+impl StoredLogin {
     pub(super) fn new(resource: &Resource, issuer: Option<String>, credentials: StoredCredentials) -> Self {
-        KeptLogin {
+        StoredLogin {
             toolgraft: VERSION,
             resource: resource.as_str().to_owned(),
             issuer,
@@ -120,12 +120,12 @@ impl Logins {
     }
 
     /// Returns the latest login at a resource.
-    pub(super) fn load(&self, resource: &Resource) -> Result<Option<KeptLogin>, LoginError> {
+    pub(super) fn load(&self, resource: &Resource) -> Result<Option<StoredLogin>, LoginError> {
         let files = self.files(resource).map_err(|e| self.failed("read", e))?;
         Ok(files.into_iter().map(|(_, kept)| kept).max_by_key(|kept| kept.credentials.token_received_at))
     }
 
-    pub(super) fn save(&self, kept: &KeptLogin) -> Result<(), LoginError> {
+    pub(super) fn save(&self, kept: &StoredLogin) -> Result<(), LoginError> {
         let resource = Resource::of(&kept.resource)?;
         let file = self.file(&resource, kept.issuer.as_deref());
         let text = serde_json::to_vec_pretty(kept).map_err(|e| failed(&file, "write", e.into()))?;
@@ -147,7 +147,7 @@ impl Logins {
 
     /// Returns the files that hold a login at this resource. Files that are not readable as one are
     /// skipped.
-    fn files(&self, resource: &Resource) -> io::Result<Vec<(PathBuf, KeptLogin)>> {
+    fn files(&self, resource: &Resource) -> io::Result<Vec<(PathBuf, StoredLogin)>> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -159,7 +159,7 @@ impl Logins {
             if !is_small || path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let kept = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<KeptLogin>(&text).ok());
+            let kept = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<StoredLogin>(&text).ok());
             if let Some(kept) = kept.filter(|kept| kept.toolgraft == VERSION && kept.resource == resource.as_str()) {
                 files.push((path, kept));
             }
@@ -193,9 +193,9 @@ fn fnv(texts: &[&str]) -> u64 {
 mod tests {
     use super::*;
 
-    fn kept(resource: &str, issuer: &str, at: u64) -> KeptLogin {
+    fn kept(resource: &str, issuer: &str, at: u64) -> StoredLogin {
         let credentials = StoredCredentials::new("client".to_owned(), None, Vec::new(), Some(at));
-        KeptLogin::new(&Resource::of(resource).unwrap(), Some(issuer.to_owned()), credentials)
+        StoredLogin::new(&Resource::of(resource).unwrap(), Some(issuer.to_owned()), credentials)
     }
 
     #[test]

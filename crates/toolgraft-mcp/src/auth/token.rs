@@ -13,7 +13,7 @@ pub(super) const REFRESH: Duration = Duration::from_secs(60);
 
 /// The reason that a request has no token. The text is the message for the user.
 #[derive(Debug)]
-pub(crate) enum Denied {
+pub(crate) enum TokenError {
     /// A user has to log in or to change the configuration.
     Login(String),
     /// The token could not be refreshed now; a later attempt may succeed.

@@ -18,7 +18,7 @@ use super::handshake::{HandshakeError, Methods, handshake};
 use super::noticing::Noticing;
 use super::request::seconds;
 use super::settings::{Limits, MAX_START, Settings};
-use crate::auth::{Access, Denied};
+use crate::auth::{Access, TokenError};
 use crate::config::{HttpTransport, ServerConfig, ServerTrust, TransportConfig};
 use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
@@ -393,11 +393,11 @@ async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
     }
 }
 
-impl From<Denied> for ConnectError {
-    fn from(denied: Denied) -> Self {
+impl From<TokenError> for ConnectError {
+    fn from(denied: TokenError) -> Self {
         match denied {
-            Denied::Login(why) => ConnectError { needs_auth: true, ..why.into() },
-            Denied::Later(why) => why.into(),
+            TokenError::Login(why) => ConnectError { needs_auth: true, ..why.into() },
+            TokenError::Later(why) => why.into(),
         }
     }
 }

@@ -29,7 +29,7 @@ use tokio::sync::watch;
 use super::client::client;
 use super::events::{Event, events, is_of};
 use super::session::{self, Renewals};
-use crate::auth::{Access, Denied, bearer_challenge};
+use crate::auth::{Access, TokenError, bearer_challenge};
 use crate::config::ServerTrust;
 use crate::transport::answer::{IN_HEADER, TEXT};
 use crate::transport::message::{Heard, UNREADABLE, read_whole};
@@ -162,10 +162,10 @@ impl StreamableClient {
     }
 }
 
-fn denied(denied: Denied) -> Failure {
+fn denied(denied: TokenError) -> Failure {
     StreamableHttpError::Auth(match denied {
-        Denied::Login(why) => AuthError::AuthorizationFailed(why),
-        Denied::Later(why) => AuthError::TokenRefreshFailed(why),
+        TokenError::Login(why) => AuthError::AuthorizationFailed(why),
+        TokenError::Later(why) => AuthError::TokenRefreshFailed(why),
     })
 }
 
