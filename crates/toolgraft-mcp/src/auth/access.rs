@@ -10,7 +10,7 @@ use super::audience::other_audience;
 use super::discovery::discover;
 use super::error::{LoginError, shown};
 use super::login::has_authorization;
-use super::machine::MachineWay;
+use super::machine::MachineAccess;
 use super::resource::Resource;
 use super::store::{Logins, StoredLogin};
 use super::token::{EARLY, REFRESH, TokenError, time_left, token};
@@ -19,20 +19,20 @@ use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
 /// The source of the access token for requests to one server.
 pub(crate) struct Access {
     server: String,
-    way: Way,
+    way: AccessSource,
 }
 
-enum Way {
+enum AccessSource {
     /// The entry sets its own `Authorization` header, so no token is added.
     Header,
     /// There is no token: no store of logins was given, or a token may not be sent to this URL.
     None,
-    Login(Box<LoginWay>),
+    Login(Box<LoginAccess>),
     /// The program has credentials of its own (client credentials grant).
-    Machine(Box<MachineWay>),
+    Machine(Box<MachineAccess>),
 }
 
-struct LoginWay {
+struct LoginAccess {
     logins: Logins,
     resource: Resource,
     /// The id and the secret of the client that the entry names, where it names both.
@@ -44,33 +44,40 @@ struct LoginWay {
 impl Access {
     pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
         let way = match (&server.transport, logins) {
-            (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
+            (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => AccessSource::Header,
             (Ok(TransportConfig::Http { url, oauth, .. }), _) if oauth.grant_type == GrantType::ClientCredentials => {
-                MachineWay::of(url, oauth, server.server_trust()).map_or(Way::None, |way| Way::Machine(Box::new(way)))
+                MachineAccess::of(url, oauth, server.server_trust())
+                    .map_or(AccessSource::None, |way| AccessSource::Machine(Box::new(way)))
             }
             (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
-                Resource::of(url).map_or(Way::None, |resource| {
+                Resource::of(url).map_or(AccessSource::None, |resource| {
                     let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
                     let (logins, trust) = (logins.clone(), server.server_trust());
-                    Way::Login(Box::new(LoginWay { logins, resource, client, trust, held: Mutex::new(None) }))
+                    AccessSource::Login(Box::new(LoginAccess {
+                        logins,
+                        resource,
+                        client,
+                        trust,
+                        held: Mutex::new(None),
+                    }))
                 })
             }
-            _ => Way::None,
+            _ => AccessSource::None,
         };
         Access { server: server.name.clone(), way }
     }
 
     /// Returns `true` if a user can obtain a token by logging in.
     pub(crate) fn takes_logins(&self) -> bool {
-        matches!(self.way, Way::Login(_))
+        matches!(self.way, AccessSource::Login(_))
     }
 
     /// Returns the token to send, refreshed first if it is about to expire; `None` if no login is stored.
     pub(crate) async fn token(&self) -> Result<Option<String>, TokenError> {
         let way = match &self.way {
-            Way::Login(way) => way,
-            Way::Machine(way) => return way.token(None, None).await.map(Some),
-            Way::Header | Way::None => return Ok(None),
+            AccessSource::Login(way) => way,
+            AccessSource::Machine(way) => return way.token(None, None).await.map(Some),
+            AccessSource::Header | AccessSource::None => return Ok(None),
         };
         let mut held = way.held.lock().await;
         if held.is_none() {
@@ -96,14 +103,14 @@ impl Access {
     /// header of that answer.
     pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, TokenError> {
         let way = match &self.way {
-            Way::Login(way) => way,
-            Way::Machine(way) => return way.token(refused, challenge).await,
-            Way::Header => {
+            AccessSource::Login(way) => way,
+            AccessSource::Machine(way) => return way.token(refused, challenge).await,
+            AccessSource::Header => {
                 return Err(TokenError::Login(
                     "HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned(),
                 ));
             }
-            Way::None => return Err(self.wanted("it wants authorization")),
+            AccessSource::None => return Err(self.wanted("it wants authorization")),
         };
         let mut held = way.held.lock().await;
         let kept = way.logins.load(&way.resource).map_err(|e| TokenError::Later(e.to_string()))?;
@@ -132,9 +139,9 @@ impl Access {
     /// the cause given; otherwise `why` is.
     pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> TokenError {
         let resource = match &self.way {
-            Way::Login(way) => &way.resource,
-            Way::Machine(way) => way.resource(),
-            Way::Header | Way::None => return self.wanted(why),
+            AccessSource::Login(way) => &way.resource,
+            AccessSource::Machine(way) => way.resource(),
+            AccessSource::Header | AccessSource::None => return self.wanted(why),
         };
         let Some(audience) = token.and_then(|token| other_audience(token, resource)) else { return self.wanted(why) };
         TokenError::Login(format!(
@@ -149,9 +156,9 @@ impl Access {
     /// source of the token.
     pub(crate) fn wanted(&self, why: &str) -> TokenError {
         TokenError::Login(match &self.way {
-            Way::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
-            Way::Machine(_) => format!("HTTP 401: {why}: check \"clientId\" and \"scopes\" under \"oauth\""),
-            Way::Header | Way::None => {
+            AccessSource::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
+            AccessSource::Machine(_) => format!("HTTP 401: {why}: check \"clientId\" and \"scopes\" under \"oauth\""),
+            AccessSource::Header | AccessSource::None => {
                 format!("HTTP 401: {why}: set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${{TOKEN}}\"")
             }
         })
@@ -162,12 +169,12 @@ impl Access {
     pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, TokenError> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
         let way = match &self.way {
-            Way::Login(way) => way,
-            Way::Machine(_) => {
+            AccessSource::Login(way) => way,
+            AccessSource::Machine(_) => {
                 let remedy = "add them to \"scopes\" under \"oauth\"";
                 return Err(TokenError::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
             }
-            Way::Header | Way::None => {
+            AccessSource::Header | AccessSource::None => {
                 return Err(TokenError::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
             }
         };
@@ -193,7 +200,7 @@ impl Access {
     /// Refreshes the login within [`REFRESH`], stores it, and returns it.
     async fn refreshed(
         &self,
-        way: &LoginWay,
+        way: &LoginAccess,
         kept: StoredLogin,
         challenge: Option<&str>,
     ) -> Result<StoredLogin, TokenError> {
@@ -204,7 +211,7 @@ impl Access {
 
     async fn refresh(
         &self,
-        way: &LoginWay,
+        way: &LoginAccess,
         kept: StoredLogin,
         challenge: Option<&str>,
     ) -> Result<StoredLogin, TokenError> {
@@ -249,7 +256,7 @@ impl Access {
     }
 }
 
-fn is_for_another(way: &LoginWay, token: Option<&str>) -> bool {
+fn is_for_another(way: &LoginAccess, token: Option<&str>) -> bool {
     token.is_some_and(|token| other_audience(token, &way.resource).is_some())
 }
 

@@ -16,18 +16,18 @@ use super::token::{EARLY, REFRESH, TokenError, time_left, token};
 use crate::config::{GrantType, OAuthConfig, ServerTrust};
 
 /// The source of tokens for a program without a user.
-pub(super) struct MachineWay {
+pub(super) struct MachineAccess {
     resource: Resource,
     oauth: OAuthConfig,
     trust: ServerTrust,
     held: Mutex<Option<StoredCredentials>>,
 }
 
-impl MachineWay {
+impl MachineAccess {
     /// # Errors
     /// A token may not be sent to this URL.
     pub(super) fn of(url: &str, oauth: &OAuthConfig, trust: ServerTrust) -> Result<Self, LoginError> {
-        Ok(MachineWay { resource: Resource::of(url)?, oauth: oauth.clone(), trust, held: Mutex::new(None) })
+        Ok(MachineAccess { resource: Resource::of(url)?, oauth: oauth.clone(), trust, held: Mutex::new(None) })
     }
 
     /// Returns the resource that the tokens are valid for.
