@@ -7,7 +7,7 @@ use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
 use super::resource::{Resource, is_private_way};
-use crate::config::{GrantType, ServerTrust, WayIn, is_this_machine, proxy_of};
+use crate::config::{GrantType, HostReach, ServerTrust, is_this_machine, proxy_of};
 use toolgraft::Cause;
 
 /// rmcp's authorization state machine for a resource, with checked metadata.
@@ -87,7 +87,7 @@ pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginE
     let url = Url::parse(place).map_err(|_| refused("is no URL"))?;
     match url.scheme() {
         "http" | "https" if !is_private_way(&url) => Err(refused("is not spoken to over https")),
-        "http" | "https" if WayIn::to(&url) > resource.way_in() => Err(refused("is nearer than the server itself")),
+        "http" | "https" if HostReach::to(&url) > resource.way_in() => Err(refused("is nearer than the server itself")),
         "http" | "https" => Ok(()),
         _ => Err(refused("is no web page")),
     }

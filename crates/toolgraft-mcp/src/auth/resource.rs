@@ -3,7 +3,7 @@
 use reqwest::Url;
 
 use super::error::LoginError;
-use crate::config::WayIn;
+use crate::config::HostReach;
 
 /// A server's URL as the resource of RFC 8707: without user, password, query and fragment, which may hold a
 /// secret and must not reach anybody else.
@@ -33,15 +33,15 @@ impl Resource {
         self.0.host_str().unwrap_or_default()
     }
 
-    pub(super) fn way_in(&self) -> WayIn {
-        WayIn::to(&self.0)
+    pub(super) fn way_in(&self) -> HostReach {
+        HostReach::to(&self.0)
     }
 }
 
 /// Returns `true` if nobody on the network can read a request to this URL: it uses https, or is http on this
 /// machine.
 pub(super) fn is_private_way(url: &Url) -> bool {
-    url.scheme() == "https" && url.has_host() || url.scheme() == "http" && WayIn::to(url) == WayIn::ThisMachine
+    url.scheme() == "https" && url.has_host() || url.scheme() == "http" && HostReach::to(url) == HostReach::ThisMachine
 }
 
 #[cfg(test)]

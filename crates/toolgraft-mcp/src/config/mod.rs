@@ -16,6 +16,7 @@
 mod error;
 mod expand;
 mod hidden;
+mod host_reach;
 mod proxy;
 mod read;
 pub(crate) mod seconds;
@@ -23,14 +24,13 @@ mod servers;
 mod stored;
 mod trust;
 mod url;
-mod way;
 
 pub use error::{ConfigError, EntryError};
 pub use expand::Environment;
 pub(crate) use hidden::Hidden;
+pub(crate) use host_reach::{HostReach, is_this_machine};
 pub(crate) use proxy::proxy_of;
 pub use servers::{GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 pub use stored::Config;
 pub(crate) use trust::ServerTrust;
 pub(crate) use url::header_map;
-pub(crate) use way::{WayIn, is_this_machine};

@@ -1,7 +1,7 @@
 //! The certificates that a server is verified with.
 
+use super::host_reach::is_this_machine;
 use super::servers::{ServerConfig, TransportConfig};
-use super::way::is_this_machine;
 use toolgraft::http::Trust;
 
 /// The certificates that a server is verified with: the program's, and those of the entry's `ca`.
