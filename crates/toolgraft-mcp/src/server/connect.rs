@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Client, Connection, Service};
 use super::deadline::Deadline;
 use super::handshake::{HandshakeError, Methods, handshake};
-use super::noticing::Noticing;
+use super::notice_transport::NoticeTransport;
 use super::request::seconds;
 use super::settings::{Limits, MAX_START, Settings};
 use crate::auth::{Access, TokenError};
@@ -422,7 +422,7 @@ where
     T: Transport<RoleClient> + 'static,
     T::Error: std::error::Error + Send + Sync + 'static,
 {
-    serve_directly(client.clone(), Noticing { transport, client }, Some(info))
+    serve_directly(client.clone(), NoticeTransport { transport, client }, Some(info))
 }
 
 impl Era {

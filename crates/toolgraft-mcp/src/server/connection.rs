@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
-use super::noticed::Noticed;
+use super::notices::Notices;
 use super::sent::Sent;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
@@ -44,7 +44,7 @@ pub(super) struct Client {
     /// Requests that were sent to the server and are not answered.
     pub(super) sent: Arc<Sent>,
     /// The server's notices that its lists have changed.
-    pub(super) noticed: Arc<Noticed>,
+    pub(super) noticed: Arc<Notices>,
     /// The server's name, for questions and events.
     pub(super) server: String,
     pub(super) answers: Answers,

@@ -7,7 +7,7 @@ use rmcp::model::SubscriptionFilter;
 use rmcp::{Peer, RoleClient};
 
 use super::connection::Connection;
-use super::noticed::Noticed;
+use super::notices::Notices;
 
 /// Time to wait before a subscription that has ended is renewed.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -35,7 +35,7 @@ impl Connection {
 }
 
 /// Receives notices until the server refuses or has gone.
-pub(super) async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Noticed) {
+pub(super) async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Notices) {
     while let Ok(mut subscription) = peer.listen(filter.clone()).await {
         // The transport has counted each notice before it arrives here.
         while let Ok(Some(_)) = subscription.next().await {}

@@ -292,7 +292,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::server::noticing::Noticing;
+    use crate::server::notice_transport::NoticeTransport;
     use crate::server::settings::Limits;
 
     /// A transport that answers nothing and ends when `end` is cancelled.
@@ -335,7 +335,7 @@ mod tests {
             let transport = Silent { end: end.clone(), took: took.clone() };
             let client = Client::default();
             let info = ServerPeerInfo::new(ProtocolVersion::V_2025_11_25, ServerCapabilities::default());
-            let service = serve_directly(client.clone(), Noticing { transport, client }, Some(info));
+            let service = serve_directly(client.clone(), NoticeTransport { transport, client }, Some(info));
             let connection = Connection::new(service, limits, None, None, CancellationToken::new());
             let request = ClientRequest::PingRequest(rmcp::model::PingRequest::default());
             // The request and the end of the transport are concurrent, and either may be seen

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 const PAGES: usize = 64;
 
 /// The notices of a server about changed lists, and about pages that the user is done with.
-pub(super) struct Noticed {
+pub(super) struct Notices {
     changed: Notify,
     /// Number of notices received.
     told: watch::Sender<u64>,
@@ -22,15 +22,15 @@ pub(super) struct Noticed {
     pages: watch::Sender<VecDeque<String>>,
 }
 
-impl Default for Noticed {
+impl Default for Notices {
     fn default() -> Self {
         let none = || watch::Sender::new(0);
         let pages = watch::Sender::default();
-        Noticed { changed: Notify::new(), told: none(), listed: none(), awaited: Notify::new(), pages }
+        Notices { changed: Notify::new(), told: none(), listed: none(), awaited: Notify::new(), pages }
     }
 }
 
-impl Noticed {
+impl Notices {
     /// Records a notice of a changed list.
     pub(super) fn tell(&self) {
         self.told.send_modify(|told| *told += 1);

@@ -18,13 +18,13 @@ use super::states::ServerEventKind;
 const PAGE_DONE: &str = "notifications/elicitation/complete";
 
 /// A transport that records requests and notices of changed lists, and keeps log messages.
-pub(super) struct Noticing<T> {
+pub(super) struct NoticeTransport<T> {
     pub(super) transport: T,
     /// Receives the changes, and keeps the log.
     pub(super) client: Client,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for NoticeTransport<T> {
     type Error = T::Error;
 
     fn send(
