@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
 use super::notices::Notices;
-use super::sent::Sent;
+use super::sent_requests::SentRequests;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::Hidden;
@@ -42,7 +42,7 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
     /// Requests that were sent to the server and are not answered.
-    pub(super) sent: Arc<Sent>,
+    pub(super) sent: Arc<SentRequests>,
     /// The server's notices that its lists have changed.
     pub(super) noticed: Arc<Notices>,
     /// The server's name, for questions and events.

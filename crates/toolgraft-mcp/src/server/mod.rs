@@ -51,7 +51,7 @@ mod notices;
 mod prompts;
 mod request;
 mod scale;
-mod sent;
+mod sent_requests;
 mod settings;
 mod shared;
 mod states;

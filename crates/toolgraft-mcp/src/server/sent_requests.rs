@@ -9,9 +9,9 @@ use rmcp::model::RequestId;
 /// before: those that are still queued when the connection ends are dropped, and the server never
 /// gets them.
 #[derive(Default)]
-pub(super) struct Sent(Mutex<HashSet<RequestId>>);
+pub(super) struct SentRequests(Mutex<HashSet<RequestId>>);
 
-impl Sent {
+impl SentRequests {
     pub(super) fn add(&self, id: RequestId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
     }
