@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 use super::connect::{self, ConnectError, Era};
 use super::connection::Connection;
 use super::count::Count;
-use super::following::Followed;
 use super::settings::{Settings, Start};
 use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::ServerState;
+use super::subscriptions::Subscriptions;
 use crate::auth::Access;
 use crate::config::ServerConfig;
 use crate::transport::log::Log;
@@ -41,7 +41,7 @@ pub(super) struct Actor {
     pub(super) on: watch::Receiver<bool>,
     pub(super) log: Arc<Log>,
     /// Resources whose changes are subscribed to.
-    pub(super) followed: Followed,
+    pub(super) followed: Subscriptions,
     /// Called when the tools, resources or prompts of the server have changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) states: Arc<States>,

@@ -14,12 +14,12 @@ use super::actor::Actor;
 use super::connection::Connection;
 use super::count::Count;
 use super::error::McpError;
-use super::following::Followed;
 use super::request::RequestError;
 use super::settings::{Retry, Settings};
 use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::{ServerState, ServerStatus};
+use super::subscriptions::Subscriptions;
 use super::switches::{Switches, ToolState};
 use crate::config::ServerConfig;
 use crate::transport::log::{Log, LogLine};
@@ -39,7 +39,7 @@ pub(crate) struct ServerHandle {
     problem: Option<String>,
     switches: Mutex<Switches>,
     log: Arc<Log>,
-    followed: Followed,
+    followed: Subscriptions,
     /// Called when the tools, resources or prompts of the server have changed.
     changed: Changed,
     states: Arc<States>,
@@ -82,7 +82,7 @@ impl ServerHandle {
             }
         });
         let log = Arc::new(log);
-        let followed = Followed::default();
+        let followed = Subscriptions::default();
         let actor = problem.is_none().then(|| {
             let (demand, reset) = (demand.clone(), reset.clone());
             let config = config.clone();

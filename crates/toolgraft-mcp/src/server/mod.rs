@@ -41,7 +41,6 @@ mod deadlines;
 mod elicit;
 mod error;
 mod error_data;
-mod following;
 mod handle;
 mod handshake;
 mod listen;
@@ -56,6 +55,7 @@ mod settings;
 mod shared;
 mod states;
 mod status;
+mod subscriptions;
 mod switches;
 mod tasks;
 

@@ -16,9 +16,9 @@ use super::request::RequestError;
 
 /// The subscribed URIs of one server; they outlast its restarts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Followed(Arc<Mutex<BTreeSet<String>>>);
+pub(super) struct Subscriptions(Arc<Mutex<BTreeSet<String>>>);
 
-impl Followed {
+impl Subscriptions {
     /// Adds a URI, and returns `true` if it is new.
     pub(super) fn add(&self, uri: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(uri.to_owned())
