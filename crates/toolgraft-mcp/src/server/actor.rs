@@ -52,7 +52,7 @@ pub(super) struct Actor {
 }
 
 /// The reason that a connection is no longer watched.
-enum Gone {
+enum WatchEnd {
     /// The server has exited, or its connection is closed.
     Died(Arc<Connection>),
     /// A restart was requested.
@@ -153,11 +153,11 @@ impl Actor {
                 self.failures = 0;
             }
             match gone {
-                Gone::Restart(connection) => {
+                WatchEnd::Restart(connection) => {
                     connection.close().await;
                     self.failures = 0;
                 }
-                Gone::Died(connection) => {
+                WatchEnd::Died(connection) => {
                     self.died(&connection).await;
                     let rest = self.rest();
                     self.wanted(Some(rest)).await;
@@ -296,17 +296,17 @@ impl Actor {
 
     /// Watches a connection, and reads its lists again when they have changed. Returns when it is
     /// over.
-    async fn watch(&self, connection: Arc<Connection>) -> Gone {
+    async fn watch(&self, connection: Arc<Connection>) -> WatchEnd {
         loop {
             tokio::select! {
                 biased;
-                () = connection.gone() => return Gone::Died(connection),
-                () = self.reset.notified() => return Gone::Restart(connection),
+                () = connection.gone() => return WatchEnd::Died(connection),
+                () = self.reset.notified() => return WatchEnd::Restart(connection),
                 () = connection.client.noticed.changed() => {}
             }
             // Servers report each change separately, and often make many at once.
             tokio::select! {
-                () = connection.gone() => return Gone::Died(connection),
+                () = connection.gone() => return WatchEnd::Died(connection),
                 // A notice that a call caused may follow the call's answer.
                 () = async { connection.client.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
@@ -314,12 +314,12 @@ impl Actor {
             connection.client.noticed.forget();
             let again = Instant::now() + BETWEEN_LISTINGS;
             tokio::select! {
-                () = self.reset.notified() => return Gone::Restart(connection),
+                () = self.reset.notified() => return WatchEnd::Restart(connection),
                 () = self.list_anew(&connection) => {}
             }
             tokio::select! {
-                () = connection.gone() => return Gone::Died(connection),
-                () = self.reset.notified() => return Gone::Restart(connection),
+                () = connection.gone() => return WatchEnd::Died(connection),
+                () = self.reset.notified() => return WatchEnd::Restart(connection),
                 () = connection.client.noticed.awaited() => {}
                 () = sleep_until(again) => {}
             }

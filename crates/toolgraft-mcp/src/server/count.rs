@@ -7,13 +7,13 @@ use tokio::sync::watch;
 pub(super) struct Count(watch::Sender<usize>);
 
 /// Holds one of the count until it is dropped.
-pub(super) struct Counted<'c>(&'c Count);
+pub(super) struct CountGuard<'c>(&'c Count);
 
 impl Count {
     /// Increments the count until the returned guard is dropped.
-    pub(super) fn add(&self) -> Counted<'_> {
+    pub(super) fn add(&self) -> CountGuard<'_> {
         self.0.send_modify(|count| *count += 1);
-        Counted(self)
+        CountGuard(self)
     }
 
     /// Returns `true` if the count is zero.
@@ -33,7 +33,7 @@ impl Count {
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.0.send_modify(|count| *count -= 1);
     }

@@ -68,7 +68,7 @@ impl Clock {
 }
 
 /// A guard that pauses the clock until it is dropped.
-pub(super) struct StandsStill<'d>(&'d Deadlines);
+pub(super) struct ClockPause<'d>(&'d Deadlines);
 
 impl Deadlines {
     /// Adds a request that began at `started` and ends after `limit`, or after `most` in all if
@@ -110,11 +110,11 @@ impl Deadlines {
     }
 
     /// Pauses the clock until the returned guard is dropped.
-    pub(super) fn stand_still(&self) -> StandsStill<'_> {
+    pub(super) fn stand_still(&self) -> ClockPause<'_> {
         let clock = &mut self.requests().clock;
         clock.stopped += 1;
         clock.since.get_or_insert_with(Instant::now);
-        StandsStill(self)
+        ClockPause(self)
     }
 
     /// Watches the deadlines until the connection is gone.
@@ -149,7 +149,7 @@ impl Deadlines {
     }
 }
 
-impl Drop for StandsStill<'_> {
+impl Drop for ClockPause<'_> {
     fn drop(&mut self) {
         let clock = &mut self.0.requests().clock;
         clock.stopped -= 1;

@@ -49,7 +49,7 @@ impl LogLine {
 #[derive(Default)]
 pub(crate) struct Log {
     secrets: Secrets,
-    kept: Mutex<Kept>,
+    kept: Mutex<LogBuffer>,
     /// Called with each line as it arrives.
     look: Option<Look>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Log {
 type Look = Box<dyn Fn(&LogLine) + Send + Sync>;
 
 #[derive(Default)]
-struct Kept {
+struct LogBuffer {
     lines: VecDeque<LogLine>,
     bytes: usize,
 }
@@ -107,7 +107,7 @@ impl Log {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, LogBuffer> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

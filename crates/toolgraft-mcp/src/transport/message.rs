@@ -27,7 +27,7 @@ pub(crate) const BREAKS_OFF: &str = "an answer that breaks off";
 
 /// A part of a server's output.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum ParsedMessage {
     /// A message.
     Message(Box<RxJsonRpcMessage<RoleClient>>),
     /// An error without a request: the message, and its text.
@@ -63,7 +63,7 @@ fn not_here<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
 pub(crate) struct Unfinished;
 
 /// Reads all messages of a text: one, a batch, or several in a row.
-pub(crate) fn read(text: &str, heard: &mut VecDeque<Heard>) -> Result<(), Unfinished> {
+pub(crate) fn read(text: &str, heard: &mut VecDeque<ParsedMessage>) -> Result<(), Unfinished> {
     let before = heard.len();
     let mut rest = text.trim_ascii();
     loop {
@@ -100,7 +100,7 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<Heard>) -> Result<(), Unfini
 }
 
 /// Reads a text after which nothing follows, so that incomplete JSON is truncated.
-pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<Heard>) {
+pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<ParsedMessage>) {
     if read(text, heard) == Err(Unfinished) && !broken_off(text, heard) {
         heard.push_back(noise(text));
     }
@@ -108,7 +108,7 @@ pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<Heard>) {
 
 /// Reads a truncated text: an answer becomes an error of its request, and of a batch the complete
 /// messages are read. Returns `false` if nothing could be read.
-pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
+pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<ParsedMessage>) -> bool {
     let before = heard.len();
     match scan::parts(text) {
         Some(parts) if parts.is_array => batch(&parts, heard),
@@ -118,7 +118,7 @@ pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
 }
 
 /// Returns the error for the beginning of an answer; `None` if it has no `id`.
-pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<Heard> {
+pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<ParsedMessage> {
     let parts = scan::parts(text).filter(|parts| !parts.is_array && parts.get("method").is_none())?;
     Some(unreadable(parts.get("id").and_then(id_of)?, what()))
 }
@@ -137,7 +137,7 @@ pub(crate) fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<RequestId> {
 }
 
 /// Reads a message that conforms to the specification.
-fn strictly(text: &str) -> Option<Heard> {
+fn strictly(text: &str) -> Option<ParsedMessage> {
     if let Ok(RawAnswer { id, result, .. }) = serde_json::from_str(text) {
         return Some(answer(id, result.get()));
     }
@@ -146,14 +146,14 @@ fn strictly(text: &str) -> Option<Heard> {
         Ok(JsonRpcMessage::Response(_)) | Err(_) => None,
         Ok(JsonRpcMessage::Error(error)) if error.id.is_none() => {
             let what = format!("an error for no request: {}", one_line(&error.error.message));
-            Some(Heard::Complaint(Box::new(JsonRpcMessage::Error(error)), what))
+            Some(ParsedMessage::Complaint(Box::new(JsonRpcMessage::Error(error)), what))
         }
-        Ok(message) => Some(Heard::Message(Box::new(message))),
+        Ok(message) => Some(ParsedMessage::Message(Box::new(message))),
     }
 }
 
 /// Reads the messages of a batch independently.
-fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<Heard>) {
+fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<ParsedMessage>) {
     for (_, part) in &parts.all {
         // A batch cannot contain a batch or a truncated element.
         if let Some(parts) = scan::parts(part).filter(|parts| !parts.is_array && parts.closed) {
@@ -163,7 +163,7 @@ fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<Heard>) {
 }
 
 /// Reads an object that does not conform to the specification, as far as possible.
-fn leniently(text: &str, parts: &JsonParts<'_>) -> Heard {
+fn leniently(text: &str, parts: &JsonParts<'_>) -> ParsedMessage {
     let mended = scan::mended(text, Huge::Quoted);
     if let Some(heard) = (mended != text).then(|| strictly(&mended)).flatten() {
         return heard;
@@ -171,7 +171,7 @@ fn leniently(text: &str, parts: &JsonParts<'_>) -> Heard {
     let ids: Vec<_> = parts.all_named("id").filter_map(id_of).collect();
     let present = |name: &str| parts.get(name).filter(|value| *value != "null");
     match (parts.get("method").is_some(), ids.as_slice()) {
-        (true, [id, ..]) => Heard::Senseless(id.clone()),
+        (true, [id, ..]) => ParsedMessage::Senseless(id.clone()),
         (false, [id]) => match (parts.get("result"), present("error")) {
             (Some(result), None) => answer(id.clone(), result),
             (_, Some(error)) => refusal(id.clone(), error).unwrap_or_else(|| {
@@ -189,20 +189,20 @@ fn leniently(text: &str, parts: &JsonParts<'_>) -> Heard {
     }
 }
 
-fn answer(id: RequestId, result: &str) -> Heard {
+fn answer(id: RequestId, result: &str) -> ParsedMessage {
     let result = ServerResult::CustomResult(CustomResult(Value::from(result)));
-    Heard::Message(Box::new(JsonRpcMessage::response(result, id)))
+    ParsedMessage::Message(Box::new(JsonRpcMessage::response(result, id)))
 }
 
 /// Reads an error that is only wrong in other members than its message.
-fn refusal(id: RequestId, error: &str) -> Option<Heard> {
+fn refusal(id: RequestId, error: &str) -> Option<ParsedMessage> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
     let message: String = serde_json::from_str(&scan::mended(parts.get("message")?, Huge::Stay)).ok()?;
     let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
     // Data that no [`Value`] can hold, such as NaN or deep nesting, is kept as text.
     let text_of = |data: &str| serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
     let data = parts.get("data").map(|data| text_of(&scan::mended(data, Huge::Quoted)));
-    Some(Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
+    Some(ParsedMessage::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
 }
 
 /// Reads an id. Some servers turn `1` into `1.0`.
@@ -216,21 +216,21 @@ fn id_of(text: &str) -> Option<RequestId> {
 }
 
 /// Returns the error that replaces an unreadable answer.
-pub(crate) fn unreadable(id: RequestId, what: String) -> Heard {
+pub(crate) fn unreadable(id: RequestId, what: String) -> ParsedMessage {
     in_place_of_answer(id, UNREADABLE, format!("it sent {what}"))
 }
 
 /// Returns the error of a request that was refused with this message because the session is lost.
-pub(crate) fn session_lost(id: RequestId, why: String) -> Heard {
+pub(crate) fn session_lost(id: RequestId, why: String) -> ParsedMessage {
     in_place_of_answer(id, SESSION_LOST, why)
 }
 
-fn in_place_of_answer(id: RequestId, code: ErrorCode, message: String) -> Heard {
-    Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, None), Some(id))))
+fn in_place_of_answer(id: RequestId, code: ErrorCode, message: String) -> ParsedMessage {
+    ParsedMessage::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, None), Some(id))))
 }
 
-pub(crate) fn noise(text: &str) -> Heard {
-    Heard::Noise(format!("{:?}", one_line(text)))
+pub(crate) fn noise(text: &str) -> ParsedMessage {
+    ParsedMessage::Noise(format!("{:?}", one_line(text)))
 }
 
 #[cfg(test)]
@@ -242,7 +242,7 @@ mod tests {
         let mut heard = VecDeque::new();
         read_whole(text, &mut heard);
         let told = |heard| match heard {
-            Heard::Message(message) => match *message {
+            ParsedMessage::Message(message) => match *message {
                 JsonRpcMessage::Response(answer) => match answer.result {
                     ServerResult::CustomResult(CustomResult(Value::String(result))) => {
                         format!("{}: {result}", answer.id)
@@ -252,9 +252,9 @@ mod tests {
                 JsonRpcMessage::Error(error) => format!("{}! {}", error.id.unwrap(), error.error.message),
                 other => serde_json::to_string(&other).unwrap(),
             },
-            Heard::Complaint(_, what) => format!("complaint {what}"),
-            Heard::Senseless(id) => format!("refuse {id}"),
-            Heard::Noise(what) => format!("noise {what}"),
+            ParsedMessage::Complaint(_, what) => format!("complaint {what}"),
+            ParsedMessage::Senseless(id) => format!("refuse {id}"),
+            ParsedMessage::Noise(what) => format!("noise {what}"),
         };
         heard.into_iter().map(told).collect()
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::StatusCode;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 
-use crate::transport::message::{Heard, read_whole};
+use crate::transport::message::{ParsedMessage, read_whole};
 
 /// Phrases that occur together with "session" if it is lost.
 const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
@@ -38,7 +38,7 @@ fn errors(text: &str) -> Vec<ErrorData> {
     let mut heard = VecDeque::new();
     read_whole(text, &mut heard);
     let error = |heard| match heard {
-        Heard::Message(message) | Heard::Complaint(message, _) => match *message {
+        ParsedMessage::Message(message) | ParsedMessage::Complaint(message, _) => match *message {
             JsonRpcMessage::Error(error) => Some(error.error),
             _ => None,
         },

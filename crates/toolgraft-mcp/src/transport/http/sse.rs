@@ -27,7 +27,7 @@ use super::session;
 use super::streamable::{MAX_REFUSAL, body};
 use super::words::{of_request, of_status};
 use crate::config::ServerTrust;
-use crate::transport::message::{Heard, read_whole, session_lost, unreadable};
+use crate::transport::message::{ParsedMessage, read_whole, session_lost, unreadable};
 use crate::transport::scan::one_line;
 
 /// Time limit of one POST. It can be short, since the answer arrives over the stream.
@@ -57,7 +57,7 @@ pub(crate) struct SseTransport {
     endpoint: Url,
     events: BoxStream<'static, Sse>,
     /// Messages that were read from the last event and not yet received.
-    heard: VecDeque<Heard>,
+    heard: VecDeque<ParsedMessage>,
     /// Takes the refusals of POSTs; `None` once the session is over.
     refusals: Option<UnboundedSender<Refusal>>,
     refused: UnboundedReceiver<Refusal>,
@@ -117,12 +117,12 @@ impl SseTransport {
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             match self.heard.pop_front() {
-                Some(Heard::Message(message) | Heard::Complaint(message, _)) => return Some(*message),
-                Some(Heard::Senseless(id)) => {
+                Some(ParsedMessage::Message(message) | ParsedMessage::Complaint(message, _)) => return Some(*message),
+                Some(ParsedMessage::Senseless(id)) => {
                     let refusal = ErrorData::invalid_params("this request makes no sense", None);
                     tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
                 }
-                Some(Heard::Noise(_)) => {}
+                Some(ParsedMessage::Noise(_)) => {}
                 None => match self.event().await? {
                     Ok(event) => match Event::of(&event) {
                         Event::Message(text) => read_whole(text, &mut self.heard),

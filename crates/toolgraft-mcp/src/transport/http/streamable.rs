@@ -32,7 +32,7 @@ use super::session::{self, Renewals};
 use crate::auth::{Access, TokenError, bearer_challenge};
 use crate::config::ServerTrust;
 use crate::transport::answer::{IN_HEADER, TEXT};
-use crate::transport::message::{Heard, UNREADABLE, read_whole};
+use crate::transport::message::{ParsedMessage, UNREADABLE, read_whole};
 use crate::transport::scan::{self, Huge, one_line};
 use crate::transport::server_info::initialize_result;
 
@@ -241,12 +241,12 @@ fn messages(text: &str, endpoint: &Endpoint) -> Vec<Message> {
     let mut heard = VecDeque::new();
     read_whole(text, &mut heard);
     let message = |heard| match heard {
-        Heard::Message(message) | Heard::Complaint(message, _) => Some(*message),
-        Heard::Senseless(id) => {
+        ParsedMessage::Message(message) | ParsedMessage::Complaint(message, _) => Some(*message),
+        ParsedMessage::Senseless(id) => {
             endpoint.refuse(id);
             None
         }
-        Heard::Noise(_) => None,
+        ParsedMessage::Noise(_) => None,
     };
     heard.into_iter().filter_map(message).collect()
 }

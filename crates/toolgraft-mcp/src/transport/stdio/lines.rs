@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use serde::de::IgnoredAny;
 
 use crate::transport::message::{
-    Heard, Unfinished, broken_off, failed, id_at_the_edge, noise, read, read_whole, unreadable,
+    ParsedMessage, Unfinished, broken_off, failed, id_at_the_edge, noise, read, read_whole, unreadable,
 };
 use crate::transport::scan::{one_line, parts};
 
@@ -31,7 +31,7 @@ pub(super) struct Lines {
     /// The beginning and the end of a message that is too long.
     dropped: Option<(Vec<u8>, Vec<u8>)>,
     /// Messages that were read and not yet returned: a line may hold several.
-    heard: VecDeque<Heard>,
+    heard: VecDeque<ParsedMessage>,
     limit: usize,
 }
 
@@ -59,7 +59,7 @@ impl Lines {
     }
 
     /// Returns the next part of the received bytes; `None` if more are needed.
-    pub(super) fn next(&mut self) -> Option<Heard> {
+    pub(super) fn next(&mut self) -> Option<ParsedMessage> {
         loop {
             if let Some(heard) = self.heard.pop_front() {
                 return Some(heard);
@@ -87,7 +87,7 @@ impl Lines {
     }
 
     /// Returns the rest of the output after its end, one part per call.
-    pub(super) fn last(&mut self) -> Option<Heard> {
+    pub(super) fn last(&mut self) -> Option<ParsedMessage> {
         let rest = std::mem::take(&mut self.buffer);
         self.scanned = 0;
         if self.dropped.is_none() {
@@ -114,11 +114,11 @@ impl Lines {
         }
     }
 
-    fn too_long(&self, head: &[u8], tail: &[u8]) -> Heard {
+    fn too_long(&self, head: &[u8], tail: &[u8]) -> ParsedMessage {
         let what = format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
         match id_at_the_edge(head, tail) {
             Some(id) => unreadable(id, what),
-            None => Heard::Noise(what),
+            None => ParsedMessage::Noise(what),
         }
     }
 
@@ -145,7 +145,7 @@ impl Lines {
             read_whole(&open.text, &mut self.heard);
         } else if open.text.len() > self.limit {
             let what = || format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
-            self.heard.push_back(failed(&open.text, what).unwrap_or_else(|| Heard::Noise(what())));
+            self.heard.push_back(failed(&open.text, what).unwrap_or_else(|| ParsedMessage::Noise(what())));
         } else {
             self.open = Some(open);
         }
@@ -221,9 +221,9 @@ mod tests {
         whole
     }
 
-    fn told(heard: Heard) -> String {
+    fn told(heard: ParsedMessage) -> String {
         match heard {
-            Heard::Message(message) => match *message {
+            ParsedMessage::Message(message) => match *message {
                 JsonRpcMessage::Response(answer) => {
                     let ServerResult::CustomResult(CustomResult(Value::String(result))) = answer.result else {
                         panic!()
@@ -233,8 +233,8 @@ mod tests {
                 }
                 other => serde_json::to_string(&other).unwrap(),
             },
-            Heard::Senseless(id) => format!("refuse {id}"),
-            Heard::Noise(what) | Heard::Complaint(_, what) => format!("noise {what}"),
+            ParsedMessage::Senseless(id) => format!("refuse {id}"),
+            ParsedMessage::Noise(what) | ParsedMessage::Complaint(_, what) => format!("noise {what}"),
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::lines::{Lines, MAX_MESSAGE};
-use crate::transport::message::Heard;
+use crate::transport::message::ParsedMessage;
 
 /// Number of bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
@@ -152,17 +152,17 @@ impl Pipe {
         loop {
             let heard = if ended { self.lines.last() } else { self.lines.next() };
             match heard {
-                Some(Heard::Message(message)) => return Some(*message),
-                Some(Heard::Senseless(id)) => {
+                Some(ParsedMessage::Message(message)) => return Some(*message),
+                Some(ParsedMessage::Senseless(id)) => {
                     let refusal = ErrorData::invalid_params("this request makes no sense", None);
                     // In a task: the server may not read its input before we have read its output.
                     tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
                 }
-                Some(Heard::Complaint(message, what)) => {
+                Some(ParsedMessage::Complaint(message, what)) => {
                     self.noise.add(what);
                     return Some(*message);
                 }
-                Some(Heard::Noise(what)) => self.noise.add(what),
+                Some(ParsedMessage::Noise(what)) => self.noise.add(what),
                 None if ended => return None,
                 None => {
                     let buffer = self.lines.buffer();
