@@ -15,7 +15,7 @@ pub use history::read;
 pub use prompt::{render, results};
 pub use reader::Reader;
 pub use settings::{Reading, load_dialect, model, options};
-pub use tools::{Known, tool};
+pub use tools::{ToolSet, tool};
 pub use turn::{Told, ToldKind, Turn, messages};
 
 /// A mistake of the caller, by kind. Each binding has an exception for each.

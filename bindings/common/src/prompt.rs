@@ -6,7 +6,7 @@ use toolgraft::outcome::Status;
 use toolgraft::prompt::{Item, Listing, Options, Prompt, Round};
 use toolgraft::{Call, Outcome, event};
 
-use crate::{Known, Mistake, word};
+use crate::{Mistake, ToolSet, word};
 
 fn prompt(options: Options) -> Result<Prompt, Mistake> {
     // The index lists no parameters: the model asks for them with a built-in tool, which only an
@@ -23,7 +23,7 @@ fn prompt(options: Options) -> Result<Prompt, Mistake> {
 /// # Errors
 ///
 /// The options contradict each other or the tools.
-pub fn render(known: &Known, options: Options) -> Result<String, Mistake> {
+pub fn render(known: &ToolSet, options: Options) -> Result<String, Mistake> {
     prompt(options)?.system(&known.catalog).map_err(Mistake::prompt)
 }
 
@@ -80,7 +80,7 @@ impl Told {
 /// # Errors
 ///
 /// A result cannot be read, or the options contradict each other.
-pub fn results(known: &Known, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
+pub fn results(known: &ToolSet, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
     let prompt = prompt(options)?;
     let told = told.into_iter().enumerate().map(|(place, item)| Told::of(item, place));
     let told = told.collect::<Result<Vec<_>, _>>()?;

@@ -9,7 +9,7 @@ use toolgraft::validate::Validator;
 use toolgraft::{Event, Parser};
 
 use crate::tools::check;
-use crate::{Known, Mistake, Reading};
+use crate::{Mistake, Reading, ToolSet};
 
 const OVER: &str = "the message is over: `reset` begins another";
 
@@ -28,7 +28,7 @@ pub struct Reader {
 impl Reader {
     /// Creates a parser with these settings. Reads the names of the tools in `known`, which takes
     /// time proportional to their number.
-    pub fn new(reading: Reading, known: &Known) -> Self {
+    pub fn new(reading: Reading, known: &ToolSet) -> Self {
         let Reading { config, validate, collect, not_calls } = reading;
         let mut parser = Parser::new(config.with_catalog(known.for_parser()));
         if not_calls {

@@ -46,18 +46,18 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
 
 /// A set of tools, prepared once for many messages.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct ToolSet {
     /// The tools.
     pub catalog: Arc<Catalog>,
     /// Checks calls of these tools.
     pub validator: Arc<Validator>,
 }
 
-impl Known {
+impl ToolSet {
     /// Prepares these tools.
     pub fn new(tools: Vec<Tool>) -> Self {
         let catalog = Arc::new(Catalog::from_tools(tools));
-        Known { validator: Arc::new(Validator::new(Arc::clone(&catalog))), catalog }
+        ToolSet { validator: Arc::new(Validator::new(Arc::clone(&catalog))), catalog }
     }
 
     /// Returns the catalog for a parser; `None` if there are no tools, since an empty catalog would

@@ -17,7 +17,7 @@ use toolgraft::validate::OutputSchema;
 use toolgraft::wire::content::texts_of;
 use toolgraft::{AgentEvent, Message, Policy};
 
-use crate::{Known, Mistake, history, settings};
+use crate::{Mistake, ToolSet, history, settings};
 
 /// The part of an answer that a piece of text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Turn {
     ///
     /// A message, a schema or a setting cannot be read.
     pub fn new(
-        known: &Known,
+        known: &ToolSet,
         messages: Vec<Value>,
         output: Option<Value>,
         max_corrections: Option<u32>,

@@ -4,15 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Map, Value, json};
-use toolgraft_bindings::{Known, Mistake, Reader, Reading, Turn, options, render, results, tool};
+use toolgraft_bindings::{Mistake, Reader, Reading, ToolSet, Turn, options, render, results, tool};
 
 fn settings(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
-fn known() -> Known {
+fn known() -> ToolSet {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    Known::new(vec![tool(json!({"name": "forecast", "inputSchema": schema})).unwrap()])
+    ToolSet::new(vec![tool(json!({"name": "forecast", "inputSchema": schema})).unwrap()])
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use napi_derive::napi;
 use serde_json::{Value, json};
 use toolgraft::outcome::Neutraliser;
-use toolgraft_bindings::Known;
+use toolgraft_bindings::ToolSet;
 
 use crate::error::{Result, Settings, read, thrown, written};
 
@@ -32,7 +32,7 @@ pub fn status(word: String) -> Result<()> {
 
 /// A set of tools.
 #[napi]
-pub struct Catalog(pub(crate) Known);
+pub struct Catalog(pub(crate) ToolSet);
 
 #[napi]
 impl Catalog {
@@ -41,7 +41,7 @@ impl Catalog {
     pub fn new(json: String) -> Result<Self> {
         let tools: Vec<Value> = read(&json)?;
         let tools = tools.into_iter().map(|tool| toolgraft_bindings::tool(tool).map_err(thrown));
-        Ok(Catalog(Known::new(tools.collect::<Result<_>>()?)))
+        Ok(Catalog(ToolSet::new(tools.collect::<Result<_>>()?)))
     }
 
     /// Returns the tools, server by server, in JSON.

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use toolgraft::outcome::Neutraliser;
-use toolgraft_bindings::Known;
+use toolgraft_bindings::ToolSet;
 
 use crate::error::{ToolError, raised};
 use crate::records::{self, Call};
@@ -118,11 +118,11 @@ impl Tool {
 /// A set of tools. Created once for many messages, it saves each of them the cost of reading a list
 /// of tools.
 #[pyclass(frozen, module = "toolgraft")]
-pub(crate) struct Catalog(pub(crate) Known);
+pub(crate) struct Catalog(pub(crate) ToolSet);
 
 impl Catalog {
     fn of(tools: Vec<toolgraft::Tool>) -> Self {
-        Catalog(Known::new(tools))
+        Catalog(ToolSet::new(tools))
     }
 
     /// Converts the caller's `tools`: a catalog, a list of tools, or nothing.

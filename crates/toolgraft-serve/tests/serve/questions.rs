@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolgraft::Dialect;
 use toolgraft::dialect::write_call;
-use toolgraft_bindings::{Known, Turn};
+use toolgraft_bindings::{ToolSet, Turn};
 use toolgraft_serve::LEFT_OUT_HEADER;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops, usage};
 
@@ -152,8 +152,8 @@ async fn sent(endpoint: &Endpoint, served: &Served, shape: Shape, history: Value
     endpoint.take_seen().pop().unwrap().messages()
 }
 
-fn known() -> Known {
-    Known::new(vec![toolgraft_bindings::tool(json!({"name": "f", "inputSchema": {"type": "object"}})).unwrap()])
+fn known() -> ToolSet {
+    ToolSet::new(vec![toolgraft_bindings::tool(json!({"name": "f", "inputSchema": {"type": "object"}})).unwrap()])
 }
 
 /// Makes a turn of the bindings, whose histories are those of Chat Completions.
