@@ -28,7 +28,7 @@ pub fn read(
     lang: Lang,
     catalog: &Catalog,
 ) -> Result<(Option<String>, Conversation), Mistake> {
-    let mut reading = Reading { dialect, lang, catalog, system: Vec::new(), conversation: Conversation::new() };
+    let mut reading = HistoryReader { dialect, lang, catalog, system: Vec::new(), conversation: Conversation::new() };
     for entry in past::read(messages, outcome).map_err(Mistake::tool)? {
         let at = entry.at;
         reading.entry(entry).map_err(|wrong| Mistake::Tool(format!("messages[{at}]: {wrong}")))?;
@@ -37,7 +37,7 @@ pub fn read(
     Ok((system, reading.conversation))
 }
 
-struct Reading<'a> {
+struct HistoryReader<'a> {
     dialect: Dialect,
     lang: Lang,
     catalog: &'a Catalog,
@@ -45,7 +45,7 @@ struct Reading<'a> {
     conversation: Conversation,
 }
 
-impl Reading<'_> {
+impl HistoryReader<'_> {
     fn entry(&mut self, mut entry: Entry) -> Result<(), String> {
         let content = entry.message.as_mut().and_then(|message| message.shift_remove("content")).unwrap_or_default();
         match entry.role() {

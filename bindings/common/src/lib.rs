@@ -13,8 +13,8 @@ use std::str::FromStr;
 
 pub use history::read;
 pub use prompt::{render, results};
-pub use reader::Reader;
-pub use settings::{Reading, load_dialect, model, options};
+pub use reader::MessageParser;
+pub use settings::{ParserSettings, load_dialect, model, options};
 pub use tools::{ToolSet, tool};
 pub use turn::{Told, ToldKind, Turn, messages};
 

@@ -9,13 +9,13 @@ use toolgraft::validate::Validator;
 use toolgraft::{Event, Parser};
 
 use crate::tools::check;
-use crate::{Mistake, Reading, ToolSet};
+use crate::{Mistake, ParserSettings, ToolSet};
 
 const OVER: &str = "the message is over: `reset` begins another";
 
 /// A parser of one message that can check its calls and collect it.
 #[derive(Debug)]
-pub struct Reader {
+pub struct MessageParser {
     parser: Parser,
     /// Checks calls, if that is wanted.
     validator: Option<Arc<Validator>>,
@@ -25,18 +25,18 @@ pub struct Reader {
     is_over: bool,
 }
 
-impl Reader {
+impl MessageParser {
     /// Creates a parser with these settings. Reads the names of the tools in `known`, which takes
     /// time proportional to their number.
-    pub fn new(reading: Reading, known: &ToolSet) -> Self {
-        let Reading { config, validate, collect, not_calls } = reading;
+    pub fn new(reading: ParserSettings, known: &ToolSet) -> Self {
+        let ParserSettings { config, validate, collect, not_calls } = reading;
         let mut parser = Parser::new(config.with_catalog(known.for_parser()));
         if not_calls {
             parser.keep_not_calls();
         }
         let validator = validate.then(|| Arc::clone(&known.validator));
         let collected = Collector::new();
-        Reader { parser, validator, collects: collect, keeps_not_calls: not_calls, collected, is_over: false }
+        MessageParser { parser, validator, collects: collect, keeps_not_calls: not_calls, collected, is_over: false }
     }
 
     /// Returns `true` if the message has been finished.
@@ -50,7 +50,7 @@ impl Reader {
     ///
     /// [`Mistake::State`] if the message has been finished.
     pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
-        let Reader { parser, collected, collects, .. } = self.open()?;
+        let MessageParser { parser, collected, collects, .. } = self.open()?;
         let collects = *collects;
         parser.push(chunk, &mut |event| keep(collects, collected, event, sink));
         Ok(())
@@ -62,7 +62,7 @@ impl Reader {
     ///
     /// [`Mistake::State`] if the message has been finished.
     pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
-        let Reader { parser, collected, collects, .. } = self.open()?;
+        let MessageParser { parser, collected, collects, .. } = self.open()?;
         let collects = *collects;
         parser.push_reasoning(chunk, &mut |event| keep(collects, collected, event, sink));
         Ok(())
@@ -81,7 +81,7 @@ impl Reader {
         stop: Option<&[String]>,
         sink: &mut impl FnMut(Event<'_>),
     ) -> Result<(), Mistake> {
-        let Reader { parser, validator, collected, collects, is_over, .. } = self.open()?;
+        let MessageParser { parser, validator, collected, collects, is_over, .. } = self.open()?;
         if let Some(stop) = stop {
             parser.set_stop(stop);
         }
@@ -134,7 +134,7 @@ impl Reader {
             parser.keep_not_calls();
         }
         let (validator, collected) = (self.validator.clone(), Collector::new());
-        Reader { parser, validator, collected, is_over: false, ..*self }
+        MessageParser { parser, validator, collected, is_over: false, ..*self }
     }
 
     /// Parses a whole message with these settings, independently of the message in progress.

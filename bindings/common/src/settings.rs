@@ -14,7 +14,7 @@ use crate::{Mistake, word};
 
 /// The settings of a parser, and which parts of a message are kept.
 #[derive(Debug, Clone)]
-pub struct Reading {
+pub struct ParserSettings {
     /// The parser's settings.
     pub config: Config,
     /// `true` if arguments are checked against the tools' schemas.
@@ -67,14 +67,14 @@ pub fn model(settings: &Map<String, Value>) -> Result<Option<String>, Mistake> {
     settings.get("model").map_or(Ok(None), |model| typed("model", model))
 }
 
-impl Reading {
+impl ParserSettings {
     /// Reads the settings of a parser. The other settings override those of the model's profile.
     ///
     /// # Errors
     ///
     /// A setting does not exist, or has a value that is not allowed.
     pub fn new(settings: &Map<String, Value>) -> Result<Self, Mistake> {
-        let mut reading = Reading { config: Config::default(), validate: true, collect: true, not_calls: false };
+        let mut reading = ParserSettings { config: Config::default(), validate: true, collect: true, not_calls: false };
         let config = &mut reading.config;
         if let Some(model) = model(settings)? {
             let profile = Profile::for_model(&model);

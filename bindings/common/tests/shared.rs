@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Map, Value, json};
-use toolgraft_bindings::{Mistake, Reader, Reading, ToolSet, Turn, options, render, results, tool};
+use toolgraft_bindings::{MessageParser, Mistake, ParserSettings, ToolSet, Turn, options, render, results, tool};
 
 fn settings(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
@@ -24,7 +24,7 @@ fn each_mistake_in_a_setting_has_its_kind_and_names_it() {
         (json!({"dialects": "no such"}), false, "no such"),
         (json!({"dialects": ["json", "no such"]}), false, "no such"),
     ] {
-        let mistake = Reading::new(&settings(given)).unwrap_err();
+        let mistake = ParserSettings::new(&settings(given)).unwrap_err();
         assert_eq!(matches!(mistake, Mistake::Type(_)), is_type, "{mistake:?}");
         assert_eq!(matches!(mistake, Mistake::Setting(_)), !is_type, "{mistake:?}");
         assert!(mistake.to_string().contains(named), "{mistake}");
@@ -33,7 +33,7 @@ fn each_mistake_in_a_setting_has_its_kind_and_names_it() {
 
 #[test]
 fn a_setting_of_the_caller_counts_more_than_what_is_known_of_the_model() {
-    let reading = |given| Reading::new(&settings(given)).unwrap().config.reasoning;
+    let reading = |given| ParserSettings::new(&settings(given)).unwrap().config.reasoning;
     let (model, default) = (json!({"model": "deepseek-r1:14b"}), json!({}));
     assert_ne!(reading(model), reading(default.clone()));
     assert_eq!(reading(json!({"reasoning": "auto", "model": "deepseek-r1:14b"})), reading(default));
@@ -41,7 +41,7 @@ fn a_setting_of_the_caller_counts_more_than_what_is_known_of_the_model() {
 
 #[test]
 fn a_message_is_told_once_and_only_when_it_is_over() {
-    let mut reader = Reader::new(Reading::new(&Map::new()).unwrap(), &known());
+    let mut reader = MessageParser::new(ParserSettings::new(&Map::new()).unwrap(), &known());
     let mut events = 0;
     let text = r#"<tool_call>{"name": "forecast", "arguments": {"city": "Ulm"}}</tool_call>"#;
     reader.push(text, &mut |_| events += 1).unwrap();
@@ -56,7 +56,7 @@ fn a_message_is_told_once_and_only_when_it_is_over() {
 
 #[test]
 fn results_and_rejected_calls_are_told_together() {
-    let reader = Reader::new(Reading::new(&Map::new()).unwrap(), &known());
+    let reader = MessageParser::new(ParserSettings::new(&Map::new()).unwrap(), &known());
     let call = r#"<tool_call>{"name": "forecast", "arguments": {"city": "Ulm"}}</tool_call>"#;
     let bad = call.replace("city", "town");
     let message = reader.parse(&format!("{call}\n{bad}"), "", "stop");

@@ -5,7 +5,7 @@ use napi_derive::napi;
 use serde_json::{Value, json};
 use toolgraft::Event;
 use toolgraft::event::{Assembled, OwnedEvent, Span};
-use toolgraft_bindings::{Reader, Reading};
+use toolgraft_bindings::{MessageParser, ParserSettings};
 
 use crate::error::{Result, Settings, thrown, written};
 use crate::tools::Catalog;
@@ -19,7 +19,7 @@ type Sent = Either<f64, String>;
 
 /// An incremental parser of one message of a model.
 #[napi]
-pub struct Parser(Reader);
+pub struct Parser(MessageParser);
 
 #[napi]
 impl Parser {
@@ -27,8 +27,8 @@ impl Parser {
     #[napi(constructor)]
     pub fn new(catalog: &Catalog, settings: String) -> Result<Self> {
         let settings = Settings::new(&settings)?;
-        let reading = Reading::new(&settings.map).map_err(|mistake| settings.thrown(mistake))?;
-        Ok(Parser(Reader::new(reading, &catalog.0)))
+        let reading = ParserSettings::new(&settings.map).map_err(|mistake| settings.thrown(mistake))?;
+        Ok(Parser(MessageParser::new(reading, &catalog.0)))
     }
 
     /// Parses the next chunk of the answer's text.

@@ -5,7 +5,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 use toolgraft::Event;
 use toolgraft::event::OwnedEvent;
-use toolgraft_bindings::{Mistake, Reader, Reading};
+use toolgraft_bindings::{MessageParser, Mistake, ParserSettings};
 
 use crate::error::{ToolError, raised};
 use crate::records::{self, NotACall};
@@ -28,17 +28,17 @@ const LONG: usize = 32 << 10;
 /// collected; false). Without `collect` there are no near calls, and no calls of `fenced_calls`.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Parser {
-    reader: Reader,
+    reader: MessageParser,
     message: Option<Py<records::Message>>,
 }
 
 impl Parser {
     /// Creates a parser with the caller's settings.
     fn with(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let reading = Reading::new(&settings::map(settings)?).map_err(raised)?;
+        let reading = ParserSettings::new(&settings::map(settings)?).map_err(raised)?;
         let catalog = Catalog::given(py, tools)?;
         let known = &catalog.get().0;
-        Ok(Parser { reader: py.detach(|| Reader::new(reading, known)), message: None })
+        Ok(Parser { reader: py.detach(|| MessageParser::new(reading, known)), message: None })
     }
 
     fn take<'py>(&mut self, reasoning: bool, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
@@ -57,7 +57,7 @@ impl Parser {
     fn apart<'py>(
         &mut self,
         py: Python<'py>,
-        work: impl FnOnce(&mut Reader, &mut Vec<OwnedEvent>) -> Result<(), Mistake> + Send,
+        work: impl FnOnce(&mut MessageParser, &mut Vec<OwnedEvent>) -> Result<(), Mistake> + Send,
     ) -> PyResult<Bound<'py, PyList>> {
         let mut kept: Vec<OwnedEvent> = Vec::new();
         py.detach(|| work(&mut self.reader, &mut kept)).map_err(raised)?;
@@ -72,7 +72,12 @@ impl Parser {
     }
 }
 
-fn push(reader: &mut Reader, reasoning: bool, text: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
+fn push(
+    reader: &mut MessageParser,
+    reasoning: bool,
+    text: &str,
+    sink: &mut impl FnMut(Event<'_>),
+) -> Result<(), Mistake> {
     if reasoning { reader.push_reasoning(text, sink) } else { reader.push(text, sink) }
 }
 
