@@ -29,7 +29,7 @@ pub fn render(known: &ToolSet, options: Options) -> Result<String, Mistake> {
 
 /// A call and its result, in JSON.
 #[derive(Deserialize)]
-struct Answered {
+struct AnsweredCall {
     call: Call,
     text: String,
     id: Option<String>,
@@ -38,18 +38,19 @@ struct Answered {
 }
 
 /// The result of a call, or a rejected call. Owns what an [`Item`] borrows.
-enum Told {
+enum CallReply {
     Answered { id: String, server: Option<String>, tool: String, arguments: Map<String, Value>, outcome: Outcome },
     Rejected(event::Rejected),
 }
 
-impl Told {
+impl CallReply {
     /// Reads a result if there is a `text`, otherwise a rejected call.
     fn of(item: Value, place: usize) -> Result<Self, Mistake> {
         if item.get("text").is_none() {
-            return Ok(Told::Rejected(serde_json::from_value(item).map_err(Mistake::tool)?));
+            return Ok(CallReply::Rejected(serde_json::from_value(item).map_err(Mistake::tool)?));
         }
-        let Answered { call, text, id, status, structured } = serde_json::from_value(item).map_err(Mistake::tool)?;
+        let AnsweredCall { call, text, id, status, structured } =
+            serde_json::from_value(item).map_err(Mistake::tool)?;
         let Call { server, tool, arguments, .. } = call;
         let Value::Object(arguments) = arguments else {
             return Err(Mistake::Tool(format!("the arguments of {tool} are no object")));
@@ -60,15 +61,15 @@ impl Told {
             outcome = outcome.with_structured(structured);
         }
         let id = id.unwrap_or_else(|| format!("call_{}", place + 1));
-        Ok(Told::Answered { id, server, tool, arguments, outcome })
+        Ok(CallReply::Answered { id, server, tool, arguments, outcome })
     }
 
     fn item(&self) -> Item<'_> {
         match self {
-            Told::Answered { id, server, tool, arguments, outcome } => {
+            CallReply::Answered { id, server, tool, arguments, outcome } => {
                 Item::Answered { id, server: server.as_deref(), tool, arguments, outcome }
             }
-            Told::Rejected(rejected) => Item::Rejected(rejected),
+            CallReply::Rejected(rejected) => Item::Rejected(rejected),
         }
     }
 }
@@ -82,8 +83,8 @@ impl Told {
 /// A result cannot be read, or the options contradict each other.
 pub fn results(known: &ToolSet, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
     let prompt = prompt(options)?;
-    let told = told.into_iter().enumerate().map(|(place, item)| Told::of(item, place));
+    let told = told.into_iter().enumerate().map(|(place, item)| CallReply::of(item, place));
     let told = told.collect::<Result<Vec<_>, _>>()?;
-    let items: Vec<Item<'_>> = told.iter().map(Told::item).collect();
+    let items: Vec<Item<'_>> = told.iter().map(CallReply::item).collect();
     prompt.results(&known.catalog, &Round::new(&items).with_request(request)).map_err(Mistake::prompt)
 }

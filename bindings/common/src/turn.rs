@@ -21,25 +21,25 @@ use crate::{Mistake, ToolSet, history, settings};
 
 /// The part of an answer that a piece of text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToldKind {
+pub enum PieceKind {
     /// Text for the user.
     Text,
     /// The model's reasoning.
     Reasoning,
 }
 
-impl ToldKind {
+impl PieceKind {
     /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            ToldKind::Text => "text",
-            ToldKind::Reasoning => "reasoning",
+            PieceKind::Text => "text",
+            PieceKind::Reasoning => "reasoning",
         }
     }
 }
 
 /// A piece of the answer for the client: more of the text, or of the reasoning.
-pub type Told = (ToldKind, String);
+pub type AnswerPiece = (PieceKind, String);
 
 /// A model without tool calling, used as if it had it: requests with tools in, text and calls out.
 ///
@@ -57,7 +57,7 @@ pub struct Turn {
     /// The text for the client, of all rounds.
     told: String,
     thought: String,
-    out: Vec<Told>,
+    out: Vec<AnswerPiece>,
     calls: Vec<Invocation>,
     finished: Option<Box<Finished>>,
 }
@@ -100,8 +100,8 @@ impl Turn {
     fn tell(&mut self, pieces: impl Iterator<Item = ClientPiece>) {
         for piece in pieces {
             let (kind, all, text) = match piece {
-                ClientPiece::Text(text) => (ToldKind::Text, &mut self.told, text),
-                ClientPiece::Reasoning(text) => (ToldKind::Reasoning, &mut self.thought, text),
+                ClientPiece::Text(text) => (PieceKind::Text, &mut self.told, text),
+                ClientPiece::Reasoning(text) => (PieceKind::Reasoning, &mut self.thought, text),
                 ClientPiece::Moved(Region::Reasoning, bytes) => {
                     let moved = self.told.split_off(self.told.len().saturating_sub(bytes));
                     self.thought.push_str(&moved);
@@ -124,7 +124,7 @@ impl Turn {
         self.finished = Some(finished);
     }
 
-    fn take(&mut self, input: Input) -> Result<Vec<Told>, Mistake> {
+    fn take(&mut self, input: Input) -> Result<Vec<AnswerPiece>, Mistake> {
         if !self.is_streaming() {
             return Err(Mistake::state("no answer is awaited: `request` is to be sent first, or the turn is over"));
         }
@@ -198,7 +198,7 @@ impl Turn {
     /// # Errors
     ///
     /// [`Mistake::State`] if no answer is awaited.
-    pub fn push(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
+    pub fn push(&mut self, chunk: &str) -> Result<Vec<AnswerPiece>, Mistake> {
         self.take(Input::Delta(Delta::content(chunk)))
     }
 
@@ -207,7 +207,7 @@ impl Turn {
     /// # Errors
     ///
     /// [`Mistake::State`] if no answer is awaited.
-    pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<Told>, Mistake> {
+    pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<AnswerPiece>, Mistake> {
         self.take(Input::Delta(Delta::reasoning(chunk)))
     }
 
@@ -217,7 +217,7 @@ impl Turn {
     /// # Errors
     ///
     /// [`Mistake::State`] if no answer is awaited.
-    pub fn push_message(&mut self, message: &Value) -> Result<Vec<Told>, Mistake> {
+    pub fn push_message(&mut self, message: &Value) -> Result<Vec<AnswerPiece>, Mistake> {
         let mut told = Vec::new();
         for (at, delta) in texts_of(message).into_iter().enumerate() {
             if at == 0 || self.is_streaming() {
@@ -232,7 +232,7 @@ impl Turn {
     /// # Errors
     ///
     /// [`Mistake::State`] if no answer is awaited.
-    pub fn finish(&mut self, reason: &str) -> Result<Vec<Told>, Mistake> {
+    pub fn finish(&mut self, reason: &str) -> Result<Vec<AnswerPiece>, Mistake> {
         self.take(Input::ModelFinished(FinishReason::from(reason)))
     }
 

@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::Either;
 use napi_derive::napi;
 use serde_json::{Value, json};
-use toolgraft_bindings::{Told, ToldKind};
+use toolgraft_bindings::{AnswerPiece, PieceKind};
 
 use crate::error::{Result, Settings, read, thrown, written};
 use crate::tools::Catalog;
@@ -12,12 +12,12 @@ use crate::tools::Catalog;
 /// array of objects.
 type Sent = Either<u32, String>;
 
-fn sent(chunk: &str, told: &[Told]) -> Result<Sent> {
+fn sent(chunk: &str, told: &[AnswerPiece]) -> Result<Sent> {
     match told {
         [] => Ok(Either::A(0)),
         [(kind, text)] if text == chunk => Ok(Either::A(match kind {
-            ToldKind::Text => 1,
-            ToldKind::Reasoning => 2,
+            PieceKind::Text => 1,
+            PieceKind::Reasoning => 2,
         })),
         _ => {
             let told = told.iter().map(|(kind, text)| json!({"type": kind.as_str(), "text": text}));

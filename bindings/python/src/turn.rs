@@ -4,7 +4,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::Value;
-use toolgraft_bindings::Told;
+use toolgraft_bindings::AnswerPiece;
 
 use crate::error::{ToolError, raised};
 use crate::tools::Catalog;
@@ -23,7 +23,7 @@ use crate::{settings, value};
 pub(crate) struct Turn(toolgraft_bindings::Turn);
 
 /// Converts the pieces for the client.
-fn told(told: Vec<Told>) -> Vec<(&'static str, String)> {
+fn told(told: Vec<AnswerPiece>) -> Vec<(&'static str, String)> {
     told.into_iter().map(|(kind, text)| (kind.as_str(), text)).collect()
 }
 
