@@ -23,7 +23,7 @@ use super::notices::Notices;
 use super::sent_requests::SentRequests;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
-use crate::config::Hidden;
+use crate::config::ServerSecrets;
 use crate::transport::log::Log;
 use crate::transport::stdio::ChildState;
 
@@ -52,7 +52,7 @@ pub(super) struct Client {
     pub(super) states: Arc<States>,
     /// The server's log messages and standard error.
     pub(super) log: Arc<Log>,
-    pub(super) hidden: Hidden,
+    pub(super) hidden: ServerSecrets,
 }
 
 impl Client {

@@ -12,7 +12,7 @@ const MIN_SECRET: usize = 8;
 
 /// The secrets of one server, to be hidden from texts that come from it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hidden {
+pub(crate) struct ServerSecrets {
     /// For errors and notes: all values that may be secret.
     pub(crate) in_errors: Secrets,
     /// For the server's answers, which should lose nothing without need: only values whose name
@@ -20,22 +20,22 @@ pub(crate) struct Hidden {
     pub(crate) in_answers: Secrets,
 }
 
-impl Hidden {
+impl ServerSecrets {
     /// Returns these secrets and a login's token.
     pub(crate) fn and(&self, token: Option<&str>) -> Self {
         let token = Secrets::new(token);
-        Hidden { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
+        ServerSecrets { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
     }
 }
 
 impl ServerConfig {
-    pub(crate) fn hidden(&self) -> Hidden {
+    pub(crate) fn hidden(&self) -> ServerSecrets {
         let mut values = self.transport.as_ref().map(named_values).unwrap_or_default();
         // `Secrecy` recognises these as secrets by name, form or place, so the rules by name need
         // not hold.
         values.extend(self.secrecy().unnamed().map(|secret| (CERTAIN.to_owned(), secret.to_owned())));
         let certain = |(name, value): &&(String, String)| names_secret(name) && !is_word(value);
-        Hidden { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
+        ServerSecrets { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
     }
 
     /// Returns the judgement of which parts of the entry are secret, for programs that show it.
