@@ -166,7 +166,7 @@ impl Running {
 }
 
 /// One piece of a response stream.
-struct Piece {
+struct StreamPiece {
     text: String,
     is_last: bool,
 }
@@ -178,7 +178,7 @@ impl Running {
         shape: &'static dyn Shape,
         writer: &mut dyn Writer,
         silent: &mut Pin<Box<Sleep>>,
-    ) -> Piece {
+    ) -> StreamPiece {
         let keep_alive = self.shared.config.keep_alive;
         let mut text = String::new();
         let mut next = self.within(keep_alive, silent).await;
@@ -186,12 +186,12 @@ impl Running {
             match next {
                 None | Some(Some(Next::Busy)) => text.push_str(shape.busy()),
                 Some(Some(Next::Out(out))) => writer.write(out, &mut text),
-                Some(None) => return Piece { text, is_last: true },
+                Some(None) => return StreamPiece { text, is_last: true },
             }
             next = if text.is_empty() {
                 self.within(keep_alive, silent).await
             } else if text.len() >= PIECE {
-                return Piece { text, is_last: false };
+                return StreamPiece { text, is_last: false };
             } else {
                 // Output that is ready already goes into the same piece; this includes chunks that
                 // the task of the endpoint's connection has read and hands over one at a time.
@@ -203,7 +203,7 @@ impl Running {
                     }
                 }
                 if there.is_none() {
-                    return Piece { text, is_last: false };
+                    return StreamPiece { text, is_last: false };
                 }
                 there
             };
@@ -211,11 +211,11 @@ impl Running {
     }
 
     /// Returns the last piece of a stream in which the program panicked.
-    fn broken(&mut self, fault: Fault, writer: &mut dyn Writer) -> Piece {
+    fn broken(&mut self, fault: Fault, writer: &mut dyn Writer) -> StreamPiece {
         self.fails(&fault);
         let mut text = String::new();
         writer.write(Out::Failed(fault), &mut text);
-        Piece { text, is_last: true }
+        StreamPiece { text, is_last: true }
     }
 
     /// Records the fault that the answer ends with.

@@ -103,10 +103,10 @@ struct Requests {
     last: u64,
     bytes: usize,
     /// Recorded requests, the oldest first.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<InspectedEntry>,
 }
 
-struct Entry {
+struct InspectedEntry {
     about: Inspected,
     since: Instant,
     text: Vec<u8>,
@@ -141,7 +141,7 @@ impl Inspector {
 
     /// Returns the recorded requests, the newest first.
     pub fn list(&self) -> Vec<Inspected> {
-        self.kept().entries.iter().rev().map(Entry::about).collect()
+        self.kept().entries.iter().rev().map(InspectedEntry::about).collect()
     }
 
     /// Returns the recorded request with this number.
@@ -181,7 +181,7 @@ impl std::fmt::Debug for Inspector {
     }
 }
 
-impl Entry {
+impl InspectedEntry {
     fn about(&self) -> Inspected {
         Inspected { bytes: self.text.len(), ..self.about.clone() }
     }
@@ -207,14 +207,14 @@ impl Requests {
             bytes: 0,
             is_cut: false,
         };
-        self.entries.push_back(Entry { about, since: Instant::now(), text: Vec::new() });
+        self.entries.push_back(InspectedEntry { about, since: Instant::now(), text: Vec::new() });
         while self.entries.len() > self.most {
             self.forget(0);
         }
         self.last
     }
 
-    fn entry(&mut self, id: u64) -> Option<&mut Entry> {
+    fn entry(&mut self, id: u64) -> Option<&mut InspectedEntry> {
         self.entries.iter_mut().rev().find(|entry| entry.about.id == id)
     }
 

@@ -64,9 +64,9 @@ pub struct Served {
 
 /// A request that will be logged. It is over when the last clone is dropped.
 #[derive(Clone)]
-pub(super) struct LogEntry(Arc<Open>);
+pub(super) struct LogEntry(Arc<OpenEntry>);
 
-struct Open {
+struct OpenEntry {
     about: Mutex<Served>,
     since: Instant,
     log: Log,
@@ -76,7 +76,7 @@ impl LogEntry {
     /// Starts the log entry for a request to this route.
     pub(super) fn new(route: &'static str, log: Log) -> Self {
         let about = Served { route, ..Served::default() };
-        LogEntry(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
+        LogEntry(Arc::new(OpenEntry { about: Mutex::new(about), since: Instant::now(), log }))
     }
 
     fn about(&self) -> MutexGuard<'_, Served> {
@@ -138,7 +138,7 @@ impl LogEntry {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenEntry {
     fn drop(&mut self) {
         let about = self.about.get_mut().unwrap_or_else(PoisonError::into_inner);
         about.took = self.since.elapsed();

@@ -222,19 +222,19 @@ fn bytes_of(value: &serde_json::Value) -> usize {
 /// The cache of prepared lists, the last used first.
 pub(super) struct Cache {
     budget: Budget,
-    kept: Mutex<VecDeque<Entry>>,
+    kept: Mutex<VecDeque<CachedList>>,
     hasher: RandomState,
     ways: Arc<KnownWays>,
 }
 
-struct Entry {
+struct CachedList {
     hash: u64,
     key: Key,
     own: Option<Arc<Catalog>>,
     prepared: Arc<Prepared>,
 }
 
-impl Entry {
+impl CachedList {
     /// Returns the approximate memory in bytes: the tools as text, as the prompt lists them, and
     /// prepared.
     fn weight(&self) -> usize {
@@ -248,7 +248,7 @@ impl Cache {
         Cache { budget, kept: Mutex::default(), hasher: RandomState::new(), ways: Arc::new(ways) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<Entry>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<CachedList>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -284,7 +284,7 @@ impl Cache {
         prepare: impl FnOnce(&str, Option<Arc<Catalog>>) -> Result<Prepared, Fault>,
     ) -> Result<Arc<Prepared>, Fault> {
         let hash = self.hasher.hash_one(&key);
-        let same_tools = |entry: &Entry| match (&entry.own, &own) {
+        let same_tools = |entry: &CachedList| match (&entry.own, &own) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
         };
@@ -305,7 +305,7 @@ impl Cache {
         let mut kept = self.kept();
         // An earlier catalog of the toolbox does not come back, so lists made with it are dropped.
         kept.retain(|entry| entry.own.is_none() || own.is_none() || same_tools(entry));
-        kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
+        kept.push_front(CachedList { hash, key, own, prepared: prepared.clone() });
         let mut bytes = 0;
         let mut lists = 0;
         // A list that alone exceeds the limit is dropped without displacing the others.

@@ -12,12 +12,12 @@ use toolgraft::wire::gemini::FunctionResponse;
 
 /// Messages, each with the place of the content that it was made from.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct ContentsReader {
     pub(super) messages: Messages,
     waiting: PendingCalls,
 }
 
-impl History {
+impl ContentsReader {
     /// Adds the `systemInstruction`: a content, or a text.
     pub(super) fn system(&mut self, mut system: Value) -> Result<(), Fault> {
         let place = "systemInstruction";

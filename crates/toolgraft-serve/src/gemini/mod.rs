@@ -13,7 +13,7 @@ mod writer;
 
 use serde_json::{Map, Value, json};
 
-use self::contents::History;
+use self::contents::ContentsReader;
 use self::fields::{part, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
@@ -47,7 +47,7 @@ impl Shape for Gemini {
         }
         vendor::refuse(&body, &vendor::FIELDS.gemini)?;
         vendor::leave_out(&mut body, &vendor::FIELDS.gemini);
-        let mut history = History::default();
+        let mut history = ContentsReader::default();
         if let Some(system) = take(&mut body, "systemInstruction") {
             history.system(system)?;
         }

@@ -12,7 +12,7 @@ use toolgraft::wire::set_member;
 /// A tool of Anthropic's with a type of its own that the client runs. Its type ends in a date, so
 /// `kind` is a prefix.
 #[derive(Deserialize)]
-struct Own {
+struct ClientTool {
     kind: String,
     description: String,
     parameters: Value,
@@ -20,7 +20,8 @@ struct Own {
 
 /// Sources: platform.claude.com/docs/en/agents-and-tools/tool-use, bash-tool, text-editor-tool and
 /// memory-tool.
-static OWN: LazyLock<Vec<Own>> = LazyLock::new(|| serde_json::from_str(include_str!("own.json")).unwrap_or_default());
+static OWN: LazyLock<Vec<ClientTool>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("own.json")).unwrap_or_default());
 
 /// Returns the functions that may be called and the tools that run at Anthropic's service, each
 /// with its place in the request.

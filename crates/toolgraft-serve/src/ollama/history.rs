@@ -15,17 +15,17 @@ const HEAD: usize = 32;
 
 /// State of the conversion: calls that wait for their results.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct MessagesReader {
     waiting: PendingCalls,
 }
 
-impl History {
+impl MessagesReader {
     /// Converts each message to one of Chat Completions.
     pub(super) fn of(messages: Option<Value>) -> Result<Vec<Value>, Fault> {
         let Some(Value::Array(list)) = messages else {
             return Err(Fault::field("messages", "'messages' must be a list of messages"));
         };
-        let mut history = History::default();
+        let mut history = MessagesReader::default();
         let message = |(at, message)| history.message(message, &format!("messages[{at}]"));
         list.into_iter().enumerate().map(message).collect()
     }

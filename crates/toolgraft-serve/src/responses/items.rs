@@ -11,16 +11,16 @@ use crate::store::ClientStore;
 use toolgraft::wire::take_member;
 
 /// Messages, each with the place of the item that it begins with.
-pub(super) struct History {
+pub(super) struct ItemsReader {
     kept: ClientStore,
     pub(super) messages: Messages,
     /// Tools found by searches of the client, each list with the place of its item.
     found: Vec<(String, Value)>,
 }
 
-impl History {
+impl ItemsReader {
     pub(super) fn new(kept: ClientStore) -> Self {
-        History { kept, messages: Messages::default(), found: Vec::new() }
+        ItemsReader { kept, messages: Messages::default(), found: Vec::new() }
     }
 
     pub(super) fn instructions(&mut self, text: String) {

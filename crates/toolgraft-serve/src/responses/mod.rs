@@ -14,7 +14,7 @@ mod writer;
 
 use serde_json::{Map, Value, json};
 
-use self::items::History;
+use self::items::ItemsReader;
 use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
 use super::chat::Chat;
@@ -37,7 +37,7 @@ impl Shape for Responses {
         vendor::leave_out(&mut body, &vendor::FIELDS.responses);
         let reasoning = body.get("reasoning").cloned().unwrap_or_default();
         let summary = ["summary", "generate_summary"].iter().any(|field| reasoning[*field].is_string());
-        let mut history = History::new(kept.clone());
+        let mut history = ItemsReader::new(kept.clone());
         if let Some(text) = given(&mut body, "instructions") {
             let Value::String(text) = text else {
                 return Err(Fault::field("instructions", "'instructions' must be a text"));

@@ -28,14 +28,14 @@ pub(super) struct ResponseStream {
     events: u64,
     /// Closed items.
     output: Vec<Value>,
-    open: Option<Open>,
+    open: Option<OpenItem>,
     /// The forms of calls.
     forms: Forms,
     kept: ClientStore,
 }
 
 /// The open item.
-struct Open {
+struct OpenItem {
     kind: Kind,
     id: String,
     text: String,
@@ -139,11 +139,11 @@ impl ResponseStream {
         let mut added = json!({"item_id": id, "output_index": index, "part": self.part(kind, "")});
         set_member(&mut added, self.delta_of(kind).0, 0);
         self.event(&format!("response.{}.added", self.part_of(kind)), added, to);
-        self.open = Some(Open { kind, id, text: String::new() });
+        self.open = Some(OpenItem { kind, id, text: String::new() });
     }
 
     fn close(&mut self, status: &str, to: &mut String) {
-        let Some(Open { kind, id, text }) = self.open.take() else { return };
+        let Some(OpenItem { kind, id, text }) = self.open.take() else { return };
         let (index, (place, name)) = (self.index(), self.delta_of(kind));
         let mut done = json!({"item_id": id, "output_index": index});
         set_member(&mut done, if kind == Kind::Refusal { "refusal" } else { "text" }, text.as_str());
