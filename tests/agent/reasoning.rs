@@ -81,7 +81,7 @@ async fn run(rounds: Vec<Round>) -> Finished {
 }
 
 #[tokio::test]
-async fn recorded_reasoning_is_no_answer_and_a_call_behind_it_runs() {
+async fn recorded_reasoning_is_no_answer_and_a_call_after_it_runs() {
     let answers = recorded();
     assert!(answers.len() >= 20 && answers.iter().filter(|answer| answer.name.contains("DeepSeek-R1")).count() >= 7);
     for answer in answers {

@@ -158,7 +158,7 @@ async fn rejections_corrections_and_the_end_are_recorded() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_cancelled_behind_a_call_says_so() {
+async fn an_answer_that_is_cancelled_after_a_call_says_so() {
     let deltas = [content(&call("weather", "Oslo")), content("\n\nResult: sun"), content("never read")];
     let rounds = vec![Round::new([thought("Hm.")].into_iter().chain(deltas)), Round::text("Rain.")];
     let (recording, _) = recorded(rounds, "Weather?").await;

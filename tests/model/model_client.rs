@@ -111,7 +111,7 @@ async fn the_ways_of_ollama_and_lm_studio_are_read_over_one_connection() {
 }
 
 #[tokio::test]
-async fn usage_behind_the_finish_reason_is_reported_before_the_end() {
+async fn usage_after_the_finish_reason_is_reported_before_the_end() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14,
         "completion_tokens_details": {"reasoning_tokens": 3}}});
     let script = Reply::events(&[says("Hi"), stops("stop"), usage]).done();

@@ -53,7 +53,7 @@ fn a_message_holds_64_calls_and_one_more_is_past_the_limit() {
 
 /// A call beyond the limit is not kept, but text after its end is emitted.
 #[test]
-fn what_stands_behind_a_call_past_the_limit_is_told() {
+fn what_stands_after_a_call_past_the_limit_is_told() {
     let limits = Limits::default().with_call_bytes(40);
     let mut broken = Vec::new();
     for fixture in FIXTURES.iter().filter(|fixture| fixture.input.text.len() < 400) {
@@ -77,7 +77,7 @@ fn what_stands_behind_a_call_past_the_limit_is_told() {
 /// The first call beyond the limit that would have run is rejected, and none after it is parsed.
 /// Text that was held back with it is syntax, and the rest is text.
 #[test]
-fn behind_the_call_past_the_limit_no_call_is_read() {
+fn after_the_call_past_the_limit_no_call_is_read() {
     let call = format!("{HEAD}{{}}{TAIL}\n");
     let many = 1000;
     let rest = |call: &str| call.repeat(many - MAX_CALLS - 1);
@@ -114,7 +114,7 @@ fn behind_the_call_past_the_limit_no_call_is_read() {
 /// Every beginning of a call counts, whatever becomes of it. After the last one there is no call in
 /// any dialect, however often something began before.
 #[test]
-fn behind_the_last_opening_no_call_is_looked_for() {
+fn after_the_last_opening_no_call_is_looked_for() {
     let limits = Limits::default().with_calls(2);
     let last = limits.calls * OPENINGS_PER_CALL;
     let catalog = std::sync::Arc::new(Catalog::from_tools([Tool::new("f").with_server("s")]));
@@ -152,7 +152,7 @@ fn behind_the_last_opening_no_call_is_looked_for() {
 
 /// The end of the reasoning and text around calls are also found after the last beginning.
 #[test]
-fn behind_the_last_opening_the_reasoning_still_ends() {
+fn after_the_last_opening_the_reasoning_still_ends() {
     let limits = Limits::default().with_calls(1);
     let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
     let text = format!("{HEAD}{{}}{TAIL}{}</think>Done.<|im_end|>", "[f(".repeat(OPENINGS_PER_CALL));

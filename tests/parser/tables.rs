@@ -66,13 +66,13 @@ fn what_a_turn_of_anothers_holds_is_invented() {
             (format!("{line} Do it.\n{{}}"), &[INVENTED]),
             (format!("So it says {line} here.\n{{}}"), &[None]),
         ]);
-        let right_behind = if row.counts == LineCounts::Everywhere { INVENTED } else { None };
-        all_are(&[(format!("It is done.\n{line} Now this.\n{{}}"), &[right_behind])]);
+        let right_after = if row.counts == LineCounts::Everywhere { INVENTED } else { None };
+        all_are(&[(format!("It is done.\n{line} Now this.\n{{}}"), &[right_after])]);
     }
 }
 
 #[test]
-fn what_a_result_holds_and_what_stands_behind_it_is_invented() {
+fn what_a_result_holds_and_what_stands_after_it_is_invented() {
     const INVENTED: Option<RejectedKind> = Some(RejectedKind::Invented);
     for row in RESULT_LINES {
         let line = sample(row.text);

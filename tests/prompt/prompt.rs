@@ -645,7 +645,7 @@ fn compact_results() {
 /// After results there is one sentence of ours, whatever came before; and none if messages of the
 /// model follow, which continue the text.
 #[test]
-fn what_to_do_now_is_one_sentence_behind_what_stays() {
+fn what_to_do_now_is_one_sentence_after_what_stays() {
     let (arguments, outcome) = (Map::new(), Outcome::result("It is 17:30\nin Tokyo"));
     let item = Item::Answered { id: "c", server: None, tool: "now", arguments: &arguments, outcome: &outcome };
     let (items, earlier) = ([item], [Earlier::new("now", &arguments, Status::Result)]);

@@ -76,7 +76,7 @@ fn results_and_corrections_repeated_hold_no_call() {
 /// The beginning of a results message is recognised, so that a model that continues with it after
 /// its call has invented the rest.
 #[test]
-fn what_the_results_begin_with_is_known_behind_a_call() {
+fn what_the_results_begin_with_is_known_after_a_call() {
     let catalog = Arc::new(Catalog::new([server("time")]));
     let tool = catalog.tools().next().unwrap().clone();
     let arguments: Map<String, Value> = [("timezone".to_owned(), json!("Asia/Tokyo"))].into_iter().collect();

@@ -106,7 +106,7 @@ mod tests {
         let again = repeated(&[&long, "and more"]);
         assert!((9_500..=10_000).contains(&again), "{again}");
         assert!(repeated(&[&long[..5_000], &long]).abs_diff(5_000) <= 2 * BLOCK as u64);
-        assert_eq!(repeated(&["other", &long]), 0, "what stands behind another beginning is read anew");
+        assert_eq!(repeated(&["other", &long]), 0, "text after another beginning is read again");
         assert_eq!(beginnings.take("n", &said(&[&long])).1, 0, "by another model too");
     }
 

@@ -93,7 +93,7 @@ fn read(chunks: &[Chunk], seen: &mut Seen) {
     for chunk in chunks {
         assert!(!chunk.id.is_empty() && chunk.id == chunks[0].id && chunk.created > 0 && !chunk.model.is_empty());
         assert_eq!(chunk.object, "chat.completion.chunk");
-        assert_eq!(seen.finish, None, "nothing stands behind the reason but the usage: {chunk:?}");
+        assert_eq!(seen.finish, None, "nothing follows the reason but the usage: {chunk:?}");
         let [choice] = &chunk.choices[..] else { panic!("{chunk:?}") };
         seen.content.push_str(choice.delta.content.as_deref().unwrap_or_default());
         seen.reasoning.push_str(choice.delta.reasoning_content.as_deref().unwrap_or_default());
@@ -133,7 +133,7 @@ fn the_tools_are_taught_by_the_prompt_and_a_call_comes_back_as_one() {
 /// Examples for small models come before the client's messages, whether they are messages of their
 /// own or part of the system text.
 #[test]
-fn examples_stand_before_the_history_and_corrections_behind_it() {
+fn examples_stand_before_the_history_and_corrections_after_it() {
     let damaged =
         "<use_mcp_tool>\n<tool_name>weather</tool_name>\n<arguments>\n{\"city\": }\n</arguments>\n</use_mcp_tool>";
     let good = call("weather", &json!({"city": "Oslo"}));

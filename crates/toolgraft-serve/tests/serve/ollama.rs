@@ -374,7 +374,7 @@ async fn models_are_told_from_the_endpoints_list() {
 }
 
 #[tokio::test]
-async fn an_ollama_behind_it_says_the_rest_and_the_context_is_the_one_it_has() {
+async fn an_ollama_endpoint_says_the_rest_and_the_context_is_the_one_it_has() {
     let endpoint = Endpoint::setup()
         .models(&["gemma3:12b"])
         .serves(

@@ -53,7 +53,7 @@ async fn what_hidden_rounds_brought_is_told_when_the_client_comes_back() {
 }
 
 #[tokio::test]
-async fn behind_the_limit_on_calls_the_model_is_asked_for_its_answer() {
+async fn after_the_limit_on_calls_the_model_is_asked_for_its_answer() {
     for most in [3, 0] {
         let begun = Arc::new(AtomicUsize::new(0));
         let count = begun.clone();
@@ -83,7 +83,7 @@ async fn behind_the_limit_on_calls_the_model_is_asked_for_its_answer() {
 }
 
 #[tokio::test]
-async fn behind_the_limit_on_time_a_request_ends_with_its_own_error_and_its_call_is_cancelled() {
+async fn after_the_limit_on_time_a_request_ends_with_its_own_error_and_its_call_is_cancelled() {
     struct Gone(std::sync::mpsc::Sender<()>);
     impl Drop for Gone {
         fn drop(&mut self) {
@@ -125,7 +125,7 @@ async fn behind_the_limit_on_time_a_request_ends_with_its_own_error_and_its_call
 }
 
 #[tokio::test]
-async fn behind_the_limit_on_time_a_model_that_goes_on_is_cut_off() {
+async fn after_the_limit_on_time_a_model_that_goes_on_is_cut_off() {
     let reply = Reply::events(&[says("Once "), says("upon ")]);
     let mut endpoint = Endpoint::answer(move |_, _| reply.clone().end(End::Stall));
     let served = serve(&endpoint, |config| config.with_max_time(std::time::Duration::from_millis(300))).await;
@@ -165,7 +165,7 @@ async fn models_are_listed_a_second_time_with_the_tools() {
 }
 
 #[tokio::test]
-async fn behind_results_that_may_be_anybodys_words_only_what_reads_or_is_named_runs() {
+async fn after_untrusted_results_only_what_reads_or_is_named_runs() {
     for (untrusted, allowed, ran) in [
         (None, "*", ["page", "look", "send"].as_slice()),
         (Some("web"), "*", &["page", "look"]),
@@ -294,7 +294,7 @@ fn goes_on(asked: &mut Value, answer: &Value) {
 }
 
 #[tokio::test]
-async fn an_untrusted_servers_own_word_lets_nothing_run_behind_it() {
+async fn an_untrusted_servers_own_word_lets_nothing_run_after_it() {
     let (set, told) = trusting(&["*"]);
     let endpoint = Endpoint::answer(|_, number| match number {
         0 => calls("web", "page"),

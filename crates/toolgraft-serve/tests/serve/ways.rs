@@ -150,7 +150,7 @@ async fn an_opener_counts_however_the_endpoint_splits_it() {
 }
 
 #[tokio::test]
-async fn it_is_decided_behind_the_reasoning() {
+async fn it_is_decided_after_the_reasoning() {
     let first = || token("It", 50.0, &[("<use", 50.0)]);
     let apart = Reply::events(&[thinks("<use"), thinks("?"), first(), says(" is cold."), stops("stop")]).done();
     let tags = [token("<think>", 100.0, &[("It", 0.0)]), token("<use", 100.0, &[]), token("</think>", 100.0, &[])];

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_behind_a_dot_is_no_ending() {
+    fn a_version_after_a_dot_is_no_ending() {
         assert_eq!(find("python3.11", "", &[r"C:\uv\python3.11.exe"]).unwrap(), r"C:\uv\python3.11.exe");
     }
 
