@@ -55,7 +55,8 @@ budgets! {
 
     /// Sets the bytes that prepared lists of tools may take, those of running requests and the
     /// cached ones together. At most an eighth is cached for later requests. A request that exceeds
-    /// the rest is answered with 503, and one whose list alone is larger with 413.
+    /// the rest is answered with 503, and one whose list alone is larger than one client's share
+    /// with 413.
     max_prepared_bytes, with_max_prepared_bytes: 256 << 20, "bytes";
 
     /// Sets how many large bodies are read and calls with large schemas checked at once; by default
