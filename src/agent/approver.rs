@@ -1,4 +1,4 @@
-//! Who is asked about calls, and what was granted.
+//! Asks for approval of calls, and remembers the tools that were approved.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,12 +7,12 @@ use futures::future::BoxFuture;
 use crate::turn::event::{Approval, ApprovalRequest, AskReason};
 use crate::turn::{Granted, Input, ModelNote, Setup};
 
-/// Somebody who says whether a call may run.
+/// Decides whether a call may run, for calls that the policy leaves open.
 ///
 /// The answer may come at any time; the rest of the turn's calls run meanwhile.
 /// Functions of a request that return a future of `bool` or [`Approval`] are approvers.
 pub trait Approver: Send + Sync {
-    /// Says whether the call may run. Dropping the future withdraws the question.
+    /// Decides whether the call may run. Dropping the future withdraws the question.
     fn approve(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
 }
 
@@ -28,7 +28,7 @@ where
     }
 }
 
-/// One who is asked, with the tools that were approved once.
+/// The approver of an agent, if it has one, with the tools that it approved once for all.
 #[derive(Default)]
 pub(super) struct Asking {
     approver: Option<Arc<dyn Approver>>,
@@ -40,7 +40,7 @@ impl Asking {
         Asking { approver, granted: Mutex::default() }
     }
 
-    /// Whether there is somebody to ask.
+    /// Returns `true` if there is an approver to ask.
     pub(super) fn is_attended(&self) -> bool {
         self.approver.is_some()
     }
@@ -51,7 +51,8 @@ impl Asking {
     }
 }
 
-/// Asks about a call.
+/// Asks the approver about a call and returns its answer as the turn's input. Without an approver the call is denied,
+/// with a note to the model that names the reason of the question.
 pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
     let id = request.id.clone();
     let tool = (request.server.clone(), request.tool.clone());

@@ -1,4 +1,4 @@
-//! What an agent can be told before it runs.
+//! Configures an agent before it runs.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,14 +25,14 @@ impl Agent {
     }
 }
 
-/// Options of an [`Agent`], in any order. What says more wins over what says less: the
-/// policy, the mode and the model of a round over a [`config`](Self::config), that and a
-/// [`prompt`](Self::prompt) over the [`profile`](Self::profile).
+/// Options of an [`Agent`], in any order. A specific option overrides a general one: the policy, the tools mode and the
+/// model of a round override a [`config`](Self::config); that and a [`prompt`](Self::prompt) override the
+/// [`profile`](Self::profile).
 pub struct AgentBuilder {
     pub(super) inner: Inner,
     approver: Option<Arc<dyn Approver>>,
     profile: Option<Profile>,
-    /// `inner.config` and `inner.prompt` are what the program gave.
+    /// The program set `inner.config` itself, so the profile does not replace it.
     has_config: bool,
     has_prompt: bool,
     tools_mode: Option<ToolsMode>,
@@ -76,7 +76,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets how turns go, whatever the profile says; the policy included, unless
+    /// Sets the configuration of turns, whatever the profile says. It includes the policy, unless
     /// [`policy`](Self::policy) sets another.
     #[must_use]
     pub fn config(mut self, config: TurnConfig) -> Self {
@@ -92,8 +92,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets which calls run, which are asked about, which are denied. Without
-    /// one, all are denied.
+    /// Sets the policy, which decides which calls run, need approval or are denied. Without a policy, all calls are
+    /// denied.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
@@ -110,8 +110,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets what the prompt teaches and how, whatever the profile says. Tool choice and the number of calls
-    /// in a message are those of the [`TurnConfig`].
+    /// Sets the options of the prompt, whatever the profile says. Tool choice and the number of calls in a message are
+    /// those of the [`TurnConfig`].
     #[must_use]
     pub fn prompt(mut self, options: Options) -> Self {
         self.inner.prompt = options;
@@ -119,24 +119,22 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets who is asked about calls that the policy does not decide about.
-    /// Without one they are denied.
+    /// Sets the approver, which decides about the calls that the policy leaves open. Without one they are denied.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Some(Arc::new(approver));
         self
     }
 
-    /// Makes the tools that match the pattern [display-only](crate::tools::Tool::display_only):
-    /// for tools of MCP servers, which cannot mark themselves. Patterns are those
-    /// of a [`Policy`].
+    /// Makes the tools that match the pattern [display-only](crate::tools::Tool::display_only). MCP servers cannot mark
+    /// their own tools so. Patterns are those of a [`Policy`].
     #[must_use]
     pub fn display_only(mut self, pattern: impl Into<String>) -> Self {
         self.inner.display_only.push(pattern.into());
         self
     }
 
-    /// Has every answer match a schema; see [`Agent::run_with`] for one answer.
+    /// Requires every answer to match a schema; see [`Agent::run_with`] for a single answer.
     #[must_use]
     pub fn output(mut self, schema: impl Into<Arc<OutputSchema>>) -> Self {
         self.inner.output = Some(schema.into());
@@ -150,22 +148,22 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets what the model's endpoint is known not to give; the agent adds what it learns. Without it,
-    /// nothing is known at first.
+    /// Sets the features that the model's endpoint is known not to support. The agent adds those that it finds missing.
+    /// By default none is known.
     #[must_use]
     pub fn known_ways(mut self, ways: KnownWays) -> Self {
         self.inner.ways = Arc::new(ways);
         self
     }
 
-    /// Replaces the prompt's words; they are made once per catalog.
+    /// Replaces the prompt's texts. `make` is called once per catalog.
     #[must_use]
     pub fn wording(mut self, make: impl Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync + 'static) -> Self {
         self.inner.wording = Some(Box::new(make));
         self
     }
 
-    /// The agent.
+    /// Builds the agent.
     pub fn build(self) -> Agent {
         let AgentBuilder { mut inner, profile, tools_mode, policy, round_model, .. } = self;
         if let Some(profile) = profile {

@@ -1,4 +1,4 @@
-//! One call, for whoever drives a turn.
+//! Runs one call, for any driver of a turn.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
 use crate::spans;
 
-/// Runs a call in a span of its own, for as long as the limit allows; yields its id and what
-/// became of it.
+/// Runs a call in a span of its own and returns the call's id and outcome. After `limit` the call is dropped and its
+/// outcome is [`Status::TimedOut`].
 pub async fn run_call(toolbox: Arc<dyn Toolbox>, invocation: Invocation, limit: Option<Duration>) -> (String, Outcome) {
     let started = Instant::now();
     let id = invocation.id.clone();

@@ -1,4 +1,4 @@
-//! One turn with its model stream, its calls and its question.
+//! Drives one turn: its model stream, its running calls and its open question.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use crate::model::{ModelError, ModelEvent, Request};
 use crate::spans::{self, Span};
 use crate::turn::{Action, AgentEvent, Input, Turn};
 
-/// What runs for one turn.
+/// A turn and everything that runs for it.
 pub(super) struct Driver {
     agent: Arc<Inner>,
     asking: Arc<Asking>,
     turn: Turn,
     cancel: CancellationToken,
-    /// Taken once it was told to the turn.
+    /// Cancelled by the program to suspend the turn; `None` once the turn was told.
     suspend: Option<CancellationToken>,
     message: Option<Events>,
-    /// Calls, and what the endpoint is asked.
+    /// Running calls and questions to the endpoint.
     calls: FuturesUnordered<BoxFuture<'static, Input>>,
     question: Option<BoxFuture<'static, Input>>,
     over: bool,
     record: Option<TurnRecord>,
-    /// Headers of the requests.
+    /// Extra HTTP headers of the turn's requests to the model.
     headers: Vec<(String, String)>,
-    /// The turn's.
+    /// The span of the turn.
     span: Span,
 }
 
@@ -150,7 +150,7 @@ impl Driver {
         in_span(span, record.stream(self.turn.setup().catalog(), &request, answer))
     }
 
-    /// Waits for the first thing that happens.
+    /// Waits for the first thing that happens: cancellation and suspension before events, calls and answers.
     async fn input(&mut self) -> Input {
         let Driver { cancel, suspend, message, calls, question, .. } = self;
         tokio::select! {
@@ -188,7 +188,7 @@ async fn next_event(message: &mut Option<Events>) -> Input {
     }
 }
 
-/// The answer to a question to a person.
+/// Waits for the approver's answer; without an open question it never completes.
 async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
     match question {
         None => std::future::pending().await,

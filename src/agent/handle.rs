@@ -1,4 +1,4 @@
-//! The agent: what runs turns, one after the other or many at once.
+//! The agent: runs turns, one after the other or many at once.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::prompt::PromptError;
 use crate::transcript::Recorder;
 use crate::turn::{Turn, TurnError};
 
-/// A turn that cannot be started.
+/// The reason why a turn cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
@@ -35,19 +35,17 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// The same agent with somebody else to ask, for one user of several or one
-    /// conversation. It shares model, tools and prompt with this one, and nothing
-    /// that was approved here counts as approved there.
+    /// Returns the same agent with another approver, for one user of several or for one conversation. It shares model,
+    /// tools and prompt with this one. Approvals that were given here do not count there.
     #[must_use]
     pub fn with_approver(&self, approver: impl Approver + 'static) -> Agent {
         Agent { inner: self.inner.clone(), asking: Arc::new(Asking::new(Some(Arc::new(approver)))) }
     }
 
-    /// Runs one turn: the model answers what the conversation ends with. Calls
-    /// that a [suspended](Run::suspend) turn left behind are dealt with first.
+    /// Runs one turn: the model answers the end of the conversation. Calls that a [suspended](Run::suspend) turn left
+    /// open are dealt with first.
     ///
-    /// Tools are taken as they are now; a change of the toolbox's catalog shows
-    /// in the next turn.
+    /// The tools are those that the toolbox has now; a later change of its catalog takes effect in the next turn.
     ///
     /// # Errors
     /// The conversation has nothing to answer, or the prompt cannot be written for
@@ -56,11 +54,11 @@ impl Agent {
         self.run_with(conversation, RunOptions::default())
     }
 
-    /// Runs one turn and records it: the requests and answers, the calls and
-    /// what became of them. The turns of a conversation share a recorder.
+    /// Runs one turn and records its requests, answers, calls and outcomes. The turns of a conversation share a
+    /// recorder.
     ///
     /// # Errors
-    /// As for [`run`](Agent::run); a recording that cannot be written is none.
+    /// As for [`run`](Agent::run). A recording that cannot be written is not an error.
     pub fn run_recorded(&self, conversation: impl Into<Conversation>, recorder: &Recorder) -> Result<Run, AgentError> {
         self.run_with(conversation, RunOptions { recorder: Some(recorder.clone()), ..RunOptions::default() })
     }

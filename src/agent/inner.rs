@@ -1,4 +1,4 @@
-//! What the turns of an agent have in common.
+//! State that the turns of an agent share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,25 +11,25 @@ use crate::tools::Catalog;
 use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig, Wording};
 use crate::validate::{OutputSchema, Validator};
 
-/// Makes the words of turns with the tools of a catalog.
+/// Makes the texts of turns for the tools of a catalog.
 pub(super) type MakeWording = Box<dyn Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync>;
 
-/// What the turns of an agent have in common.
+/// The state that the turns of an agent share.
 pub(super) struct Inner {
     pub(super) model: Arc<dyn Model>,
     pub(super) toolbox: Arc<dyn Toolbox>,
     pub(super) config: TurnConfig,
     pub(super) call_timeout: Option<Duration>,
     pub(super) prompt: Options,
-    /// Patterns of tools that are display-only beside those marked so.
+    /// Patterns of tools that are display-only in addition to those marked so in the catalog.
     pub(super) display_only: Vec<String>,
-    /// The schema that answers have to match.
+    /// The schema that every answer must match, if any.
     pub(super) output: Option<Arc<OutputSchema>>,
-    /// Words that replace the prompt's.
+    /// Replaces the prompt's texts, if set.
     pub(super) wording: Option<MakeWording>,
-    /// What the endpoint is known not to give, whatever the tools are.
+    /// Features that the endpoint is known not to support, whatever the tools are.
     pub(super) ways: Arc<KnownWays>,
-    /// The setup of the last turn, for as long as the tools stay the same.
+    /// The catalog and the setup of the last turn, reused as long as the catalog is the same.
     pub(super) setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
 }
 
@@ -50,7 +50,7 @@ impl Inner {
         let validator = Arc::new(Validator::new(catalog));
         let mut config = self.config.clone();
         if let Some((_, before)) = &*last {
-            // It knows how the tools were when they were first there.
+            // The earlier policy remembers each tool's definition from the time when it first appeared.
             config.policy.clone_from(&before.config().policy);
         }
         let setup = Arc::new(Setup::new(config, validator, wording).knowing(self.ways.clone()));
@@ -58,7 +58,7 @@ impl Inner {
         Ok(setup)
     }
 
-    /// The catalog with its display-only tools marked.
+    /// Returns the catalog with the tools marked that [`Inner::display_only`] matches.
     fn marked(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         if self.display_only.is_empty() {
             return catalog;

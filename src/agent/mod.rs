@@ -1,13 +1,11 @@
 //! Drives a [`turn`](crate::turn) with a model and a toolbox.
 //!
-//! [`Agent::run`](crate::Agent::run) gives the events of one turn as a stream that owns all it
-//! needs: it may move to another task, and dropping it cancels the model's
-//! stream and every call that runs. Nothing happens between two polls, and no
-//! task is spawned. `docs/agent.md` is the guide.
+//! [`Agent::run`](crate::Agent::run) returns the events of one turn as a stream that owns all it needs: it may move to
+//! another task, and dropping it cancels the model's stream and every running call. Nothing happens between two polls,
+//! and no task is spawned. `docs/agent.md` is the guide.
 //!
-//! In come a conversation and the events of a model; out go the events of a turn.
-//! Everything that takes time happens here, and nothing is decided: that is the
-//! turn's.
+//! The input is a conversation and the events of a model; the output is the events of a turn. Everything that takes
+//! time happens here; every decision is made by the turn.
 //!
 //! ```text
 //!  AgentBuilder ─▶ Agent ─▶ run ─▶ Run, a stream of AgentEvents

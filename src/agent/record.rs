@@ -1,4 +1,4 @@
-//! A turn's events as lines of a recording.
+//! Writes a turn's events as lines of a recording.
 
 use futures::stream::BoxStream;
 
@@ -8,14 +8,14 @@ use crate::tools::Catalog;
 use crate::transcript::Recorder;
 use crate::turn::AgentEvent;
 
-/// What a model sends in a round.
+/// The events that a model sends in a round.
 pub type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
-/// Writes what a turn makes of its answers: the calls of a message once it is over, since until
-/// then they may be taken back.
+/// Records the events of a turn. The calls of a message are written once the message is over, since until then they may
+/// be revised.
 pub struct TurnRecord {
     recorder: Recorder,
-    /// Calls of the message, in their order.
+    /// Calls of the current message, in their order.
     waiting: Vec<Waiting>,
 }
 
@@ -23,24 +23,24 @@ struct Waiting {
     index: u32,
     id: Option<String>,
     result: Result<Call, Rejected>,
-    /// All before a think tag became reasoning; what is not promoted was a draft.
+    /// The call was written before a think tag turned its text into reasoning: unless it is promoted, it was a draft.
     doubtful: bool,
 }
 
 impl TurnRecord {
-    /// Nothing is written yet.
+    /// Creates a record in which nothing is written yet.
     pub fn new(recorder: Recorder) -> Self {
         TurnRecord { recorder, waiting: Vec::new() }
     }
 
-    /// A request goes out, and its answer is handed on.
+    /// Records the request and returns the answer's events, recorded as they pass.
     pub fn stream(&mut self, catalog: &Catalog, request: &Request, answer: Events) -> Events {
         self.flush();
         self.recorder.tools(catalog);
         self.recorder.stream(request, answer)
     }
 
-    /// Writes what the event says, or keeps it until the message is over.
+    /// Writes the event, or keeps it until the message is over.
     pub fn event(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::CallEnded { index, id, call } => self.wait(*index, Some(id), Ok((**call).clone())),
@@ -50,7 +50,7 @@ impl TurnRecord {
             }
             AgentEvent::Promoted { index, id, .. } => self.promote(*index, id),
             AgentEvent::Outcome { id, outcome } => {
-                // One that was shown is answered while the message goes on.
+                // The call was read while its message still streams, and its outcome follows it in the recording.
                 self.flush();
                 self.recorder.outcome(id, outcome);
             }
@@ -68,12 +68,12 @@ impl TurnRecord {
     }
 
     fn wait(&mut self, index: u32, id: Option<&String>, result: Result<Call, Rejected>) {
-        // What stands in an answer that was taken for reasoning is told again.
+        // A call in an answer that was taken for reasoning is reported a second time, under the same index.
         self.waiting.retain(|waiting| waiting.index != index);
         self.waiting.push(Waiting { index, id: id.cloned(), result, doubtful: false });
     }
 
-    /// A draft is a call after all.
+    /// Turns a rejected draft into a call: it was promoted.
     fn promote(&mut self, index: u32, id: &str) {
         let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.index == index) else { return };
         if let Err(rejected) = &mut waiting.result
@@ -84,7 +84,7 @@ impl TurnRecord {
         (waiting.id, waiting.doubtful) = (Some(id.to_owned()), false);
     }
 
-    /// Writes the calls that wait.
+    /// Writes the calls that were kept until the message is over.
     pub fn flush(&mut self) {
         for Waiting { index, id, result, doubtful } in std::mem::take(&mut self.waiting) {
             match result {

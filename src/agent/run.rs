@@ -1,4 +1,4 @@
-//! One turn of an agent: its options, its events, its end.
+//! One turn of an agent: its options, its events and its end.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::validate::OutputSchema;
 pub struct RunOptions {
     /// The schema that the answer has to match; `None` for the agent's own.
     pub output: Option<Arc<OutputSchema>>,
-    /// Where the turn is recorded.
+    /// The recorder that the turn is recorded with, if any.
     pub recorder: Option<Recorder>,
-    /// Headers of the turn's requests, for a model that sends any.
+    /// Extra HTTP headers of the turn's requests, for a model that is reached over HTTP.
     pub headers: Vec<(String, String)>,
 }
 
@@ -31,15 +31,15 @@ impl RunOptions {
         self
     }
 
-    /// Sets where the turn is recorded.
+    /// Sets the recorder that the turn is recorded with.
     #[must_use]
     pub fn recorder(mut self, recorder: &Recorder) -> Self {
         self.recorder = Some(recorder.clone());
         self
     }
 
-    /// Adds a header to the turn's requests, such as an identifier for the endpoint's log.
-    /// Its value is shown in no message.
+    /// Adds a header to the turn's requests, such as an identifier for the endpoint's log. Its value appears in no
+    /// message.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -61,7 +61,7 @@ impl Run {
         self.cancel.cancel();
     }
 
-    /// Cancels the turn from elsewhere.
+    /// Returns a token that cancels the turn when it is cancelled.
     pub fn cancellation(&self) -> CancellationToken {
         self.cancel.clone()
     }
@@ -80,7 +80,7 @@ impl Run {
         self.suspend.cancel();
     }
 
-    /// Suspends the turn from elsewhere: by cancelling this token.
+    /// Returns a token that suspends the turn when it is cancelled.
     pub fn suspension(&self) -> CancellationToken {
         self.suspend.clone()
     }

@@ -101,7 +101,7 @@ struct Played {
 }
 
 impl Played {
-    /// What the model was told before round `n`, from 1.
+    /// Returns the message that the model read last before round `n`, from 1.
     fn told(&self, n: usize) -> &str {
         &self.sent[n - 1].last().unwrap().content
     }

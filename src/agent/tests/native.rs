@@ -7,7 +7,7 @@ use crate::tools::ToolsMode;
 struct Scripted {
     answers: Mutex<std::collections::VecDeque<Vec<Result<ModelEvent, ModelError>>>>,
     requests: Mutex<Vec<Request>>,
-    /// What it says of tools in requests.
+    /// The result of `native_tools`.
     tools: Option<bool>,
 }
 
@@ -313,7 +313,7 @@ async fn denied_cancelled_and_wrong_calls_have_their_message_too() {
     assert_eq!(second[1], r#"Assistant:  w:wether{} abc:demo__weather{"city":"Paris"}"#, "no broken JSON goes back");
     assert!(second[2].starts_with("Tool w: ") && second[2].contains("not valid JSON"), "{second:?}");
     assert_eq!(second[3], "Tool abc: NotRunAfter(\"wether\")", "it stands behind the wrong one");
-    // The empty answer is a note, behind the last result.
+    // The empty answer is a note, after the last result.
     assert_eq!(shape(&requests[2]).last().unwrap(), "User: EmptyAnswer");
 }
 

@@ -13,7 +13,7 @@ fn step(at: usize) -> (Value, String) {
     (json!({"command": command}), (0..1 + at % 2 * 9).map(line).collect())
 }
 
-/// Characters from the task on, behind the tools and what shows how to call them.
+/// Characters from the task on, after the tools and the examples of calls.
 fn characters(messages: &[Message], task: &str) -> usize {
     messages.iter().skip_while(|m| m.content != task).map(|m| m.content.chars().count()).sum()
 }
