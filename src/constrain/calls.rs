@@ -1,4 +1,4 @@
-//! Calls in a dialect's syntax: what stands around their JSON, and what the JSON holds.
+//! Frames of calls in a dialect's syntax: the fixed text around the arguments, and their structure.
 
 use serde_json::{Map, Value, json};
 
@@ -10,21 +10,21 @@ use crate::dialect::{Dialect, Shape, write_call, write_tool_call};
 use crate::outcome::break_tokens;
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool, ToolChoice};
 
-/// Stands between two calls.
+/// Separator between two calls.
 const BETWEEN: &str = "\n";
 
-/// What ends reasoning.
+/// Closing tag of reasoning.
 const THOUGHT: &str = "</think>";
 
-/// A call that may be made.
+/// A call that may be made: fixed text around a part that the model writes.
 struct Frame {
-    /// What stands before the part that is the model's own.
+    /// Fixed text before the model's part.
     before: String,
     inside: Inside,
     after: String,
 }
 
-/// The part of a call that is the model's own.
+/// The part of a call that the model writes.
 enum Inside {
     Json(Structures),
     /// A URI as the text of an element.
@@ -33,13 +33,14 @@ enum Inside {
 
 /// The calls that may be made, in one dialect.
 pub(super) struct Calls {
-    /// What announces all of them.
+    /// Text before the first call.
     lead: &'static str,
     frames: Vec<Frame>,
 }
 
 impl Calls {
-    /// The calls that a choice admits; none where there are none, or where this dialect is held to no structure.
+    /// Returns the calls that a choice allows; `None` if there are none, or if calls of this dialect cannot be
+    /// constrained.
     pub(super) fn new(dialect: Dialect, catalog: &Catalog, choice: &ToolChoice) -> Option<Self> {
         let admits = |tool: &Tool| choice.admits(tool.server.as_deref(), &tool.name);
         let arguments = |tool: &Tool| admits(tool).then(|| Structures::of_arguments(tool.input_schema.as_ref()));
@@ -51,7 +52,8 @@ impl Calls {
         (!calls.frames.is_empty()).then_some(calls)
     }
 
-    /// Calls of the tools that have such arguments; `None` where this dialect is held to no structure.
+    /// Returns the calls of the tools for which `arguments` returns a structure; `None` if calls of this dialect cannot
+    /// be constrained.
     pub(super) fn of(
         dialect: Dialect,
         catalog: &Catalog,
@@ -66,7 +68,7 @@ impl Calls {
             .filter_map(|tool| {
                 let arguments = arguments(tool)?;
                 let written = write_tool_call(dialect, catalog, tool, &Map::new());
-                // A schema holds the object alone, without the fence that is taught around it.
+                // The schema covers only the object, without the code fence that is taught around it.
                 let fenced = written.strip_prefix("```json\n").and_then(|text| text.strip_suffix("\n```"));
                 frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", Inside::Json(arguments))
             })
@@ -74,13 +76,13 @@ impl Calls {
         Some(Calls { lead, frames })
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no calls.
     #[cfg(feature = "agent")]
     pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// A grammar for up to `most` of the calls.
+    /// Returns a grammar for one to `most` calls.
     pub(super) fn grammar(&self, thinking: Thinking, most: usize) -> String {
         let mut grammar = Grammar::default();
         let all: Vec<String> = self
@@ -108,7 +110,7 @@ impl Calls {
         grammar.finish(&format!("{thought}{lead}{call}{more}"))
     }
 
-    /// The schema of one call; none where one is not written in JSON.
+    /// Returns the schema of one call; `None` if no call is written in JSON.
     pub(super) fn schema(&self) -> Option<Value> {
         let mut writer = SchemaWriter::default();
         let mut calls = Vec::new();
@@ -140,7 +142,7 @@ impl Calls {
         Some(writer.whole(root))
     }
 
-    /// The calls as tags; those that are not JSON are left out.
+    /// Returns the calls as structural tags. Calls that are not JSON are left out.
     pub(super) fn tags(&self, at_least_one: bool, most: usize) -> Option<StructuralTags> {
         let tag = |frame: &Frame| match &frame.inside {
             Inside::Json(arguments) => {
@@ -162,24 +164,24 @@ impl Calls {
     }
 }
 
-/// Whether a call in this dialect can be held to a structure: it is JSON in a place of its own, and no control
-/// token, which an endpoint may leave out of the text, is a part of it.
+/// Returns `true` if calls in this dialect can be constrained: they are JSON between fixed texts, and no control token,
+/// which an endpoint may remove from the text, is a part of them.
 fn holds_json(dialect: Dialect) -> bool {
     let written = write_call(dialect, None, "f", &Map::new());
     let is_json = matches!(dialect.spec().shape, Shape::MarkedJson(_) | Shape::Element(_) | Shape::Json(_));
     is_json && break_tokens(&written) == written
 }
 
-/// A call that is written with `gap` where the model's own part is.
+/// Splits a written call at `gap`, which is replaced by the model's part.
 fn frame(written: &str, gap: &str, inside: Inside) -> Option<Frame> {
     let at = written.rfind(gap)?;
     Some(Frame { before: written[..at].to_owned(), inside, after: written[at + gap.len()..].to_owned() })
 }
 
-/// Reading a resource of a server.
+/// Returns the frame of a call that reads a resource of a server.
 fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<Frame> {
     match dialect {
-        // An element of its own, with the URI as text.
+        // The call is an element of its own, with the URI as text.
         Dialect::UseMcpTool => {
             let uri = json!({"uri": "x"});
             let written = write_call(dialect, server, ACCESS_RESOURCE, uri.as_object()?);

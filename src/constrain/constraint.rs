@@ -7,45 +7,44 @@ use super::form::{Constrained, StructuralTags, Thinking};
 use crate::dialect::Dialect;
 use crate::tools::{Catalog, ToolChoice};
 
-/// Most calls of one message that a grammar takes, unless fewer may be made. A weak model that
-/// is held to calls finds no end by itself.
+/// Limit on the calls of one message in a grammar, unless a lower one is set. A weak model whose answer is constrained
+/// to calls does not stop by itself.
 pub const MAX_CALLS: usize = 8;
 
-/// Text that does not begin with a tag, in GBNF.
+/// GBNF for text that does not begin with a tag.
 #[cfg(feature = "agent")]
 const PROSE: &str = "[^<\\x00-\\x20] [^\\x00]*";
 
-/// The structure of an answer, in each form in which endpoints take it.
+/// The structure of an answer, in each form that endpoints accept.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Constraint {
-    /// What is to have this structure.
+    /// The part of the answer that has this structure.
     pub of: Constrained,
-    /// JSON Schema of the whole answer. A call is one as the dialect
-    /// [`Json`](Dialect::Json) has it.
+    /// JSON Schema of the whole answer. A call is written as in the dialect [`Json`](Dialect::Json).
     pub schema: Option<Value>,
-    /// GBNF of the whole answer, as llama.cpp takes it (`grammars/README.md`).
+    /// GBNF grammar of the whole answer, for llama.cpp (`grammars/README.md`).
     pub grammar: Option<String>,
-    /// Tags: they bind what follows an opener that the model writes.
+    /// Structural tags, which constrain the text after an opener that the model writes.
     pub tags: Option<StructuralTags>,
-    /// Whether the request must not be sent where the endpoint takes no form.
+    /// `true` if the request must not be sent to an endpoint that accepts no form.
     pub required: bool,
 }
 
 impl Constraint {
-    /// The answer is a JSON value that this schema accepts. The schema goes out as it is.
+    /// Constrains the answer to a JSON value that this schema accepts. The schema is sent unchanged.
     pub fn answer(schema: Value) -> Self {
         Constraint { of: Constrained::Answer, schema: Some(schema), grammar: None, tags: None, required: false }
     }
 
-    /// The answer is text that does not begin with a tag, as calls in most dialects do.
+    /// Constrains the answer to text that does not begin with a tag, as calls in most dialects do.
     #[cfg(feature = "agent")]
     pub(crate) fn prose() -> Self {
         let grammar = Some(format!("root ::= {PROSE}\n"));
         Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false }
     }
 
-    /// The same calls where the model begins one, or text that does not begin with a tag; `None` without a grammar.
+    /// Constrains the answer to these calls, or to text that does not begin with a tag; `None` without a grammar.
     #[cfg(feature = "agent")]
     pub(crate) fn or_prose(&self) -> Option<Self> {
         let (root, rules) = self.grammar.as_deref()?.strip_prefix("root ::= ")?.split_once('\n')?;
@@ -53,9 +52,9 @@ impl Constraint {
         Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar, tags: None, required: false })
     }
 
-    /// The answer is one or several calls of the tools that `choice` admits, up to `most` and
-    /// up to [`MAX_CALLS`], in the dialect that the prompt teaches. A dialect that is no
-    /// JSON (`tool_tag`), or is written with control tokens, has the forms of `json` alone. `None` where no tool is admitted.
+    /// Constrains the answer to calls of the tools that `choice` allows, from one to `most` (at most [`MAX_CALLS`]), in
+    /// the dialect that the prompt teaches. A dialect that is not JSON (`tool_tag`), or is written with control tokens,
+    /// only has the forms of `json`. `None` if no tool is allowed.
     ///
     /// ```
     /// use toolgraft::constrain::{Constraint, Thinking};
@@ -80,7 +79,7 @@ impl Constraint {
         Constraint::of_calls(dialect, all, thinking, most)
     }
 
-    /// The answer is one call of those that `narrowed` admits.
+    /// Constrains the answer to one of the calls that `narrowed` allows.
     #[cfg(feature = "agent")]
     pub(crate) fn narrowed(
         dialect: Dialect,
@@ -93,7 +92,7 @@ impl Constraint {
         Constraint::of_calls(dialect, all, thinking, 1)
     }
 
-    /// Calls in a dialect and in JSON, in each form.
+    /// Returns the constraint for calls in a dialect and in JSON, in each form that they have.
     fn of_calls(dialect: Dialect, [own, json]: [Option<Calls>; 2], thinking: Thinking, most: usize) -> Option<Self> {
         let most = most.clamp(1, MAX_CALLS);
         let own = own.filter(|_| dialect != Dialect::Json);
@@ -107,22 +106,22 @@ impl Constraint {
         constraint.has_form().then_some(constraint)
     }
 
-    /// Calls in this dialect have their structure where the model begins one; it may as well
-    /// answer in prose. `None` for a dialect that is no JSON or is written with control tokens, or without tools.
+    /// Constrains calls in this dialect only once the model begins one; it may also answer in prose. `None` for a
+    /// dialect that is not JSON or is written with control tokens, or without tools.
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
         let calls = Calls::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
         let tags = Some(calls.tags(false, MAX_CALLS)?);
         Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar: None, tags, required: false })
     }
 
-    /// Demands that the endpoint holds the answer to it.
+    /// Requires the endpoint to apply the constraint.
     #[must_use]
     pub fn require(self) -> Self {
         Constraint { required: true, ..self }
     }
 
-    /// Without the forms that nobody reads: a schema of calls needs the dialect
-    /// [`Json`](Dialect::Json) among those that are read, the others the taught one.
+    /// Removes the forms whose output would not be parsed: a schema of calls needs [`Json`](Dialect::Json) among the
+    /// parsed dialects, the other forms need the taught one. `None` if no form is left.
     #[cfg(feature = "agent")]
     pub(crate) fn read_by(mut self, read: crate::dialect::DialectSet, taught: Dialect) -> Option<Self> {
         self.schema = self.schema.filter(|_| read.contains(Dialect::Json));
@@ -131,8 +130,8 @@ impl Constraint {
         self.has_form().then_some(self)
     }
 
-    /// The same in the form of a grammar alone, in which calls begin as the prompt teaches them; `None`
-    /// where it has none.
+    /// Returns the constraint with only its grammar, in which calls begin as the prompt teaches them; `None` if it has
+    /// no grammar.
     #[cfg(feature = "agent")]
     pub(crate) fn as_grammar(&self) -> Option<Self> {
         let grammar = Some(self.grammar.clone()?);

@@ -1,4 +1,4 @@
-//! The words of a constraint: when it holds, what it holds, where reasoning may stand, tags.
+//! The options and parts of a constraint: when it applies, what it applies to, the place of reasoning, tags.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,43 +6,43 @@ use serde_json::Value;
 use crate::dialect::PromptStyle;
 use crate::message::keyword_enum;
 
-/// Whether answers are held to a structure where one is due.
+/// The option that decides when answers are constrained to a structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Constrain {
-    /// Where the endpoint takes it.
+    /// If the endpoint supports it.
     #[default]
     Auto,
     /// Never.
     Off,
-    /// Always: an endpoint that takes it in no form is an error before the request.
+    /// Always: if the endpoint supports no form, the request fails before it is sent.
     Require,
 }
 
 keyword_enum!(Constrain, "whether answers are held to a structure",
     "auto" => Constrain::Auto, "off" => Constrain::Off, "require" => Constrain::Require);
 
-/// How it comes to a call where the model may as well answer.
+/// The strategy for deciding whether to call a tool, if the model may also answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Way {
-    /// The model writes one, or does not.
+    /// The model decides by what it writes.
     #[default]
     Free,
-    /// The probability that the answer begins with a call is read from the stream, and a threshold
-    /// decides; the call is then asked for under its structure. Where the endpoint gives no
-    /// probabilities, or holds to no structure, as [`Free`](Way::Free).
+    /// The probability that the answer begins with a call is read from the stream and compared with a threshold; the
+    /// call is then requested under its structure. Works as [`Free`](Way::Free) if the endpoint gives no probabilities
+    /// or supports no structure.
     Measured,
-    /// As [`Measured`](Way::Measured) for a small model, and nobody is told where the endpoint gives no
-    /// probabilities; as [`Free`](Way::Free) for any other ([`for_style`](Way::for_style)).
+    /// As [`Measured`](Way::Measured) for a small model, without a warning if the endpoint gives no probabilities; as
+    /// [`Free`](Way::Free) for any other ([`for_style`](Way::for_style)).
     Auto,
 }
 
 impl Way {
-    /// What [`Auto`](Way::Auto) is for a model whose prompt has this style: [`Free`](Way::Free) but where that is
-    /// compact.
+    /// Resolves [`Auto`](Way::Auto) for a model whose prompt has this style: any style but the compact one makes it
+    /// [`Free`](Way::Free).
     #[must_use]
     pub fn for_style(self, style: PromptStyle) -> Self {
         if self == Way::Auto && style != PromptStyle::Compact { Way::Free } else { self }
@@ -52,55 +52,55 @@ impl Way {
 keyword_enum!(Way, "a way to come to a call",
     "free" => Way::Free, "measured" => Way::Measured, "auto" => Way::Auto);
 
-/// Where the model's reasoning may stand before its calls.
+/// The place of the model's reasoning before its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Thinking {
-    /// Nowhere.
+    /// The answer has no reasoning.
     #[default]
     Off,
-    /// Between `<think>` and `</think>`.
+    /// Reasoning is between `<think>` and `</think>`.
     Marked,
-    /// Before `</think>`, with or without the opening tag, which a chat template may write.
+    /// Reasoning is before `</think>`, with or without the opening tag, which a chat template may write.
     Open,
 }
 
-/// What is held to a structure.
+/// The part of an answer that is constrained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Constrained {
-    /// The whole answer, after a schema.
+    /// The whole answer, by a schema.
     Answer,
-    /// The whole answer is one or several calls.
+    /// The whole answer, which is one or several calls.
     Calls,
-    /// Calls, where the model begins one.
+    /// Each call that the model begins.
     BegunCalls,
-    /// The whole answer is text that begins no call.
+    /// The whole answer, which is text that begins no call.
     Prose,
 }
 
-/// Structural tags: `begin`, JSON after a schema, `end`.
+/// Structural tags: `begin`, JSON that matches a schema, `end`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StructuralTags {
-    /// What each `begin` begins with; it puts the tags in force.
+    /// Common prefix of every `begin`; it activates the tags.
     pub trigger: String,
     /// The tags.
     pub tags: Vec<StructuralTag>,
-    /// Whether there has to be one.
+    /// `true` if the answer must contain a tag.
     pub at_least_one: bool,
-    /// Whether the answer ends behind the first.
+    /// `true` if the answer ends after the first tag.
     pub only_one: bool,
 }
 
-/// One of [`StructuralTags`].
+/// One tag of [`StructuralTags`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StructuralTag {
-    /// What stands before the JSON.
+    /// Text before the JSON.
     pub begin: String,
     /// Schema of the JSON.
     pub schema: Value,
-    /// What stands behind it.
+    /// Text after the JSON.
     pub end: String,
 }

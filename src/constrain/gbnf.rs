@@ -1,9 +1,8 @@
-//! A structure as rules of GBNF, the grammars of llama.cpp (`grammars/README.md` there).
+//! Writes a structure as rules of GBNF, the grammar language of llama.cpp (`grammars/README.md` there).
 //!
-//! One spelling of each value: members in the schema's order, a space behind each colon and
-//! comma (what models are used to: a token holds both), the escapes
-//! that `serde_json` writes. A value with fewer spellings leaves the model fewer ways to
-//! lose its thread, and this is how our own calls are written ([`write_call`]).
+//! Each value has one canonical form: members in the schema's order, a space after each colon and comma (models are
+//! used to it: one token has both), and the escapes that `serde_json` writes. With fewer forms of a value a model is
+//! less likely to lose its thread, and this crate writes its own calls in the same form ([`write_call`]).
 //!
 //! [`write_call`]: crate::dialect::write_call
 
@@ -15,8 +14,8 @@ use serde_json::Value;
 use super::structure::{Member, REGIONS, Structure, Structures};
 use crate::json::spaced;
 
-/// Rules that values are made of, each with those that it needs. Whole numbers have 18 digits
-/// at most, so that every one is exact; names of members may come twice where any may come.
+/// Rules for values, each with the rules that it needs. Integers have at most 18 digits, so that every one is exact; if
+/// any member is allowed, its name may occur twice.
 const BASIC: [(&str, &str, &[&str]); 8] = [
     ("any", r#"object | array | text | number | "true" | "false" | "null""#, &["object", "array", "text", "number"]),
     ("object", r#""{" (member (", " member)*)? "}""#, &["member"]),
@@ -31,13 +30,13 @@ const BASIC: [(&str, &str, &[&str]); 8] = [
 /// A grammar that is being written.
 #[derive(Default)]
 pub(super) struct Grammar {
-    /// The rule `rN` is the Nth.
+    /// The rules, of which the Nth is named `rN`.
     rules: Vec<String>,
     basic: BTreeMap<&'static str, &'static str>,
 }
 
 impl Grammar {
-    /// The grammar with this for an answer.
+    /// Returns the grammar whose root rule is `root`.
     pub(super) fn finish(self, root: &str) -> String {
         let mut text = format!("root ::= {root}\n");
         for (index, rule) in self.rules.iter().enumerate() {
@@ -49,13 +48,13 @@ impl Grammar {
         text
     }
 
-    /// Adds a rule; its name.
+    /// Adds a rule and returns its name.
     pub(super) fn add(&mut self, rule: String) -> String {
         self.rules.push(rule);
         name(self.rules.len() - 1)
     }
 
-    /// Places of rules that refer to each other.
+    /// Reserves the indices of rules that refer to each other.
     fn reserve(&mut self, rules: usize) -> std::ops::Range<usize> {
         let first = self.rules.len();
         self.rules.resize(first + rules, String::new());
@@ -71,7 +70,7 @@ impl Grammar {
         name.to_owned()
     }
 
-    /// What takes all values of a structure, as one element of a rule.
+    /// Returns an element of a rule that matches all values of a structure.
     pub(super) fn value(&mut self, all: &Structures) -> String {
         let places = self.reserve(all.named.len());
         let names: Vec<String> = places.clone().map(name).collect();
@@ -145,7 +144,7 @@ impl Grammar {
         self.add(format!("\"{{\"{inside} \"}}\""))
     }
 
-    /// Members none of which has to be there: each may be the first one.
+    /// Returns a rule for optional members, of which each may be the first one.
     fn optional(&mut self, written: &[String], further: Option<&str>, more: &str) -> String {
         let mut firsts: Vec<String> = further.map(|further| format!("{further}{more}")).into_iter().collect();
         let mut tail = more.to_owned();
@@ -170,12 +169,12 @@ impl Grammar {
         let max = max.unwrap_or(usize::MAX);
         let items: Vec<String> = first.iter().take(max).map(|item| self.element(item, names)).collect();
         let rest = rest.filter(|_| max > items.len()).map(|rest| self.element(rest, names));
-        // From the end: what may follow the items that are there.
+        // Built from the end, since each rule contains the items that may follow.
         let mut inside = String::new();
         if let Some(rest) = rest {
             let (least, most) = (min.saturating_sub(items.len()), (max != usize::MAX).then(|| max - items.len()));
             inside = if items.is_empty() {
-                // The first one has no comma before it.
+                // The first item has no comma before it.
                 let again = times(least.saturating_sub(1), most.map(|most| most - 1));
                 let all = format!("{rest} (\", \" {rest}){again}");
                 if least == 0 { format!("({all})?") } else { all }
@@ -202,7 +201,7 @@ fn times(least: usize, most: Option<usize>) -> String {
     }
 }
 
-/// Text as a grammar writes it.
+/// Writes a text as a literal of a grammar.
 pub(super) fn literal(text: &str) -> String {
     let mut literal = String::from("\"");
     for c in text.chars() {
@@ -222,7 +221,7 @@ pub(super) fn literal(text: &str) -> String {
     literal
 }
 
-/// Text up to and with `end`, whose first character stands nowhere else in it.
+/// Returns a rule for text up to and including `end`, whose first character must not occur again in it.
 pub(super) fn up_to(grammar: &mut Grammar, end: &str) -> String {
     let all: Vec<char> = end.chars().collect();
     let places = grammar.reserve(all.len());
@@ -241,12 +240,12 @@ pub(super) fn up_to(grammar: &mut Grammar, end: &str) -> String {
     states.into_iter().next().unwrap_or_else(|| literal(""))
 }
 
-/// The name of a rule.
+/// Returns the name of a rule.
 fn name(rule: usize) -> String {
     format!("r{rule}")
 }
 
-/// A character as it stands in a class.
+/// Writes a character for a character class.
 fn class(c: char) -> String {
     match c {
         '\\' | ']' | '^' | '-' => format!("\\{c}"),

@@ -1,4 +1,4 @@
-//! A structure as a JSON Schema that every endpoint's compiler takes.
+//! Writes a structure as a JSON Schema that the compiler of every endpoint accepts.
 
 use serde_json::{Map, Value, json};
 
@@ -11,10 +11,10 @@ pub(super) struct SchemaWriter {
 }
 
 impl SchemaWriter {
-    /// The schema of one structure; its parts go under `$defs`.
+    /// Returns the schema of one structure; its parts go under `$defs`.
     pub(super) fn schema(&mut self, all: &Structures) -> Value {
         let first = self.definitions.len();
-        // Their places are taken before they are written: they refer to each other.
+        // The parts are inserted before they are written, because they refer to each other.
         for index in 0..all.named.len() {
             self.definitions.insert(name(first + index), Value::Null);
         }
@@ -25,7 +25,7 @@ impl SchemaWriter {
         write(&all.root, first)
     }
 
-    /// The root's schema with all definitions.
+    /// Returns the root's schema with all definitions.
     pub(super) fn whole(self, mut root: Value) -> Value {
         if let (Value::Object(members), false) = (&mut root, self.definitions.is_empty()) {
             members.insert("$defs".to_owned(), Value::Object(self.definitions));
@@ -65,7 +65,7 @@ fn write(structure: &Structure, first: usize) -> Value {
             if *min > 0 {
                 schema.insert("minItems".to_owned(), (*min).into());
             }
-            // Not as `items: false`, which some compilers refuse.
+            // `items: false` would say the same, but some compilers refuse it.
             if let Some(max) = max.or(rest.is_none().then_some(items.len())) {
                 schema.insert("maxItems".to_owned(), max.into());
             }

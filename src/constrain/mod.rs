@@ -1,5 +1,5 @@
-//! What the structure of an answer has to be: from a dialect, tools and a choice, or from a
-//! schema, to the forms in which endpoints take it.
+//! Computes the structure of an answer, from a dialect, tools and a choice, or from a schema, in the forms that
+//! endpoints accept.
 //!
 //! ```text
 //! tools' schemas ─▶ Structure ─┬─▶ GBNF            (calls in the taught syntax; llama.cpp)
@@ -8,18 +8,15 @@
 //! an answer's schema ─────────────▶ JSON Schema    (as it is)
 //! ```
 //!
-//! A [`Constraint`] holds all forms that there are; whoever sends it takes the one that its
-//! endpoint knows. The parser reads the answer as any other text: a constraint makes a call
-//! likely to be read, and nothing relies on it.
+//! A [`Constraint`] has all available forms; its sender uses the one that the endpoint supports. The parser reads the
+//! answer like any other text: a constraint makes it more likely that a call is valid, but nothing relies on it.
 //!
-//! A grammar fixes the form and not the decision, so it is for where a structure is due: a
-//! required or named tool, an answer after a schema, the round that corrects a rejected call.
-//! Where the model may as well answer in prose only tags are sent, which bind what the model
-//! itself begins.
+//! A grammar fixes the form of an answer, not the decision to call, so it is used only where a structure is required: a
+//! required or named tool, an answer that must match a schema, the round that corrects a rejected call. If the model
+//! may also answer in prose, only tags are sent, which constrain the text after an opener that the model writes.
 //!
-//! What a schema says beyond its structure is left to validation; see `structure`. Calls are
-//! held to one canonical spelling, that of [`write_call`](crate::dialect::write_call), with
-//! members in the schema's order.
+//! The rules of a schema beyond its structure are left to validation; see `structure`. Calls are constrained to one
+//! canonical form, that of [`write_call`](crate::dialect::write_call), with members in the schema's order.
 
 mod calls;
 mod constraint;

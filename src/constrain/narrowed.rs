@@ -1,61 +1,61 @@
-//! Calls that only read, or name only what is there.
+//! Narrows the calls that may be made: to tools that only read, or to known values.
 
 use serde_json::Value;
 
 use super::structure::{Structure, Structures};
 use crate::tools::{Tool, lists, looks_up, may_change};
 
-/// What calls are narrowed to.
+/// A restriction of the calls that may be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Narrowed {
-    /// The tool with some of these values for members of its arguments.
+    /// Only this tool, with one of these values for each listed member of its arguments.
     Values {
         /// Server of the tool.
         server: Option<String>,
         /// Name of the tool.
         tool: String,
-        /// The members with their values.
+        /// The members with their allowed values.
         members: Vec<(String, Vec<Value>)>,
     },
-    /// The tool with what it requires and with these members, where it has them.
+    /// The tool with its required members and, of the others, only these.
     Instead {
         /// Server of the tool.
         server: Option<String>,
         /// Name of the tool.
         tool: String,
-        /// Names of members.
+        /// Names of optional members.
         members: Vec<String>,
     },
-    /// Tools that do not tell of a change.
+    /// Only tools that do not declare a change.
     Reads,
-    /// Tools that look something up and can be called without an id that has to be known, without the members by
-    /// which that would be narrowed down: what they hold is a guess.
+    /// Only tools that look something up and can be called without an identifier that has to be known. Their optional
+    /// members, which would narrow the result, are left out: their values would be guesses.
     Lookups {
-        /// These not: servers and names.
+        /// Servers and names of tools that are excluded.
         but: Vec<(Option<String>, String)>,
-        /// Members that are not known either.
+        /// Further members whose values are unknown.
         unknown: Vec<String>,
-        /// Ids that results gave and nobody used: where there are some, of the tools that require one of them.
+        /// Identifiers that results gave and no call has used: where there are some, only tools that require one of them.
         ids: Vec<String>,
-        /// What tools require that failed: another that requires the same fails alike.
+        /// The required parameters of calls that failed: a tool that requires the same ones would fail, too.
         required: Vec<Vec<String>>,
     },
-    /// Tools but these, and those that look something up for which they require as much.
+    /// All tools except these, and except those that look something up with the same required parameters.
     Others {
-        /// Servers and names.
+        /// Servers and names of the excluded tools.
         but: Vec<(Option<String>, String)>,
-        /// What they require.
+        /// Their required parameters.
         required: Vec<Vec<String>>,
     },
 }
 
 impl Narrowed {
-    /// Returns `true` if calls of the tool are admitted.
+    /// Returns `true` if calls of the tool are allowed.
     pub(crate) fn admits(&self, tool: &Tool) -> bool {
         self.arguments(tool).is_some()
     }
 
-    /// The arguments of a tool that is admitted.
+    /// Returns the structure of a tool's arguments if it is allowed.
     pub(super) fn arguments(&self, tool: &Tool) -> Option<Structures> {
         let mut arguments = Structures::of_arguments(tool.input_schema.as_ref());
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
@@ -67,6 +67,8 @@ impl Narrowed {
                 let leads = ids.is_empty() || required.iter().any(|member| ids.contains(member));
                 let fails = !leads || required.iter().any(is_unknown) || is_alike(&required, alike);
                 let is_left_out = || but.iter().any(|(server, name)| is_one(server, name));
+                // Optional members are guesses, unless they are all that a tool has: a search needs one of them, a
+                // plain list does not.
                 if let Structure::Object { members, .. } = &mut arguments.root
                     && (!required.is_empty() || lists(tool))
                 {
@@ -98,7 +100,7 @@ impl Narrowed {
 }
 
 impl Structure {
-    /// The same with these values alone; a list of them for a list.
+    /// Restricts the structure to these values; for an array, its items.
     fn narrowed(&self, values: &[Value]) -> Structure {
         let values = Structure::Literals(values.to_vec());
         match self {
@@ -110,19 +112,19 @@ impl Structure {
     }
 }
 
-/// Returns `true` if others require the same, one of it or several.
+/// Returns `true` if another tool has the same required parameters, ignoring a final `s` of their names.
 fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
     let is_same = |(one, other): (&String, &String)| one.trim_end_matches('s') == other.trim_end_matches('s');
     let is_equal = |other: &Vec<String>| other.len() == required.len() && required.iter().zip(other).all(is_same);
     !required.is_empty() && others.iter().any(is_equal)
 }
 
-/// The names of the parameters that a tool requires.
+/// Returns the names of the parameters that a tool requires.
 pub(crate) fn required(tool: &Tool) -> Vec<String> {
     tool.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name.to_owned()).collect()
 }
 
-/// Returns `true` if a member holds an identifier, by its name.
+/// Returns `true` if a member's name says that it holds an identifier.
 pub(crate) fn is_id(member: &str) -> bool {
     member.eq_ignore_ascii_case("id") || member.ends_with("_id") || member.ends_with("Id") || member.ends_with("ID")
 }

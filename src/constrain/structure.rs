@@ -1,16 +1,15 @@
-//! What of a JSON Schema a grammar can hold an answer to: types, members, items, alternatives.
+//! Extracts the part of a JSON Schema that a grammar can enforce: types, members, items, alternatives.
 //!
-//! In comes a schema that nobody vouches for; out goes a [`Structure`] of bounded size. What
-//! only restricts a value (patterns, ranges, formats, conditions) is left out, for validation,
-//! but for the most items and characters, which end a model that goes round; what cannot be
-//! followed or goes too deep becomes any JSON value. So a structure takes all that its schema
-//! takes, but for three choices, each the narrower one since a model fills every gap that it is
-//! left:
+//! The input is an untrusted schema; the output is a [`Structure`] of bounded size. Keywords that only restrict a value
+//! (patterns, ranges, formats, conditions) are left to validation, except the limits on items and characters, which
+//! stop a model that repeats itself; a part that cannot be followed or is too deep becomes any JSON value. So a
+//! structure accepts everything that its schema accepts, with three exceptions, each the narrower choice because a
+//! model fills every gap:
 //!
-//! - members that a schema with `properties` neither names nor opens (`additionalProperties`,
-//!   `patternProperties`) are not written;
-//! - a schema that says no type, but `properties` or `items`, means an object or an array;
-//! - of `anyOf` and `allOf` side by side in one schema the first counts.
+//! - members that a schema with `properties` neither lists nor opens (`additionalProperties`, `patternProperties`) are
+//!   not written;
+//! - a schema without a type, but with `properties` or `items`, means an object or an array;
+//! - of `anyOf` and `allOf` side by side in one schema the first is used.
 
 use std::collections::HashMap;
 
@@ -18,21 +17,21 @@ use serde_json::{Map, Value};
 
 use crate::tools::schema::{self, Walk, list};
 
-/// Deeper parts of a schema are any JSON value. Tools that people publish go 12 deep.
+/// Depth below which the parts of a schema become any JSON value. Published tools are up to 12 levels deep.
 const MAX_DEPTH: usize = 24;
 
-/// Longer lists are not counted out: a grammar has a rule for each item.
+/// Longer limits on lists are not enforced: a grammar has a rule for each item.
 const MAX_ITEMS: usize = 256;
 
-/// More values than these are not told one by one, but by their types: compilers of grammars take
-/// seconds for as many, and each of them is looked at for every token.
+/// Above this number, values are not listed individually, but replaced by their types: compilers of grammars take
+/// seconds for so many, and each of them is examined for every token.
 const MAX_VALUES: usize = 2_000;
 
-/// Longer texts are not counted out: llama.cpp takes up to 2,000 repetitions in a rule, and a
-/// shorter limit is what ends a model that goes round.
+/// Longer limits on texts are not enforced: llama.cpp accepts up to 2,000 repetitions in a rule, and only a shorter
+/// limit stops a model that repeats itself.
 const MAX_LENGTH: usize = 1_000;
 
-/// What a JSON value has to look like.
+/// The structure of a JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Structure {
     /// Any JSON value.
@@ -41,28 +40,28 @@ pub(super) enum Structure {
     Boolean,
     Integer,
     Number,
-    /// Text of so many characters at most.
+    /// A text of at most this many characters.
     Text(Option<usize>),
-    /// A time zone by its name in the tz database.
+    /// A time zone, by its name in the tz database.
     Zone,
     /// One of these values.
     Literals(Vec<Value>),
     Object {
-        /// In the order in which they are written.
+        /// The members in the order in which they are written.
         members: Vec<Member>,
-        /// What further members hold; `None` where there are none.
+        /// The structure of further members; `None` if there are none.
         rest: Option<Box<Structure>>,
     },
     Array {
         /// The first items, one by one.
         first: Vec<Structure>,
-        /// What further items are; `None` where there are none.
+        /// The structure of further items; `None` if there are none.
         rest: Option<Box<Structure>>,
         min: usize,
         max: Option<usize>,
     },
     OneOf(Vec<Structure>),
-    /// A part that has a name in [`Structures::named`], since references lead to it.
+    /// Index of a part in [`Structures::named`], to which references lead.
     Named(usize),
 }
 
@@ -82,12 +81,12 @@ pub(super) struct Structures {
 }
 
 impl Structure {
-    /// Any object.
+    /// Returns the structure of any object.
     fn object() -> Self {
         Structure::Object { members: Vec::new(), rest: Some(Box::new(Structure::Any)) }
     }
 
-    /// Any value of the type that this one has.
+    /// Returns the structure of any value that has the type of this one.
     fn of_type(value: &Value) -> Self {
         match value {
             Value::Null => Structure::Null,
@@ -102,7 +101,7 @@ impl Structure {
         }
     }
 
-    /// Named parts with which the structure may begin.
+    /// Returns the indices of the named parts with which the structure may begin.
     fn heads(&self) -> Vec<usize> {
         match self {
             Structure::Named(index) => vec![*index],
@@ -130,12 +129,12 @@ impl Structure {
 }
 
 impl Structures {
-    /// The structure of a schema.
+    /// Returns the structure of a schema.
     pub(super) fn of(schema: &Value) -> Self {
         let mut reader = Reader { walk: Walk::new(schema), waiting: Vec::new(), places: HashMap::new() };
         let root = reader.read(schema, 0);
         let mut named = Vec::new();
-        // One after another, so that a long chain of references takes no stack.
+        // The parts are read one after another, so that a long chain of references takes no stack.
         while let Some(part) = reader.waiting.get(named.len()) {
             named.push(reader.read(part, 0));
         }
@@ -144,7 +143,7 @@ impl Structures {
         all
     }
 
-    /// A part that begins with itself has no end: it becomes any value.
+    /// Replaces a part that begins with itself, and so has no end, by any value.
     fn open_circles(&mut self) {
         for index in 0..self.named.len() {
             let mut seen = vec![false; self.named.len()];
@@ -161,7 +160,7 @@ impl Structures {
         }
     }
 
-    /// The structure of a tool's arguments: an object, whatever the schema says.
+    /// Returns the structure of a tool's arguments, which is an object whatever the schema says.
     pub(super) fn of_arguments(schema: Option<&Value>) -> Self {
         let Some(schema) = schema else { return Structures { root: Structure::object(), named: Vec::new() } };
         let mut all = Structures::of(schema);
@@ -169,7 +168,7 @@ impl Structures {
         all
     }
 
-    /// The part of a structure that takes objects.
+    /// Returns the part of a structure that accepts objects.
     fn object(&self, structure: &Structure, hops: usize) -> Option<Structure> {
         match structure {
             Structure::Object { .. } => Some(structure.clone()),
@@ -189,9 +188,9 @@ impl Structures {
 
 struct Reader<'s> {
     walk: Walk<'s>,
-    /// The schemas of the named parts.
+    /// The schemas of the named parts, in order.
     waiting: Vec<&'s Value>,
-    /// Their numbers, by their addresses.
+    /// Indices of the named parts, by the addresses of their schemas.
     places: HashMap<*const Value, usize>,
 }
 
@@ -206,6 +205,7 @@ impl Reader<'_> {
         }
         if let Some(Value::Array(values)) = members.get("enum") {
             let fits =
+                // A value of a type that `type` excludes can never match.
                 |value: &&Value| schema::types(schema).count() == 0 || schema::types(schema).any(|t| is(value, t));
             let values = values.iter().filter(fits);
             return match values.clone().nth(MAX_VALUES) {
@@ -236,7 +236,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a reference leads to, with what stands beside it.
+    /// Reads the target of a reference, merged with the keywords beside the reference.
     fn reference(&mut self, members: &Map<String, Value>, depth: usize) -> Structure {
         let shape = ["properties", "required", "allOf", "anyOf", "oneOf", "type", "items", "additionalProperties"];
         let Some(target) = self.walk.target(&Value::Object(members.clone())) else {
@@ -257,7 +257,7 @@ impl Reader<'_> {
         Structure::Named(index)
     }
 
-    /// A schema with its `allOf` merged in.
+    /// Returns a schema with its `allOf` merged in.
     fn all_of(&self, members: &Map<String, Value>) -> Value {
         let mut whole = members.clone();
         let parts = whole.shift_remove("allOf");
@@ -279,7 +279,7 @@ impl Reader<'_> {
         Value::Object(whole)
     }
 
-    /// The branches of a union, each with what stands beside it.
+    /// Reads the branches of a union, each merged with the keywords beside the union.
     fn one_of(&mut self, members: &Map<String, Value>, union: &str, depth: usize) -> Structure {
         let mut beside = members.clone();
         let branches = beside.shift_remove(union);
@@ -347,7 +347,7 @@ impl Reader<'_> {
             true => rest,
             false => Some(Structure::one_of(patterns.into_iter().chain(rest))),
         };
-        // Names that are only required hold what further members do.
+        // Members that are only in `required` have the structure of further members.
         for name in required {
             if !members.iter().any(|member| member.name == name) {
                 let value = rest.clone().unwrap_or(Structure::Any);
@@ -375,31 +375,31 @@ impl Reader<'_> {
     }
 }
 
-/// What the names of time zones begin with (the tz database's `tzdata` files `africa` to `southamerica`).
+/// Prefixes of the names of time zones (the tz database's `tzdata` files `africa` to `southamerica`).
 pub(super) const REGIONS: [&str; 10] = [
     "Africa/", "America/", "Antarctica/", "Arctic/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/",
     "Pacific/",
 ];
 
-/// Returns `true` for what may be the name of a time zone: a small model writes the city alone, unless it is held to a
-/// region.
+/// Returns `true` for a text that may be the name of a time zone. A small model writes only the city unless it is
+/// constrained to begin with a region.
 #[cfg(feature = "agent")]
 pub(crate) fn is_zone(text: &str) -> bool {
     REGIONS.iter().any(|region| text.starts_with(region))
 }
 
-/// Whether a schema of a text says that it wants the name of a time zone.
+/// Returns `true` if the schema of a text asks for the name of a time zone in its description.
 fn asks_for_zone(schema: &Value) -> bool {
     let words = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     words.contains("IANA") && words.contains("zone")
 }
 
-/// A number of things that a keyword sets.
+/// Returns the number in a keyword.
 fn count(schema: &Value, key: &str) -> Option<usize> {
     usize::try_from(schema.get(key)?.as_u64()?).ok()
 }
 
-/// Whether a value is of this type.
+/// Returns `true` if a value is of this type.
 fn is(value: &Value, name: &str) -> bool {
     match name {
         "null" => value.is_null(),
