@@ -1,4 +1,4 @@
-//! The history itself: its entries, and what may follow what.
+//! The history: its entries, and the order in which they may follow each other.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use super::message::{Assistant, HistoryCall, User};
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 
-/// A history. Its JSON form holds its version and its entries; reading one back
-/// checks what [`Conversation`]'s methods check.
+/// A history. Its JSON form holds its version and its entries; deserializing one checks the same rules as the methods
+/// of [`Conversation`].
 ///
-/// A bare list of entries, which is what was stored before there were versions, is read
-/// too; a version above [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
+/// A bare list of entries, as stored before versions were introduced, is read too; a version above
+/// [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conversation {
     pub(super) entries: Vec<Entry>,
@@ -22,25 +22,25 @@ pub struct Conversation {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Entry {
-    /// What the person said.
+    /// A message of the user.
     User(User),
-    /// What the model said.
+    /// A message of the model.
     Assistant(Assistant),
-    /// What became of a call of the last model message.
+    /// The outcome of a call of the last model message.
     Outcome {
         /// The call's id.
         id: String,
-        /// What became of it.
+        /// The outcome.
         outcome: Outcome,
     },
-    /// What the program tells the model about its last message.
+    /// A note of the program to the model about its last message.
     Note {
         /// The text, in the prompt's language.
         text: String,
     },
 }
 
-/// A call and what became of it.
+/// A call with its outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Answered<'a> {
@@ -48,18 +48,18 @@ pub struct Answered<'a> {
     pub id: &'a str,
     /// The call.
     pub call: &'a Call,
-    /// What became of it.
+    /// The call's outcome.
     pub outcome: &'a Outcome,
 }
 
 impl<'a> Answered<'a> {
-    /// The call with this id, and what became of it.
+    /// Creates a pair of the call with this id and its outcome.
     pub fn new(id: &'a str, call: &'a Call, outcome: &'a Outcome) -> Self {
         Answered { id, call, outcome }
     }
 }
 
-/// A mistake of the caller.
+/// A change that would break the order of a history: a mistake of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversationError {
@@ -90,22 +90,22 @@ pub enum ConversationError {
 }
 
 impl Conversation {
-    /// An empty history.
+    /// Creates an empty history.
     pub fn new() -> Self {
         Conversation::default()
     }
 
-    /// A history that begins with what the person says.
+    /// Creates a history that begins with a message of the user.
     pub fn from_user(said: impl Into<User>) -> Self {
         Conversation { entries: vec![Entry::User(said.into())] }
     }
 
-    /// The entries, oldest first.
+    /// Returns the entries, oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Appends what the person says.
+    /// Appends a message of the user.
     ///
     /// # Errors
     /// [`Pending`](ConversationError::Pending) while calls wait for their outcomes.
@@ -115,10 +115,10 @@ impl Conversation {
         Ok(())
     }
 
-    /// Appends what the model said. Its calls are then pending.
+    /// Appends a message of the model. Its calls are then pending.
     ///
     /// # Errors
-    /// A call that waits, an id that is taken, or nothing to answer.
+    /// A call is pending, an id is taken, or the history has nothing for the model to answer.
     pub fn push_assistant(&mut self, message: Assistant) -> Result<(), ConversationError> {
         self.no_pending()?;
         if !self.awaits_model() {
@@ -134,11 +134,10 @@ impl Conversation {
         Ok(())
     }
 
-    /// Appends what became of a pending call.
+    /// Appends the outcome of a pending call.
     ///
     /// # Errors
-    /// [`NotPending`](ConversationError::NotPending) for an unknown call and for
-    /// one that was answered before.
+    /// [`NotPending`](ConversationError::NotPending) for an unknown call and for one that has an outcome already.
     pub fn answer(&mut self, id: &str, outcome: Outcome) -> Result<(), ConversationError> {
         if !self.pending().any(|call| call.id == id) {
             return Err(ConversationError::NotPending { id: id.to_owned() });
@@ -147,7 +146,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Appends what the program tells the model about its last message.
+    /// Appends a note of the program to the model about its last message.
     ///
     /// # Errors
     /// [`NothingToNote`](ConversationError::NothingToNote) before any message of the model.
@@ -159,7 +158,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Calls that have no outcome yet, in the message's order.
+    /// Returns the calls that have no outcome yet, in the message's order.
     pub fn pending(&self) -> impl Iterator<Item = &HistoryCall> {
         let last = self.last_message();
         let after = last.map_or(&[][..], |(at, _)| &self.entries[at + 1..]);
@@ -169,8 +168,8 @@ impl Conversation {
         last.into_iter().flat_map(|(_, message)| message.calls()).filter(answered)
     }
 
-    /// Whether the last message made calls, and all that the model is to be told
-    /// of them is that they were shown to the user: it was an answer.
+    /// Returns `true` if the last message made calls and the only news for the model is that they were shown to the
+    /// user: then the message was an answer.
     pub fn only_displayed(&self) -> bool {
         let Some((at, message)) = self.last_message() else { return false };
         let displayed = |call: &HistoryCall| {
@@ -180,10 +179,11 @@ impl Conversation {
             };
             self.entries[at..].iter().any(own)
         };
+        // Feedback about a rejected call needs an answer of the model, so then the message was not one.
         message.calls().next().is_some() && message.calls().all(displayed) && message.feedback().next().is_none()
     }
 
-    /// Whether it is the model's turn to speak.
+    /// Returns `true` if the model is to speak next: something is there to answer, and no call is pending.
     pub fn awaits_model(&self) -> bool {
         let told = match self.entries.last() {
             None => false,
@@ -194,15 +194,15 @@ impl Conversation {
         told && self.pending().next().is_none()
     }
 
-    /// An id that no call has: `call_1`, `call_2` and so on; `skip` ids are
-    /// passed over, for several calls of one message.
+    /// Returns an id that no call has: `call_1`, `call_2` and so on. The first `skip` free ids are passed over, for
+    /// several calls of one message.
     pub fn fresh_id(&self, skip: usize) -> String {
         let used = self.messages().map(|m| m.calls().count()).sum::<usize>();
         let mut free = (used + 1..).map(|n| format!("call_{n}")).filter(|id| !self.has_id(id));
         free.nth(skip).expect("the numbers do not end")
     }
 
-    /// The model's messages, oldest first.
+    /// Returns the model's messages, oldest first.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Assistant> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Assistant(message) => Some(message),
@@ -210,8 +210,8 @@ impl Conversation {
         })
     }
 
-    /// All calls that have an outcome since the person last spoke, oldest
-    /// message first, in each message's order.
+    /// Returns all calls that have an outcome since the last message of the user, oldest message first, in each
+    /// message's order.
     pub fn answered(&self) -> Vec<Answered<'_>> {
         let start = self.entries.iter().rposition(|e| matches!(e, Entry::User(_))).unwrap_or(0);
         answered(&self.entries[start..])
@@ -224,7 +224,7 @@ impl Conversation {
         })
     }
 
-    /// Whether a call has this id.
+    /// Returns `true` if a call has this id.
     pub fn has_id(&self, id: &str) -> bool {
         self.entries.iter().any(|entry| entry.holds(id))
     }
@@ -235,7 +235,7 @@ impl Conversation {
     }
 }
 
-/// The calls among `entries` whose outcomes are there too.
+/// Returns the calls among `entries` whose outcomes are among them too.
 pub(super) fn answered(entries: &[Entry]) -> Vec<Answered<'_>> {
     let outcome = |wanted: &str| {
         entries.iter().find_map(|entry| match entry {

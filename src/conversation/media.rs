@@ -1,10 +1,10 @@
-//! Images and sound of results that a request shows, within its budget.
+//! Images and sound of results that a request includes, within a budget.
 
 use super::shape::push;
 use crate::message::{Audio, Image, Message, Reads, Role};
 use crate::outcome::{MODEL_MEDIA, MODEL_MEDIA_BYTES, Outcome};
 
-/// What goes with the results of one message of the model.
+/// The images and sound of the results of one message of the model.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Media {
     images: Vec<Image>,
@@ -12,7 +12,8 @@ pub(super) struct Media {
 }
 
 impl Media {
-    /// Adds it to the message with the results, or to one of its own.
+    /// Adds the media to the message with the results if that is the last one, otherwise to a user message of their
+    /// own.
     pub(super) fn go_with(self, messages: &mut Vec<Message>) {
         let is_told = messages.last().is_some_and(|last| last.role == Role::User);
         let text = if is_told { String::new() } else { self.shown() };
@@ -20,15 +21,15 @@ impl Media {
         push(messages, Message { images, audio, ..Message::user(text) });
     }
 
-    /// A line for each, for a message that says nothing else.
+    /// Returns one line for each image and sound, as the text of a message that has no other.
     fn shown(&self) -> String {
         let images = self.images.iter().map(Image::to_string);
         images.chain(self.audio.iter().map(Audio::to_string)).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// For the results of each piece of a history what goes with them, the newest first as long as
-/// the request has room.
+/// Returns the media of the results of each piece of a history. The newest results come first, as long as the request
+/// has room: at most [`MODEL_MEDIA`] media and [`MODEL_MEDIA_BYTES`].
 pub(super) fn of(results: &[Vec<&Outcome>], reads: Reads) -> Vec<Media> {
     let mut all = vec![Media::default(); results.len()];
     if reads == Reads::default() {
@@ -37,7 +38,7 @@ pub(super) fn of(results: &[Vec<&Outcome>], reads: Reads) -> Vec<Media> {
     let (mut left, mut bytes) = (MODEL_MEDIA, MODEL_MEDIA_BYTES);
     let mut takes = |size: usize| {
         let fits = left > 0 && size <= bytes;
-        // One that does not fit ends it: a gap in the middle would be taken for the whole.
+        // The first that does not fit ends the selection: a gap in the middle would make the rest look complete.
         (left, bytes) = if fits { (left - 1, bytes - size) } else { (0, 0) };
         fits
     };

@@ -10,14 +10,13 @@ use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
 use crate::message::{Image, Message, NativeCall, image};
 use crate::outcome::{FILE, break_tokens, framed, rebreak_tokens, told_apart};
 
-/// Most bytes of a rejected call that go back to the model as it wrote them.
+/// Most bytes of a rejected call's text that the model is shown again.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
 
-/// What a person says: a text, and images for a model that reads images.
+/// A message of the user: a text, and images for a model that reads images.
 ///
-/// Everything that the user did not type is data: the content of a file, of a pipe, of a resource
-/// comes in by [`User::with_file`], and a call that occurs in it is
-/// [`Provenance::Echoed`](crate::event::Provenance::Echoed).
+/// Everything that the user did not type is data: add the content of a file, a pipe or a resource by
+/// [`User::with_file`], so that a call that occurs in it is [`Provenance::Echoed`](crate::event::Provenance::Echoed).
 ///
 /// ```
 /// use toolgraft::Conversation;
@@ -40,12 +39,12 @@ pub struct User {
 }
 
 impl User {
-    /// A text.
+    /// Creates a message of text only.
     pub fn new(text: impl Into<String>) -> Self {
         User { text: text.into(), images: Vec::new() }
     }
 
-    /// Adds words of the user, after what is there.
+    /// Appends text of the user as a new paragraph.
     #[must_use]
     pub fn with_words(mut self, words: &str) -> Self {
         if !self.text.is_empty() && !words.is_empty() {
@@ -55,8 +54,8 @@ impl User {
         self
     }
 
-    /// Adds a text that the user did not type, byte for byte, in a frame of this name that the text
-    /// cannot end. Calls in it are not the user's: one that the model copies needs approval.
+    /// Adds a text that the user did not type, byte for byte, in a frame of this name that the text cannot close. A
+    /// call that the model copies from it needs approval, as it is not the user's.
     ///
     /// ```
     /// use toolgraft::conversation::User;
@@ -67,7 +66,7 @@ impl User {
     /// ```
     #[must_use]
     pub fn with_file(self, name: &str, text: &str) -> Self {
-        // As JSON has it: on one line, whatever the name holds.
+        // Written as a JSON string, it stays on one line whatever characters the name has.
         let name = format!(" name={}", Value::from(name));
         let frame = framed(FILE, &name, &self.text, text);
         self.with_words(&frame)
@@ -80,12 +79,12 @@ impl User {
         self
     }
 
-    /// What is said, for people: a line for each image stands behind the text.
+    /// Returns the message as text for people: its text, then a line for each image.
     pub fn shown(&self) -> Cow<'_, str> {
         image::shown(&self.text, &self.images)
     }
 
-    /// What is said, for the model.
+    /// Returns the message of a request to the model, with control tokens in the text broken.
     pub(super) fn as_message(&self) -> Message {
         Message { images: self.images.clone(), ..Message::user(break_tokens(&told_apart(&self.text))) }
     }
@@ -117,11 +116,10 @@ impl From<String> for User {
 pub struct Assistant {
     /// Text and calls, in the order in which they were written.
     pub parts: Vec<Part>,
-    /// What the model thought; sent back only where that is asked for.
+    /// The model's reasoning; sent back only where that is asked for.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// The message ended before the model was done (cancelled, broken off, or
-    /// at the output limit).
+    /// The message ended before the model was done: it was cancelled, was cut off, or hit the output limit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
 }
@@ -132,14 +130,14 @@ pub struct Assistant {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
-    /// Text for the user.
+    /// Syntax around calls and answers, which is not shown to the user.
     Text {
         /// The text, verbatim.
         text: String,
     },
     /// Syntax around calls and answers, which the user does not see.
     Marker {
-        /// Which.
+        /// The kind of the syntax.
         kind: MarkerKind,
         /// Its text, verbatim.
         text: String,
@@ -150,9 +148,9 @@ pub enum Part {
     Rejected {
         /// The call and the reason.
         rejected: Box<Rejected>,
-        /// Whether the model is told about it.
+        /// `true` if the model is told about the rejection.
         feedback: bool,
-        /// The call as the endpoint put it into its own field, if it did.
+        /// The call as the endpoint reported it in its own field, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         native: Option<NativeCall>,
     },
@@ -169,26 +167,26 @@ pub struct HistoryCall {
     pub call: Box<Call>,
     /// The call's text as the model wrote it.
     pub raw: String,
-    /// The call was promoted because nothing says whether its message is reasoning: the model's
-    /// reasoning should have come first, and no tag of it came.
+    /// The call was promoted although it may be reasoning: the model's reasoning should have come first, and no think
+    /// tag came.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untagged: bool,
 }
 
 impl HistoryCall {
-    /// A call under its id, with its text as the model wrote it.
+    /// Creates a call with its id and its text as the model wrote it.
     pub fn new(id: impl Into<String>, call: Call, raw: impl Into<String>) -> Self {
         HistoryCall { id: id.into(), call: Box::new(call), raw: raw.into(), untagged: false }
     }
 }
 
 impl HistoryCall {
-    /// The call's text as the model wrote it, without whole control tokens in its arguments.
-    /// Those of the syntax itself stay.
+    /// Returns the call's text as the model wrote it, with control tokens in its arguments broken. Those of the call
+    /// syntax itself stay.
     fn written(&self) -> Cow<'_, str> {
         let spec = self.call.dialect.spec();
         if spec.template.is_some() {
-            // The syntaxes that are taught have no such tokens.
+            // The taught call syntaxes have no control tokens of their own.
             return rebreak_tokens(&self.raw);
         }
         let arguments = self.call.raw_arguments.as_str();
@@ -212,13 +210,13 @@ fn puts_texts_between_tokens(shape: &Shape) -> bool {
 }
 
 impl Assistant {
-    /// A message that is only text.
+    /// Creates a message that is only text.
     pub fn text(text: impl Into<String>) -> Self {
         Assistant { parts: vec![Part::Text { text: text.into() }], ..Assistant::default() }
     }
 
-    /// Whether reasoning came in it that its endpoint told from the answer, by a tag or
-    /// in a field of its own. Reasoning that was cut off may be told by neither.
+    /// Returns `true` if the endpoint separated reasoning of this message from its answer, by a think tag or in a field
+    /// of its own. Reasoning without a tag does not count in a message that was cut off: it may have been open.
     #[cfg(feature = "agent")]
     pub(crate) fn tells_reasoning(&self) -> bool {
         let is_tag =
@@ -226,7 +224,7 @@ impl Assistant {
         self.parts.iter().any(is_tag) || !(self.cut_off || self.reasoning.is_empty())
     }
 
-    /// The message's calls, in its order.
+    /// Returns the message's calls, in its order.
     pub fn calls(&self) -> impl Iterator<Item = &HistoryCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),
@@ -234,7 +232,7 @@ impl Assistant {
         })
     }
 
-    /// The rejected calls that the model is told about, in the message's order.
+    /// Returns the rejected calls that the model is told about, in the message's order.
     pub fn feedback(&self) -> impl Iterator<Item = &Rejected> {
         self.parts.iter().filter_map(|part| match part {
             Part::Rejected { rejected, feedback: true, .. } => Some(&**rejected),
@@ -242,7 +240,7 @@ impl Assistant {
         })
     }
 
-    /// What the user saw: text without calls and markers, but with quoted calls.
+    /// Returns the text that the user saw: without calls and markers, but with quoted calls.
     pub fn content(&self) -> String {
         let seen = self.parts.iter().filter_map(|part| match part {
             Part::Text { text } => Some(text.as_str()),
@@ -254,9 +252,8 @@ impl Assistant {
         seen.collect()
     }
 
-    /// What the model reads of its own message: text, calls and the syntax
-    /// around them as it wrote them, without think tags, leaked tokens and the
-    /// calls of its reasoning. Control tokens in text and arguments are broken.
+    /// Returns the text that the model reads as its own message: text, calls and call syntax as it wrote them, without
+    /// think tags, leaked tokens and the calls of its reasoning. Control tokens in text and arguments are broken.
     pub fn written(&self) -> String {
         let mut written = String::new();
         for part in &self.parts {
@@ -265,7 +262,7 @@ impl Assistant {
                 Part::Marker { kind, text } if kind.is_call_syntax() => written.push_str(text),
                 Part::Marker { .. } => {}
                 Part::Call(call) => written.push_str(&call.written()),
-                // The text of a near call stands where it was written.
+                // The text of a near call is in the message's text already.
                 Part::Rejected { rejected, .. }
                     if matches!(rejected.kind, RejectedKind::InReasoning | RejectedKind::NearCall) => {}
                 Part::Rejected { rejected, .. } => push_bounded(&mut written, &rejected.raw),
@@ -275,7 +272,7 @@ impl Assistant {
     }
 }
 
-/// Appends the head of `raw`, and an ellipsis where it was cut.
+/// Appends the first [`MAX_REJECTED_BYTES`] of `raw`, with an ellipsis if it was cut.
 pub(super) fn push_bounded(written: &mut String, raw: &str) {
     let end = raw.floor_char_boundary(MAX_REJECTED_BYTES);
     written.push_str(&raw[..end]);

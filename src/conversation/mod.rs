@@ -1,10 +1,9 @@
 //! The history of a conversation: append-only, and every call answered once.
 //!
-//! Messages are kept structurally (text, reasoning, calls with their ids,
-//! rejected calls, outcomes), so that a conversation can go on with another
-//! model or in another mode. [`Conversation::render`] turns it into the plain
-//! messages that a model without tool calling sees. What those messages say
-//! about results is the prompt's business and comes in as a function.
+//! Messages are kept structurally (text, reasoning, calls with their ids, rejected calls, outcomes), so that a
+//! conversation can continue with another model or in another mode. [`Conversation::render`] turns it into the plain
+//! messages that a model without tool calling reads. The text about results is the prompt's; it is passed in as a
+//! function.
 //!
 //! ```
 //! use toolgraft::Conversation;

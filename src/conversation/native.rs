@@ -11,10 +11,9 @@ use crate::message::{Message, NativeCall};
 use crate::outcome::{break_tokens, rebreak_tokens};
 
 impl Conversation {
-    /// The messages of a request that carries tools: the model's messages hold
-    /// their calls under their [`wire_name`](crate::wire::wire_name)s, and a
-    /// message of the role `tool` answers each, whatever syntax the calls were
-    /// once written in. `words` writes what such a message says, and is told of one call.
+    /// Renders the history as the messages of a request that carries tools: the model's messages hold their calls under
+    /// their [`wire_name`](crate::wire::wire_name)s, and a message of the role `tool` answers each, whatever syntax the
+    /// calls were once written in. `words` writes the text of such an answer, from one call.
     ///
     /// A rejected call that came natively is one of these calls too, answered by
     /// its correction; arguments that are no JSON object are left out of it, since
@@ -53,7 +52,7 @@ impl Conversation {
                         None => push(&mut messages, Message::user(corrections)),
                     }
                     results.into_iter().for_each(|result| push(&mut messages, result));
-                    // A message of the role `tool` takes text alone in OpenAI's interface.
+                    // In OpenAI's API a message of the role `tool` holds only text.
                     media.go_with(&mut messages);
                 }
             }
@@ -63,17 +62,17 @@ impl Conversation {
     }
 }
 
-/// A message's calls and what answers them.
+/// The native calls of one message and the messages that answer them.
 struct Round<'a> {
     conversation: &'a Conversation,
-    /// Identifiers of rejected calls that are taken.
+    /// Identifiers that rejected calls have taken.
     ids: &'a mut HashSet<String>,
     calls: Vec<NativeCall>,
     results: Vec<Message>,
 }
 
 impl Round<'_> {
-    /// Takes the calls of a message in their order; gives what is told beside the results.
+    /// Collects the calls of a message in their order and returns the text that is told in addition to the results.
     fn take<E>(
         &mut self,
         message: &Assistant,
@@ -110,7 +109,8 @@ impl Round<'_> {
         self.calls.push(call);
     }
 
-    /// A rejected call as it may stand in a history.
+    /// Returns a rejected call in a form that endpoints accept in a history: with a free id, object arguments and a
+    /// valid name.
     fn repeatable(&mut self, native: &NativeCall) -> NativeCall {
         let taken = |id: &String| self.ids.contains(id) || self.conversation.has_id(id);
         let own = native.id.clone().filter(|id| !id.is_empty() && !taken(id));
@@ -124,21 +124,21 @@ impl Round<'_> {
     }
 }
 
-/// What the model is told about a call that did not run.
+/// Wraps a rejected call, so that its correction can be written.
 fn correction(rejected: &Rejected) -> Replies<'_> {
     Replies { rejected: vec![rejected], ..Replies::default() }
 }
 
-/// A name that endpoints take: OpenAI refuses a history with one that is not
-/// `[a-zA-Z0-9_-]{1,64}`, and so every later request of the conversation.
+/// Returns the name with other characters replaced by `_`, cut to 64: OpenAI's API accepts only `[a-zA-Z0-9_-]{1,64}`,
+/// and refuses every request whose history has another name.
 fn repeatable_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).take(64).collect();
     if name.bytes().all(|b| b == b'_') { "unknown".to_owned() } else { name }
 }
 
-/// The text of a message without its calls: what the user saw, and what was
-/// written as a call in vain.
+/// Returns the text of a message without its calls: the text that the user saw, and rejected calls that were written as
+/// text.
 fn said(message: &Assistant) -> String {
     let mut said = String::new();
     for part in &message.parts {

@@ -1,4 +1,4 @@
-//! A history as the messages that a model without tool calling sees.
+//! Renders a history as the messages that a model without tool calling reads.
 
 use super::media;
 use super::shape::{place, push};
@@ -9,7 +9,7 @@ use crate::event::Rejected;
 use crate::message::{Message, Reads};
 use crate::outcome::Outcome;
 
-/// Everything that the model is told after one of its messages.
+/// Everything that the model is told after one of its messages: outcomes, rejections and notes.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Replies<'a> {
@@ -19,57 +19,57 @@ pub struct Replies<'a> {
     pub rejected: Vec<&'a Rejected>,
     /// Further notes.
     pub notes: Vec<&'a str>,
-    /// All calls of the messages before, since the person last spoke.
+    /// All calls of earlier messages since the last message of the user.
     pub earlier: Vec<Answered<'a>>,
     /// Messages of the model that follow this one.
     pub later: usize,
-    /// What the model thought before the message, where it is to be told again.
+    /// The model's reasoning before the message, if it is to be told again.
     pub thought: Option<&'a str>,
-    /// What the person said last.
+    /// The text of the user's last message.
     pub request: Option<&'a str>,
-    /// Bytes of one result at most, to save space; `None` for the usual limit.
+    /// Limit on the bytes of one result, to save space; `None` for the usual limit.
     pub result_bytes: Option<usize>,
-    /// Nobody says whether the tools failed.
+    /// The prompt has no text that says whether a tool failed.
     pub without_status: bool,
-    /// The messages of some of the earlier calls are not in the request.
+    /// Some earlier calls belong to messages that are not in the request.
     pub left_out: bool,
 }
 
-/// A piece of a history as a request shows it.
+/// A piece of a history as a request includes it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown<'a> {
-    /// What the person said.
+    /// A message of the user.
     User(&'a User),
-    /// What the model said, and what it is told after it.
+    /// A message of the model, and everything that the model is told after it.
     Assistant(&'a Assistant, Replies<'a>),
 }
 
-/// How a conversation is laid out for a model without tool calling.
+/// The layout of a conversation for a model without tool calling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Layout {
     /// The system text; empty for none.
     pub system: String,
-    /// Where it goes.
+    /// The role and place of the system text.
     pub placement: SystemPlacement,
     /// Messages between the system text and the history: examples. By default none.
     pub before: Vec<Message>,
-    /// What of the history is left out; by default nothing.
+    /// The parts of the history that are left out; by default none.
     pub trim: Trim,
-    /// What the model is told about that, in front of the history; empty for nothing.
+    /// The note that tells the model about left-out parts, before the history; empty for none.
     pub trim_note: String,
-    /// What the model reads beside text of what tools gave; by default nothing.
+    /// The media of results that the model reads besides text; by default none.
     pub reads: Reads,
 }
 
 impl Layout {
-    /// A layout with this system text at this place.
+    /// Creates a layout with this system text at this place.
     pub fn new(system: impl Into<String>, placement: SystemPlacement) -> Self {
         let (before, trim, reads) = (Vec::new(), Trim::default(), Reads::default());
         Layout { system: system.into(), placement, before, trim, trim_note: String::new(), reads }
     }
 
-    /// What stands in front of the history, but for the system text.
+    /// Returns the messages before the history, without the system text.
     pub(super) fn before(&self) -> Vec<Message> {
         let mut messages = Vec::new();
         self.before.iter().for_each(|message| push(&mut messages, message.clone()));
@@ -84,13 +84,12 @@ impl Layout {
 }
 
 impl Conversation {
-    /// The messages that a model without tool calling sees.
+    /// Renders the messages that a model without tool calling reads.
     ///
-    /// Each message of the model is its text with its calls as written, without
-    /// the reasoning; `replies` writes the user message that follows it. Control tokens are
-    /// broken in what the person said and in the model's text and arguments.
-    /// Neighbours of one role become one message, since some endpoints want
-    /// roles to alternate; empty messages are left out.
+    /// Each message of the model is its text with its calls as written, without the reasoning; `replies` writes the
+    /// user message that follows it. Control tokens are broken in the user's text and in the model's text and
+    /// arguments. Adjacent messages of one role become one message, since some endpoints require alternating roles;
+    /// empty messages are left out.
     ///
     /// # Errors
     /// Those of `replies`.
@@ -118,7 +117,7 @@ impl Conversation {
         Ok(messages)
     }
 
-    /// The pieces of the history that a request shows, in order.
+    /// Returns the pieces of the history that a request includes, in order.
     pub fn shown(&self, trim: &Trim) -> Vec<Shown<'_>> {
         let mut shown = Vec::new();
         let mut spoken = 0;
@@ -135,7 +134,7 @@ impl Conversation {
                     told.result_bytes = trim.limit(at, last == Some(at));
                     told.left_out = trim.rounds() > 0;
                     if trim.shortens(at) {
-                        // The last results recall all calls.
+                        // After the last message, all earlier calls are recalled.
                         told.earlier.clear();
                     }
                     shown.push(Shown::Assistant(message, told));
@@ -146,7 +145,8 @@ impl Conversation {
         shown
     }
 
-    /// What is told after the message at `at`; the person last spoke at `spoken`.
+    /// Returns what is told after the message at index `at`; `spoken` is the index of the user's last message before
+    /// it.
     fn replies<'a>(&'a self, spoken: usize, at: usize, message: &'a Assistant) -> Replies<'a> {
         let next = |entry: &Entry| matches!(entry, Entry::User(_) | Entry::Assistant(_));
         let after = &self.entries[at + 1..];
@@ -177,7 +177,7 @@ impl Conversation {
     }
 }
 
-/// The results in each piece of a history; none where they had to be shortened.
+/// Returns the results in each piece of a history; none for a piece whose results are shortened.
 pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
     let outcomes = |shown: &Shown<'a>| match shown {
         Shown::Assistant(_, told) if told.result_bytes.is_none() => told.answered.iter().map(|a| a.outcome).collect(),
@@ -187,7 +187,7 @@ pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
 }
 
 impl Replies<'_> {
-    /// Whether there is nothing to tell.
+    /// Returns `true` if there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.answered.is_empty() && self.rejected.is_empty() && self.notes.is_empty()
     }

@@ -1,36 +1,35 @@
-//! Who says what, in which order: messages as every chat template takes them.
+//! Brings messages into an order of roles that every chat template accepts.
 //!
-//! Of 124 public templates 26 refuse a second system message, two user messages in a row, or an
-//! answer that comes first, and 16 leave such a text out without a word. What [`shape`] makes is
-//! taken whole by all of them: one system message, then user and assistant in turn, the user
-//! first, no message empty. It shapes the messages of a conversation and those that a client
-//! sent, in the interface's JSON, alike ([`Spoken`]).
+//! Of 124 public templates 26 refuse a second system message, two user messages in a row, or an answer that comes
+//! first, and 16 drop such a message silently. All of them accept the output of [`shape`] completely: one system
+//! message, then user and assistant in turn, the user first, no message empty. The messages may be those of a
+//! conversation or those that a client sent, in the API's JSON ([`Spoken`]).
 
 use crate::dialect::SystemPlacement;
 use crate::message::{Message, Role};
 
-/// What stands for a user's message in front of an answer that nothing precedes.
+/// The user message that is inserted before an answer that comes first.
 pub const BEGINS: &str = "Begin.";
 
-/// A message, as far as its shape goes.
+/// A message, as far as the order of roles concerns it.
 pub trait Spoken: Sized {
-    /// A message of text.
+    /// Creates a message of text.
     fn said(role: Role, text: String) -> Self;
 
-    /// Who speaks, in the interfaces' word.
+    /// Returns the role as the APIs write it.
     fn role(&self) -> &str;
 
-    /// Whether it says nothing, makes no call and answers none.
+    /// Returns `true` if the message has no content, makes no call and answers none.
     fn is_empty(&self) -> bool;
 
-    /// Whether it makes calls.
+    /// Returns `true` if the message makes calls.
     fn makes_calls(&self) -> bool;
 
-    /// What it says, in another role.
+    /// Returns the message with another role.
     #[must_use]
     fn said_by(self, role: Role) -> Self;
 
-    /// `next` with what this one says in front.
+    /// Returns `next` with the content of this message before its own.
     #[must_use]
     fn join(self, next: Self) -> Self;
 }
@@ -43,8 +42,8 @@ fn asks<M: Spoken>(message: &M) -> bool {
     message.role() == Role::User.as_str()
 }
 
-/// Brings messages into the shape that every template takes, with `own` behind the system texts
-/// that come first. Later ones become a user's words where they stand.
+/// Brings messages into the order that every template accepts. `own` is appended to the system messages that come
+/// first; later system messages become user messages in their place.
 pub fn shape<M: Spoken>(messages: Vec<M>, own: Option<String>, placement: SystemPlacement) -> Vec<M> {
     let begins = messages.iter().take_while(|message| is_system(*message)).count();
     let mut messages = messages.into_iter();
@@ -57,7 +56,7 @@ pub fn shape<M: Spoken>(messages: Vec<M>, own: Option<String>, placement: System
     if !shaped.iter().any(asks)
         && let Some(said) = system.take()
     {
-        // Somebody must ask, and nobody else said anything.
+        // A template requires a user message, and there is none besides the system text.
         shaped.insert(0, said.said_by(Role::User));
     } else if !shaped.first().is_some_and(asks) {
         shaped.insert(0, M::said(Role::User, BEGINS.to_owned()));
@@ -67,8 +66,8 @@ pub fn shape<M: Spoken>(messages: Vec<M>, own: Option<String>, placement: System
     shaped
 }
 
-/// Appends a message that is not empty; neighbours of one role are one message, but for results,
-/// and calls come last in theirs.
+/// Appends a message unless it is empty. It is joined to the last message if that has the same role and makes no calls;
+/// results are never joined.
 pub fn push<M: Spoken>(messages: &mut Vec<M>, message: M) {
     if message.is_empty() {
         return;
@@ -81,7 +80,7 @@ pub fn push<M: Spoken>(messages: &mut Vec<M>, message: M) {
     });
 }
 
-/// Puts the system text where the model takes it: first, or in front of what the user says first.
+/// Puts the system text where the model accepts it: first, or before the first user message.
 pub fn place<M: Spoken>(messages: &mut Vec<M>, system: Option<M>, placement: SystemPlacement) {
     let Some(mut system) = system.filter(|system| !system.is_empty()) else { return };
     if placement == SystemPlacement::User {
@@ -93,8 +92,7 @@ pub fn place<M: Spoken>(messages: &mut Vec<M>, system: Option<M>, placement: Sys
     messages.insert(0, system);
 }
 
-/// Puts the system text that comes first in front of the first user message, for a model that
-/// knows no such role.
+/// Moves the system text that comes first into the first user message, for a model without a system role.
 pub fn system_to_user<M: Spoken>(messages: &mut Vec<M>) {
     if messages.first().is_some_and(is_system) {
         let system = messages.remove(0);

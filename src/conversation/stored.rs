@@ -1,4 +1,4 @@
-//! The stored form of a history: its version, and its entries.
+//! The stored form of a history: a version and entries.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::history::{Conversation, Entry};
 
-/// The latest version of a stored conversation that is read: the one with images. What holds
-/// none is stored in version 1, which older programs read.
+/// The latest version of a stored conversation that is read: the one with images. A conversation without images is
+/// stored as version 1, which older programs read.
 pub const CONVERSATION_VERSION: u32 = 2;
 
-/// A history as it is written.
+/// A history in its serialized form.
 #[derive(Serialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typed", schemars(rename = "Conversation"))]
@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for StoredVisitor {
         let (mut version, mut entries) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                // Written first, so that a newer one is named before its entries are not understood.
+                // The version is written first, so that a newer one is reported before its entries fail to parse.
                 "version" => {
                     let found: u64 = map.next_value()?;
                     if found > u64::from(CONVERSATION_VERSION) {

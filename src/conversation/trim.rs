@@ -1,34 +1,31 @@
-//! What of a history is left out of a request, so that it fits a context.
+//! Selects the parts of a history that a request leaves out, so that it fits a context.
 
 use std::collections::BTreeSet;
 
 use super::{Conversation, Entry};
 
-/// Bytes that are left of a shortened result: a line.
+/// Bytes to which a result is shortened: about a line.
 pub const SHORT_RESULT_BYTES: usize = 160;
 
-/// What of a history is left out of a request. The history itself stays whole.
+/// The parts of a history that are left out of a request. The history itself stays whole.
 ///
-/// A round is a message of the model with the outcomes and notes that follow
-/// it, and goes as a whole: calls and their results are never parted. Steps, in
-/// order:
+/// A round is a message of the model with the outcomes and notes that follow it. It is left out as a whole: calls and
+/// their results are never separated. Steps, in order:
 ///
-/// 1. The rounds before the person's current question, oldest first. A question
-///    goes with the last of its rounds, so an answer stays longer than the calls
-///    that led to it.
-/// 2. Of the current question's rounds all but the last have their results
-///    shortened to [`SHORT_RESULT_BYTES`], oldest first.
-/// 3. These rounds go, oldest first. Their calls are still recalled behind the
-///    last results.
+/// 1. The rounds before the user's current question, oldest first. A question is left out with the last of its rounds,
+///    so an answer stays longer than the calls that led to it.
+/// 2. The results of the current question's rounds, except the last round, are shortened to [`SHORT_RESULT_BYTES`],
+///    oldest first.
+/// 3. These rounds are left out, oldest first. Their calls are still recalled after the last results.
 ///
 /// The current question and the last round stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trim {
-    /// Entries that are left out.
+    /// Indices of the entries that are left out.
     hidden: BTreeSet<usize>,
-    /// Messages of the model whose results are shortened.
+    /// Indices of the model's messages whose results are shortened.
     short: BTreeSet<usize>,
-    /// Bytes of one of the last results at most.
+    /// Limit on the bytes of one result after the last message of the model, if any.
     last: Option<usize>,
     rounds: usize,
     questions: usize,
@@ -38,26 +35,26 @@ pub struct Trim {
 /// One step of a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// A message of the model goes, with the question if it is the last of its rounds.
+    /// Leaves out a message of the model, and the question before it if the message is the last of its rounds.
     Round { message: usize, question: Option<usize> },
-    /// A question goes that has no rounds.
+    /// Leaves out a question that has no rounds.
     Question(usize),
-    /// The results after a message of the model are shortened.
+    /// Shortens the results after a message of the model.
     Results { message: usize, number: usize },
 }
 
 impl Trim {
-    /// Messages of the model that are left out, with all that belongs to them.
+    /// Returns the number of the model's messages that are left out, with their outcomes and notes.
     pub fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// Questions of the person that are left out.
+    /// Returns the number of the user's questions that are left out.
     pub fn questions(&self) -> usize {
         self.questions
     }
 
-    /// Results that are shortened; those of rounds that are left out do not count.
+    /// Returns the number of results that are shortened; those of rounds that are left out do not count.
     pub fn results(&self) -> usize {
         self.results
     }
@@ -70,7 +67,7 @@ impl Trim {
         self.short.contains(&message)
     }
 
-    /// Bytes of one result at most, after the message at `message`.
+    /// Returns the limit on the bytes of one result after the model's message at index `message`, if any.
     pub(super) fn limit(&self, message: usize, is_last: bool) -> Option<usize> {
         if self.shortens(message) { Some(SHORT_RESULT_BYTES) } else { self.last.filter(|_| is_last) }
     }
@@ -96,11 +93,11 @@ impl Trim {
 }
 
 impl Conversation {
-    /// The trim of so many steps, or of all that there are.
+    /// Returns the trim of the first `steps` steps, or of all steps if there are fewer.
     pub fn trim(&self, steps: usize) -> Trim {
         let mut trim = Trim::default();
         for step in self.steps().into_iter().take(steps) {
-            // A round that goes needs no line about its results.
+            // The results of a round that is left out are no longer shortened results.
             if let Step::Round { message, .. } = step
                 && trim.short.remove(&message)
             {
@@ -111,7 +108,7 @@ impl Conversation {
         trim
     }
 
-    /// The trim of all steps, with each of the last results limited to so many bytes, too.
+    /// Returns the trim of all steps that also limits each result after the last message to `last_result_bytes`.
     pub fn trim_all(&self, last_result_bytes: usize) -> Trim {
         let mut trim = self.trim(usize::MAX);
         if let Some((at, _)) = self.last_message() {
@@ -121,7 +118,7 @@ impl Conversation {
         trim
     }
 
-    /// How many steps a trim may have.
+    /// Returns the number of steps that a trim of this history can have.
     pub fn trim_steps(&self) -> usize {
         self.steps().len()
     }
@@ -138,7 +135,7 @@ impl Conversation {
         steps
     }
 
-    /// Steps before the current question.
+    /// Returns the steps about the questions before the current one.
     fn earlier_steps(&self, current: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(Entry::User(_))));
@@ -156,12 +153,12 @@ impl Conversation {
         steps
     }
 
-    /// Where the model's messages stand.
+    /// Returns the indices of the model's messages in a range of entries.
     fn rounds_between(&self, start: usize, end: usize) -> Vec<usize> {
         (start..end).filter(|&at| matches!(self.entries[at], Entry::Assistant(_))).collect()
     }
 
-    /// Results after the message at `message` that are longer than `bytes`.
+    /// Returns the number of results after the model's message at index `message` that are longer than `bytes`.
     fn longer_results(&self, message: usize, bytes: usize) -> usize {
         let after = self.entries[message + 1..].iter();
         let outcomes = after.map_while(|entry| match entry {

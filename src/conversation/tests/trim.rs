@@ -1,4 +1,4 @@
-//! What of a history a request leaves out.
+//! The parts of a history that a request leaves out.
 
 use super::*;
 use crate::message::Role;
