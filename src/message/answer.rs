@@ -1,4 +1,4 @@
-//! What comes back: deltas, what they cost, why they ended.
+//! The answer of a model: deltas, usage and finish reason.
 
 use std::ops::Add;
 
@@ -24,29 +24,29 @@ pub enum DeltaKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Delta {
-    /// Channel.
+    /// The channel.
     pub kind: DeltaKind,
     /// Text; any length, cut anywhere between characters.
     pub text: String,
 }
 
 impl Delta {
-    /// Text of this kind.
+    /// Creates a delta of this kind.
     pub fn new(kind: DeltaKind, text: impl Into<String>) -> Self {
         Delta { kind, text: text.into() }
     }
 
-    /// A piece of the answer's text.
+    /// Creates a piece of the answer's text.
     pub fn content(text: impl Into<String>) -> Self {
         Delta { kind: DeltaKind::Content, text: text.into() }
     }
 
-    /// A piece of a separate reasoning field.
+    /// Creates a piece of a separate reasoning field.
     pub fn reasoning(text: impl Into<String>) -> Self {
         Delta { kind: DeltaKind::Reasoning, text: text.into() }
     }
 
-    /// A piece of a refusal in a field of its own.
+    /// Creates a piece of a separate refusal field.
     pub fn refusal(text: impl Into<String>) -> Self {
         Delta { kind: DeltaKind::Refusal, text: text.into() }
     }
@@ -63,20 +63,19 @@ pub struct Usage {
     pub prompt_tokens: u64,
     /// Tokens of the answer, reasoning included.
     pub completion_tokens: u64,
-    /// Tokens of the reasoning, where somebody counts them.
+    /// Tokens of the reasoning, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Tokens of the request that the endpoint had cached, where it says so.
+    /// Tokens of the request that the endpoint had cached, if it reports them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// What the endpoint asks for it, in its own unit, where it says so. OpenRouter does, in
-    /// US dollars.
+    /// The price of the request in the endpoint's own unit, if it reports one. OpenRouter reports US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Request and answer are our own count: the endpoint reported none.
+    /// The tokens of request and answer are this program's own estimate: the endpoint reported none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
-    /// So are the tokens of the reasoning, or their share of the answer's.
+    /// The tokens of the reasoning are an estimate, or their share of the answer's tokens is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reasoning_estimated: bool,
 }
@@ -90,7 +89,7 @@ setters!(
 );
 
 impl Usage {
-    /// The sum of two.
+    /// Returns the sum of two usages.
     #[must_use]
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
@@ -105,7 +104,7 @@ impl Usage {
     }
 }
 
-/// The sum of what is known.
+/// Returns the sum of two counts, or the only known one.
 fn either<T: Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
@@ -113,33 +112,33 @@ fn either<T: Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
     }
 }
 
-/// Why a model stopped.
+/// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was done.
+    /// The model finished its answer.
     #[default]
     Stop,
     /// The output limit was hit.
     Length,
-    /// It made native tool calls.
+    /// The model made native tool calls.
     ToolCalls,
-    /// Something else, in the endpoint's own word.
+    /// Another reason, in the endpoint's own word.
     Other(String),
 }
 
 impl FinishReason {
-    /// Whether the answer was ended by the model itself.
+    /// Returns `true` if the model itself ended the answer.
     pub fn is_normal(&self) -> bool {
         matches!(self, FinishReason::Stop | FinishReason::ToolCalls)
     }
 
-    /// Whether the endpoint withheld the answer or its rest.
+    /// Returns `true` if the endpoint withheld the answer or the rest of it.
     pub fn is_filtered(&self) -> bool {
         matches!(self, FinishReason::Other(word) if word == "content_filter")
     }
 
-    /// The word that OpenAI-compatible endpoints use.
+    /// Returns the word that OpenAI-compatible endpoints use.
     pub fn as_str(&self) -> &str {
         match self {
             FinishReason::Stop => "stop",
@@ -150,7 +149,7 @@ impl FinishReason {
     }
 }
 
-/// The words of endpoints for an end, whatever their case.
+/// The finish reasons that endpoints are known to send, compared without regard to case.
 const WORDS: [(&str, FinishReason); 13] = [
     // platform.openai.com/docs/api-reference/chat/object; the last one belongs to `functions`.
     ("stop", FinishReason::Stop),

@@ -1,4 +1,4 @@
-//! Sound that a tool gave, for a model that hears.
+//! Sound from a tool, for a model that reads audio.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ enum AudioFormat {
 }
 
 impl AudioFormat {
-    /// The format of a file that begins so.
+    /// Returns the format of a file by its first bytes.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some(AudioFormat::Wav),
-            // A tag in front, or the frame of a layer III at once.
+            // An ID3 tag at the start, or the first frame of layer III.
             [b'I', b'D', b'3', ..] | [0xff, 0xfb | 0xfa | 0xf3 | 0xf2, ..] => Some(AudioFormat::Mp3),
             _ => None,
         }
@@ -37,18 +37,18 @@ impl AudioFormat {
 }
 
 impl Audio {
-    /// The sound of a file with these bytes; `None` for another format.
+    /// Returns the sound of a file with these bytes; `None` for an unsupported format.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         Some(Audio { format: AudioFormat::of(bytes)?, data: STANDARD.encode(bytes).into() })
     }
 
-    /// The sound of a file in base64, kept as it is; `None` for another format.
+    /// Returns the sound of a file in base64, which is kept as it is; `None` for an unsupported format.
     pub fn from_base64(data: &str) -> Option<Self> {
         let (data, bytes) = decoded(data)?;
         Some(Audio { format: AudioFormat::of(&bytes)?, data: data.into() })
     }
 
-    /// Its format as `input_audio` names it: `wav` or `mp3`.
+    /// Returns the format as `input_audio` names it: `wav` or `mp3`.
     pub fn format(&self) -> &'static str {
         match self.format {
             AudioFormat::Wav => "wav",
@@ -56,12 +56,12 @@ impl Audio {
         }
     }
 
-    /// Its bytes in base64, padded.
+    /// Returns the bytes in base64, padded.
     pub fn base64(&self) -> &str {
         &self.data
     }
 
-    /// How many bytes it has.
+    /// Returns the number of bytes before base64.
     pub(crate) fn bytes(&self) -> usize {
         self.data.trim_end_matches('=').len() * 3 / 4
     }

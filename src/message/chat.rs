@@ -8,7 +8,7 @@ use super::audio::Audio;
 use super::image::{self, Image};
 use super::setters;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The interfaces' word for it.
+    /// Returns the role as the APIs write it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Role::System => "system",
@@ -43,14 +43,14 @@ impl Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub content: String,
-    /// Images that go with it, for a model that reads images; in a person's message.
+    /// Images that go with the text, for a model that reads images; in a user message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// Sound that goes with it, for a model that hears; in a person's message.
+    /// Sound that goes with the text, for a model that reads audio; in a user message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audio: Vec<Audio>,
     /// Calls that an assistant message makes, each with an id.
@@ -59,34 +59,34 @@ pub struct Message {
     /// The call that a tool message answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// What the model thought before its calls, for endpoints that want it back.
+    /// The model's reasoning before its calls, for endpoints that require it in the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
 }
 
 impl Message {
-    /// A message of plain text.
+    /// Creates a message of plain text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         let (images, audio, calls) = (Vec::new(), Vec::new(), Vec::new());
         Message { role, content: content.into(), images, audio, calls, call_id: None, reasoning: None }
     }
 
-    /// A system message.
+    /// Creates a system message.
     pub fn system(content: impl Into<String>) -> Self {
         Message::new(Role::System, content)
     }
 
-    /// A user message.
+    /// Creates a user message.
     pub fn user(content: impl Into<String>) -> Self {
         Message::new(Role::User, content)
     }
 
-    /// An assistant message.
+    /// Creates an assistant message.
     pub fn assistant(content: impl Into<String>) -> Self {
         Message::new(Role::Assistant, content)
     }
 
-    /// The result of the call `id`.
+    /// Creates the result of the call `id`.
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
         Message { call_id: Some(id.into()), ..Message::new(Role::Tool, content) }
     }
@@ -98,7 +98,7 @@ impl Message {
         self
     }
 
-    /// What is said, for people: a line for each image stands behind the text.
+    /// Returns the message as text for people: its text, then a line for each image.
     pub fn shown(&self) -> Cow<'_, str> {
         image::shown(&self.content, &self.images)
     }
@@ -118,7 +118,7 @@ pub struct NativeCall {
 }
 
 impl NativeCall {
-    /// A call as an endpoint reported it, whose `arguments` need be no JSON; without an identifier.
+    /// Creates a call as an endpoint reported it, without an identifier. Its `arguments` need not be valid JSON.
     pub fn reported(name: impl Into<String>, arguments: impl Into<String>) -> Self {
         NativeCall { id: None, name: name.into(), arguments: arguments.into() }
     }

@@ -21,33 +21,33 @@ pub(crate) struct Choice {
     #[serde(default)]
     pub(crate) index: u64,
     pub(crate) delta: Option<Fields>,
-    /// In a completion that was not streamed; some endpoints repeat the whole
-    /// answer here in the last chunk.
+    /// The message of a completion that was not streamed; some endpoints also repeat the whole answer here in the last
+    /// chunk.
     pub(crate) message: Option<Fields>,
     pub(crate) finish_reason: Option<String>,
-    /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}`
-    /// (OpenAI's interface; llama.cpp, vLLM and SGLang have the same).
+    /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}` (OpenAI's
+    /// API; llama.cpp, vLLM and SGLang send the same).
     #[cfg(feature = "client")]
     #[serde(default)]
     pub(crate) logprobs: Value,
 }
 
-/// Fields of a message that hold what the model thought.
+/// Fields of a message in which endpoints send the model's reasoning.
 #[cfg(feature = "agent")]
 pub(crate) const REASONING_FIELDS: [&str; 4] = [REASONING_CONTENT, "reasoning", "thinking", "reasoning_details"];
 
-/// The first of them, in which some endpoints want the reasoning before calls back.
+/// The first of [`REASONING_FIELDS`], in which some endpoints require the reasoning before calls in the history.
 #[cfg(feature = "agent")]
 pub(crate) const REASONING_CONTENT: &str = "reasoning_content";
 
-/// The texts of a message of Chat Completions, or of a piece of one, that are not empty; the reasoning first.
-/// What is no such message has none.
+/// Returns the non-empty texts of a message of Chat Completions, or of a delta of one, the reasoning first. Any other
+/// value has no texts.
 #[cfg(feature = "agent")]
 pub fn texts_of(message: &Value) -> Vec<Delta> {
     Fields::deserialize(message).map_or_else(|_| Vec::new(), |fields| fields.into_deltas().collect())
 }
 
-/// Its reasoning is in one of [`REASONING_FIELDS`].
+/// The fields of a message or a delta. Reasoning is in one of [`REASONING_FIELDS`].
 #[derive(Deserialize)]
 pub(crate) struct Fields {
     /// Text, or a list of parts.
@@ -55,21 +55,21 @@ pub(crate) struct Fields {
     content: Value,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
-    /// As Ollama's and some hosts' interfaces name it; to others it is something else.
+    /// Reasoning in Ollama's API and on some hosts; a setting or something else on others.
     #[serde(default)]
     thinking: Value,
-    /// A list of parts, as OpenRouter has it (openrouter.ai/docs, reasoning tokens).
+    /// Reasoning as a list of parts, as OpenRouter sends it (openrouter.ai/docs, reasoning tokens).
     #[serde(default)]
     reasoning_details: Value,
-    /// Why the model does not answer; in place of the content.
+    /// The reason why the model refuses to answer, in place of the content.
     refusal: Option<String>,
     tool_calls: Option<Vec<ToolDelta>>,
-    /// The one call of the interface's older form, which has no identifier.
+    /// The only call, in the API's older form, which has no identifier.
     function_call: Option<Function>,
 }
 
 impl Fields {
-    /// Takes the pieces of calls.
+    /// Takes the pieces of calls out of the fields.
     pub(crate) fn take_calls(&mut self) -> Vec<ToolDelta> {
         let older = self.function_call.take();
         let calls = self.tool_calls.take().filter(|calls| !calls.is_empty());
@@ -78,11 +78,11 @@ impl Fields {
         calls.unwrap_or_else(|| older().into_iter().collect())
     }
 
-    /// The pieces of text that are not empty, reasoning first.
+    /// Returns the non-empty pieces of text, the reasoning first.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> {
         let thinking = if let Value::String(text) = self.thinking { Some(text) } else { None };
         let named = [self.reasoning_content, self.reasoning, thinking];
-        // What comes in several fields is said once.
+        // Some endpoints send the same reasoning in several fields, so only the first counts.
         let reasoning = named.into_iter().flatten().find(|text| !text.is_empty()).or_else(|| {
             let parts = self.reasoning_details.as_array().into_iter().flatten();
             let texts = parts.filter_map(|part| part["text"].as_str().or(part["summary"].as_str()));
@@ -99,7 +99,7 @@ impl Fields {
     }
 }
 
-/// A part of a `content` list: text, or thinking, which may be a list again.
+/// Reads a part of a `content` list: text, or thinking, which may itself be a list.
 fn part(part: &Value) -> Option<Delta> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(thinking) = part.get("thinking") {
@@ -110,7 +110,7 @@ fn part(part: &Value) -> Option<Delta> {
     Some(Delta { kind: DeltaKind::Content, text: part.get("text").and_then(text)? })
 }
 
-/// A piece of a native call. What is missing, empty or of another kind counts as none.
+/// A piece of a native call. A field that is missing, empty or of another type counts as absent.
 #[derive(Deserialize)]
 pub(crate) struct ToolDelta {
     #[serde(default)]
@@ -128,44 +128,44 @@ struct Function {
     arguments: Value,
 }
 
-/// Native calls, put together from their pieces.
+/// Assembles native calls from their pieces.
 ///
-/// By the protocol each piece has its call's `index`, and the first one `id` and
-/// name. Endpoints leave out the one or the other, give all calls one index, give
-/// every piece an id of its own, or repeat the name; what a piece brings then
-/// tells whether it begins a call.
+/// By the protocol each piece has its call's `index`, and the first one `id` and name. Endpoints leave out one or the
+/// other, give all calls one index, give every piece an id of its own, or repeat the name; the content of a piece then
+/// decides whether it begins a call.
 #[derive(Default)]
 pub(crate) struct Calls(Vec<(Option<u64>, NativeCall)>, usize);
 
-/// Equal calls that one message may make. The next one ends the message.
+/// Number of equal calls that one message may make. The next one ends the message.
 #[cfg(feature = "agent")]
 pub const MAX_EQUAL_CALLS: usize = 5;
 
-/// Bytes that a call counts for beside its arguments: each piece is looked for among all calls.
+/// Bytes that a call counts in addition to its arguments, since each piece is compared with all calls.
 const CALL: usize = 2 << 10;
 
 impl Calls {
-    /// Takes the pieces of one list.
+    /// Adds the pieces of one list.
     pub(crate) fn extend(&mut self, list: Vec<ToolDelta>) {
         let several = list.len() > 1;
         for (place, delta) in list.into_iter().enumerate() {
-            // Pieces that stand side by side belong to different calls.
+            // Pieces in the same list belong to different calls.
             let index = delta.index.as_u64().or_else(|| several.then_some(place as u64));
             self.push(index, delta);
         }
     }
 
-    /// Bytes that the calls take, by which they are bounded.
+    /// Returns the bytes that count towards the limit on calls.
     #[cfg(feature = "client")]
     pub(crate) fn bytes(&self) -> usize {
         self.1
     }
 
-    /// Ends the list if a call was made more often than [`MAX_EQUAL_CALLS`], and another has begun, which is dropped.
+    /// Ends the list if a call was made more often than [`MAX_EQUAL_CALLS`]. The call that has begun after it is
+    /// dropped. Returns `true` if the list was ended.
     #[cfg(feature = "client")]
     pub(crate) fn end_at_repeats(&mut self) -> bool {
         let Some((_, [earlier @ .., (_, newest)])) = self.0.split_last() else { return false };
-        // Where pieces of several calls come in turn, one that is not over is no whole JSON.
+        // Where pieces of several calls alternate, the newest call may not be complete yet.
         let is_whole = || serde_json::from_str::<IgnoredAny>(&newest.arguments).is_ok();
         let is_equal = |call: &&NativeCall| call.name == newest.name && call.arguments == newest.arguments;
         let repeats = earlier.iter().map(|(_, call)| call).filter(is_equal).count() >= MAX_EQUAL_CALLS && is_whole();
@@ -205,10 +205,11 @@ impl Calls {
         }
     }
 
-    /// The call that the piece belongs to, unless it begins another one.
+    /// Returns the index of the call that the piece belongs to, unless it begins another one.
     fn place(&self, index: Option<u64>, piece: &NativeCall) -> Option<usize> {
         let by_id = || {
             let same = |(i, call): &(Option<u64>, NativeCall)| {
+                // If both have an index, the index decides: some endpoints give all calls one id.
                 piece.id.is_some() && call.id == piece.id && (i.is_none() || index.is_none())
             };
             self.0.iter().rposition(same)
@@ -219,7 +220,7 @@ impl Calls {
         }
     }
 
-    /// The calls in the order of their beginnings; one without arguments has `{}`.
+    /// Returns the calls in the order in which they began; a call without arguments gets `{}`.
     pub(crate) fn finish(self) -> Vec<NativeCall> {
         let calls = self.0.into_iter().map(|(_, call)| call);
         let calls = calls.filter(|call| !(call.name.is_empty() && call.arguments.trim().is_empty()));
@@ -233,12 +234,12 @@ impl Calls {
     }
 }
 
-/// Whether the piece is all of the call once more, as some endpoints end a stream.
+/// Returns `true` if the piece repeats the whole call, as some endpoints do at the end of a stream.
 fn is_repeated(call: &NativeCall, piece: &NativeCall) -> bool {
     call.id.is_some() && call == piece && is_whole(&call.arguments)
 }
 
-/// Whether the piece begins another call than the one whose place it names.
+/// Returns `true` if the piece begins a new call rather than continuing `call`, whose index or id it has.
 fn begins_another(call: &NativeCall, piece: &NativeCall) -> bool {
     let other_id = call.id.is_some() && piece.id.is_some() && call.id != piece.id;
     let whole = || is_whole(&call.arguments);
@@ -248,11 +249,13 @@ fn begins_another(call: &NativeCall, piece: &NativeCall) -> bool {
     }
     let other_name = !call.name.is_empty() && call.name != piece.name;
     let opens = piece.arguments.trim_start().starts_with('{');
+    // Besides another name, two signs begin a call: an object after complete arguments, and a new id that no arguments
+    // wait for.
     other_name || opens && whole() || other_id && (call.arguments.trim().is_empty() || whole())
 }
 
-/// Whether nothing can follow these arguments.
+/// Returns `true` if the arguments are complete JSON, so that nothing can follow them.
 fn is_whole(arguments: &str) -> bool {
-    // Most are told by their end, without parsing all that came.
+    // Most pieces are rejected by their last byte, without parsing all the arguments.
     arguments.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Images that go with what a person says.
+//! Images that go with a message of the user.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of one image at most. Endpoints take 5 to 50 MB.
+/// Limit on the bytes of one image. Endpoints take 5 to 50 MB.
 pub const MAX_IMAGE_BYTES: usize = 20_000_000;
 
 /// An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
 ///
-/// Its `Display` form stands for it wherever only text is shown: `[image cat.png, 12 KB]`.
+/// Its `Display` form replaces it wherever only text is shown: `[image cat.png, 12 KB]`.
 ///
 /// ```
 /// use toolgraft::message::Image;
@@ -26,7 +26,7 @@ pub const MAX_IMAGE_BYTES: usize = 20_000_000;
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 pub struct Image {
-    /// What it is called.
+    /// The image's name, such as a file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     /// Its media type.
@@ -49,23 +49,23 @@ enum ImageType {
     WebP,
 }
 
-/// Why bytes are no [`Image`].
+/// The reason why bytes are not an [`Image`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// They begin as none of the known formats does.
+    /// The bytes begin like none of the supported formats.
     #[error("it is no image that models take: PNG, JPEG, GIF or WebP")]
     Unknown,
-    /// They are more than [`MAX_IMAGE_BYTES`].
+    /// There are more bytes than [`MAX_IMAGE_BYTES`].
     #[error("the image has {}, and at most {} can be sent: make it smaller", size(*.bytes), size(MAX_IMAGE_BYTES))]
     TooLarge {
-        /// How many they are.
+        /// The number of bytes.
         bytes: usize,
     },
 }
 
 impl ImageType {
-    /// The type of a file that begins so.
+    /// Returns the type of a file by its first bytes.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(ImageType::Png),
@@ -87,10 +87,10 @@ impl ImageType {
 }
 
 impl Image {
-    /// The image of a file with these bytes; its first bytes say what it is.
+    /// Creates an image from the bytes of a file; the first bytes give its type.
     ///
     /// # Errors
-    /// It is of another kind, or too large.
+    /// The bytes are of another type, or too many.
     pub fn new(bytes: &[u8]) -> Result<Self, ImageError> {
         let media_type = ImageType::of(bytes).ok_or(ImageError::Unknown)?;
         if bytes.len() > MAX_IMAGE_BYTES {
@@ -99,42 +99,42 @@ impl Image {
         Ok(Image { name: None, media_type, data: STANDARD.encode(bytes).into() })
     }
 
-    /// The image of a file in base64, kept as it is; `None` for other kinds, and for one that
-    /// is too large.
+    /// Returns the image of a file in base64, which is kept as it is; `None` for another type, and for one that is too
+    /// large.
     pub fn from_base64(data: &str) -> Option<Self> {
         let (data, bytes) = decoded(data)?;
         let media_type = ImageType::of(&bytes).filter(|_| bytes.len() <= MAX_IMAGE_BYTES)?;
         Some(Image { name: None, media_type, data: data.into() })
     }
 
-    /// Sets what it is called; no model is told.
+    /// Sets the name, which is shown to people and not sent to a model.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// What it is called.
+    /// Returns the name.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Its media type, such as `image/png`.
+    /// Returns the media type, such as `image/png`.
     pub fn media_type(&self) -> &'static str {
         self.media_type.as_str()
     }
 
-    /// Its bytes in base64, padded.
+    /// Returns the bytes in base64, padded.
     pub fn base64(&self) -> &str {
         &self.data
     }
 
-    /// It whole as a URL.
+    /// Returns the whole image as a `data:` URL.
     pub fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type(), self.data)
     }
 
-    /// How many bytes it has.
+    /// Returns the number of bytes before base64.
     pub(crate) fn bytes(&self) -> usize {
         self.data.trim_end_matches('=').len() * 3 / 4
     }
@@ -143,7 +143,7 @@ impl Image {
 impl fmt::Display for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name().unwrap_or(self.media_type());
-        // A file's name may hold anything, and a terminal obeys some of it.
+        // A file's name may hold control characters, and a terminal would obey them.
         let name: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
         write!(f, "[image {name}, {}]", size(self.bytes()))
     }
@@ -155,7 +155,8 @@ impl fmt::Debug for Image {
     }
 }
 
-/// Base64 and its bytes: in one piece and padded, as endpoints want it; `None` where it is none.
+/// Returns base64 text on one line and padded, as endpoints require it, and its bytes; `None` if the text is not
+/// base64.
 pub(super) fn decoded(data: &str) -> Option<(Cow<'_, str>, Vec<u8>)> {
     let mut data = Cow::Borrowed(data);
     if data.contains(|c: char| c.is_ascii_whitespace()) {
@@ -169,7 +170,7 @@ pub(super) fn decoded(data: &str) -> Option<(Cow<'_, str>, Vec<u8>)> {
     Some((data, bytes))
 }
 
-/// A text with a line behind it for each image.
+/// Returns a text followed by a line for each image.
 pub(crate) fn shown<'a>(text: &'a str, images: &[Image]) -> Cow<'a, str> {
     if images.is_empty() {
         return text.into();
@@ -178,7 +179,7 @@ pub(crate) fn shown<'a>(text: &'a str, images: &[Image]) -> Cow<'a, str> {
     lines.collect::<Vec<_>>().join("\n").into()
 }
 
-/// `512 B`, `12 KB`, `3.4 MB`.
+/// Formats a size: `512 B`, `12 KB`, `3.4 MB`.
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         ..1_000 => format!("{bytes} B"),

@@ -1,13 +1,13 @@
-//! Enums whose values have a word each: on the command line, in files and in recordings.
+//! Enums whose values are keywords: on the command line, in files and in recordings.
 
-/// A word that stands for none of a type's values.
+/// A word is not a keyword of a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {what}: one of {}, found {found:?}", expected.join(", "))]
 #[non_exhaustive]
 pub struct UnknownKeyword {
-    /// What was expected, in words.
+    /// A description of the type.
     pub what: &'static str,
-    /// The words that are known.
+    /// The keywords of the type.
     pub expected: &'static [&'static str],
     /// The word that was found.
     pub found: String,
@@ -19,7 +19,7 @@ impl UnknownKeyword {
     }
 }
 
-/// Gives an enum its words: `as_str`, `Display` and `FromStr`.
+/// Gives an enum its keywords: `as_str`, `Display` and `FromStr`.
 macro_rules! keyword_enum {
     ($type:ty, $what:literal, $($word:literal => $value:path),+ $(,)?) => {
         impl $type {

@@ -1,12 +1,10 @@
-//! What goes to a model and how its answer arrives: messages, deltas, finish reasons.
+//! The messages of a request and the parts of an answer: messages, deltas, finish reasons.
 //!
-//! Values alone, below every stage: a request is a list of [`Message`]s, each with
-//! a role, text, images and, in native mode, calls; an answer is [`Delta`]s of content and
-//! reasoning, then a [`FinishReason`] and a [`Usage`]. How a message looks on the wire of an
-//! interface is [`wire`](crate::wire)'s matter, and how a conversation grows that of
-//! [`conversation`](crate::conversation). Out of scope: what a text means. What a program may set
-//! about reading it ([`ReasoningMode`], [`ReasoningCalls`], [`FencedCalls`]) stands here only since
-//! settings and recordings name it as well.
+//! These types are plain values, below every stage: a request is a list of [`Message`]s, each with a role, text, images
+//! and, in native mode, calls; an answer is [`Delta`]s of content and reasoning, then a [`FinishReason`] and a
+//! [`Usage`]. The JSON of an API is written in [`wire`](crate::wire), and a conversation grows in
+//! [`conversation`](crate::conversation). Out of scope: the meaning of a text. The parser's options [`ReasoningMode`],
+//! [`ReasoningCalls`] and [`FencedCalls`] are here only because settings and recordings use them as well.
 
 mod answer;
 mod audio;

@@ -1,18 +1,18 @@
-//! What a model reads beside text.
+//! The kinds of input that a model reads besides text.
 
 use serde::{Deserialize, Serialize};
 
 use super::setters;
 
-/// What a model is known to read beside text. By default nothing: an endpoint whose model
-/// does not know a kind refuses the whole request.
+/// The kinds of input that a model is known to read besides text. By default none: an endpoint refuses the whole
+/// request if its model does not support a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Reads {
-    /// Images.
+    /// The model reads images.
     pub images: bool,
-    /// Sound.
+    /// The model reads audio.
     pub audio: bool,
 }
 

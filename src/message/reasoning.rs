@@ -1,10 +1,10 @@
-//! Where a model's reasoning starts, and what becomes of calls inside it.
+//! Options for reading a model's reasoning and the calls inside it.
 
 use serde::{Deserialize, Serialize};
 
 use super::keyword::keyword_enum;
 
-/// Where reasoning starts in a model's text.
+/// The rule that finds the start of reasoning in a model's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -13,15 +13,15 @@ pub enum ReasoningMode {
     /// it into reasoning, calls included.
     #[default]
     Auto,
-    /// The stream starts inside the reasoning: the chat template wrote `<think>`.
-    /// One that ends normally with neither a think tag nor a reasoning field was an
-    /// answer, read as in `Auto`; its calls need approval unless it begins with one.
+    /// The stream starts inside the reasoning, because the chat template wrote `<think>`. If the stream ends normally
+    /// with neither a think tag nor a reasoning field, it was an answer and is read as in `Auto`; its calls need
+    /// approval unless the answer begins with one.
     Open,
     /// The model does not reason; think tags are text.
     Off,
 }
 
-/// What becomes of calls inside the reasoning.
+/// The treatment of calls inside the reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -29,41 +29,38 @@ pub enum ReasoningCalls {
     /// Reported as rejected, never run.
     #[default]
     Ignore,
-    /// As `Ignore`; but if the stream ended normally with no visible content
-    /// and no call outside the reasoning, the last complete draft and the
-    /// drafts adjacent to it are promoted to calls.
+    /// As `Ignore`; but if the stream ended normally with no visible content and no call outside the reasoning, the
+    /// last complete draft and the drafts adjacent to it are promoted to calls.
     LastResort,
-    /// Calls like any other.
+    /// They are calls like any other.
     Allow,
 }
 
-/// What becomes of a call in a code fence that the message begins with and that prose follows.
+/// The treatment of calls in a code fence that begins the message and is followed by prose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FencedCalls {
-    /// An example, as any other fenced call with other text: reported as rejected, never run.
+    /// They are an example, like any other fenced call with other text: reported as rejected, never run.
     #[default]
     Ignore,
-    /// As `Ignore`; but if the stream ended normally and nothing else in the message is a call,
-    /// the calls of its first fence are calls, provided that all of them are complete and their
-    /// arguments accepted.
+    /// As `Ignore`; but if the stream ended normally and nothing else in the message is a call, the calls of the first
+    /// fence run, provided that all of them are complete and their arguments are accepted.
     LastResort,
 }
 
-/// How much of its reasoning a model is told again in the next round. Chat
-/// templates of reasoning models drop it from the history, so a model otherwise
-/// thinks anew from nothing.
+/// The part of its reasoning that a model is shown again in the next round. Chat templates of reasoning models drop
+/// reasoning from the history, so without it the model starts to think anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CarryReasoning {
-    /// Nothing.
+    /// No reasoning.
     #[default]
     None,
-    /// That of the last message.
+    /// The reasoning of the last message.
     Last,
-    /// That of all messages since the person last spoke.
+    /// The reasoning of all messages since the last message of the user.
     Turn,
 }
 

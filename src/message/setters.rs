@@ -1,8 +1,8 @@
-//! What many types have alike: setters for the fields that may become more, and a short debug form.
+//! Macros for many types: setters for types whose fields may increase, and a short debug form.
 
-/// Gives a type one consuming setter for each field that is named. A program cannot write such
-/// a type field by field, since a field that comes later would break it. Behind `;` stand
-/// numbers and flags, which are taken as they are: `Into` leaves a literal's type open.
+/// Gives a type one consuming setter for each named field. Such a type is `#[non_exhaustive]`: a program cannot write
+/// it field by field, since a later field would break it. The fields after `;` are numbers and flags, which are taken
+/// without `Into`, as `Into` leaves a literal's type open.
 macro_rules! setters {
     (
         $type:ident $(, $setter:ident => $field:ident: $value:ty)* $(,)?
@@ -31,8 +31,8 @@ macro_rules! setters {
 
 pub(crate) use setters;
 
-/// Shows a type by a few of its fields, and says that there are more:
-/// `opaque_debug!(Turn, self => state: self.state)`.
+/// Implements `Debug` with a few fields and a note that there are more: `opaque_debug!(Turn, self => state:
+/// self.state)`.
 #[cfg(feature = "prompt")]
 macro_rules! opaque_debug {
     ($type:ident) => {

@@ -1,4 +1,4 @@
-//! The size of texts in tokens, as the caller counts them.
+//! Counts texts in tokens, with the caller's tokenizer or by an estimate.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ type Count = dyn Fn(&str) -> usize + Send + Sync;
 
 /// Counts the tokens of a text. Cheap to clone.
 ///
-/// Tokenisers are large and differ from model to model, so a program brings its
-/// own. Without one there is [`TokenCounter::estimate`], which is the default.
+/// Tokenizers are large and differ from model to model, so a program brings its own. The default is
+/// [`TokenCounter::estimate`], which needs none.
 ///
 /// ```
 /// use toolgraft::message::TokenCounter;
@@ -21,27 +21,26 @@ type Count = dyn Fn(&str) -> usize + Send + Sync;
 pub struct TokenCounter(Option<Arc<Count>>);
 
 impl TokenCounter {
-    /// Counts with this function. No text has more tokens than bytes: one that has fewer bytes than
-    /// it may have tokens is not counted.
+    /// Counts with this function. A text never has more tokens than bytes, so callers skip counting where a text has
+    /// fewer bytes than its limit in tokens.
     pub fn new(count: impl Fn(&str) -> usize + Send + Sync + 'static) -> Self {
         TokenCounter(Some(Arc::new(count)))
     }
 
-    /// Guesses from the characters alone: four letters or spaces of ASCII to a
-    /// token, two other characters of ASCII, two letters of other alphabets, and
-    /// three tokens to four ideographs. For prompts of tools and results, English
-    /// and Chinese, that is 10 to 40 % more than o200k counts: enough for models
-    /// with smaller vocabularies.
+    /// Estimates from the characters alone: four letters or spaces of ASCII are one token, as are two other characters
+    /// of ASCII and two letters of other alphabets; four ideographs are three tokens. For prompts of tools and results,
+    /// English and Chinese, the estimate is 10 to 40 % above the count of o200k: enough for models with smaller
+    /// vocabularies.
     pub fn estimate() -> Self {
         TokenCounter(None)
     }
 
-    /// Whether counts are guesses from the characters alone.
+    /// Returns `true` if counts are estimates from the characters alone.
     pub fn is_estimate(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Tokens of the text.
+    /// Returns the number of tokens of the text.
     pub fn count(&self, text: &str) -> usize {
         match &self.0 {
             Some(count) => count(text),
@@ -51,28 +50,28 @@ impl TokenCounter {
     }
 }
 
-/// Quarters of a token that a line is worth. Most are ASCII, where the sum takes a fraction of
-/// the time.
+/// Returns the worth of a line in quarters of a token. Most lines are ASCII, for which the sum takes a fraction of the
+/// time.
 fn quarters_of(line: &str) -> usize {
     if line.is_ascii() { ascii_quarters_of(line) } else { line.chars().map(quarters).sum() }
 }
 
-/// The same for ASCII, summed up in bytes, of which a processor adds many at once.
+/// Returns the worth of an ASCII text in quarters of a token, summed in bytes, of which a processor adds many at once.
 fn ascii_quarters_of(text: &str) -> usize {
     let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
     2 * text.len() - text.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
 }
 
-/// Quarters of a token that an ASCII character is worth.
+/// Returns the worth of an ASCII character in quarters of a token.
 fn ascii_quarters(byte: u8) -> u8 {
     2 - u8::from(byte.is_ascii_alphabetic() || byte == b' ')
 }
 
-/// Quarters of a token that a character is worth.
+/// Returns the worth of a character in quarters of a token.
 fn quarters(c: char) -> usize {
     match c {
         '\0'..='\u{7f}' => ascii_quarters(c as u8).into(),
-        // Alphabets come before the first scripts of the far East.
+        // Alphabets come before U+2E80, the first block of the East Asian scripts.
         '\u{80}'..='\u{2e7f}' => 2,
         _ => 3,
     }
