@@ -1,4 +1,4 @@
-//! What goes wrong with a model.
+//! The errors of a model.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use super::refusal;
 use crate::cause::Cause;
 use crate::message::keyword_enum;
 
-/// Why a model gave no answer, or only a part of one.
+/// The reason why a model gave no answer, or only a part of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The stream ended without a finish reason.
     #[error("the answer broke off: the stream ended without a finish reason")]
     BrokeOff,
-    /// The answer broke off: the connection, the endpoint or the program behind
-    /// the model failed after the answer had begun. What came before counts.
+    /// The answer broke off: the connection, the endpoint or the program that runs the model failed after the answer
+    /// had begun. The part that arrived is valid.
     #[error("the answer broke off: {message}")]
     CutOff {
-        /// What happened.
+        /// The problem.
         message: String,
-        /// The error behind it, where there is one; without secrets.
+        /// The underlying error, if there is one; without secrets.
         source: Option<Cause>,
     },
     /// The endpoint cannot be reached.
@@ -29,9 +29,9 @@ pub enum ModelError {
     Unreachable {
         /// The endpoint, without secrets.
         url: String,
-        /// What happened, and what may help.
+        /// The problem and possible remedies.
         message: String,
-        /// The error behind it, where there is one; without secrets.
+        /// The underlying error, if there is one; without secrets.
         source: Option<Cause>,
     },
     /// The endpoint refused the request, after all retries.
@@ -41,38 +41,38 @@ pub enum ModelError {
         url: String,
         /// The HTTP status.
         status: u16,
-        /// The endpoint's own message, and what may help.
+        /// The endpoint's own message and possible remedies.
         message: String,
-        /// How long the endpoint wants to be left alone (`Retry-After`).
+        /// Time after which the endpoint asks to be tried again (`Retry-After`).
         retry_after: Option<Duration>,
     },
-    /// The prompt does not fit the model's context, in the endpoint's own numbers, as far
-    /// as it gives them. The same request with less in it may pass.
+    /// The prompt does not fit the model's context. The numbers are the endpoint's own, if it gives them. A shorter
+    /// request may succeed.
     #[error("{url}: the prompt does not fit the model's context: {message}")]
     ContextExceeded {
         /// The endpoint, without secrets.
         url: String,
         /// Tokens of the prompt.
         prompt: Option<usize>,
-        /// Tokens that the context has.
+        /// Tokens of the context.
         context: Option<usize>,
-        /// The endpoint's own message, and what may help.
+        /// The endpoint's own message and possible remedies.
         message: String,
     },
-    /// The endpoint answered with something that is not a model's answer.
+    /// The endpoint's response is not a model's answer.
     #[error("{url}: {message}")]
     BadAnswer {
         /// The endpoint, without secrets.
         url: String,
-        /// What came, and what may help.
+        /// The response and possible remedies.
         message: String,
-        /// Whether the endpoint took the request and gave up before its answer began: it said so, or
-        /// hung up. Else what answers there may be another program.
+        /// `true` if the endpoint accepted the request and failed before its answer began: it reported an error or
+        /// closed the connection. Otherwise another program may be listening there.
         gave_up: bool,
-        /// The error behind it, where there is one; without secrets.
+        /// The underlying error, if there is one; without secrets.
         source: Option<Cause>,
     },
-    /// The answer was to be held to a structure, and the endpoint takes that in no form.
+    /// The answer must be constrained to a structure, and the endpoint supports no form of it.
     #[error(
         "{url}: the answer cannot be held to its structure: {message}: go without, or take an endpoint that takes it \
          (llama.cpp, vLLM, SGLang, LM Studio, Ollama)"
@@ -80,10 +80,10 @@ pub enum ModelError {
     Unconstrained {
         /// The endpoint, without secrets.
         url: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// A recording was asked for more than it holds.
+    /// More rounds were requested than the recording has.
     #[error("the recording holds {recorded} rounds and was asked for one more: it does not fit this conversation")]
     RecordingEnded {
         /// Rounds in the recording.
@@ -94,24 +94,24 @@ pub enum ModelError {
     Placeholder {
         /// Round, from 1.
         round: usize,
-        /// What is wrong, and where in the round's text.
+        /// The problem, and its place in the round's text.
         message: String,
         /// The error of the template engine.
         source: Cause,
     },
-    /// Anything else, in the words of the endpoint or of the program behind the model.
+    /// Any other error, in the words of the endpoint or of the program that runs the model.
     #[error("{message}")]
     Other {
-        /// What happened.
+        /// The problem.
         message: String,
-        /// The error behind it, where there is one.
+        /// The underlying error, if there is one.
         source: Option<Cause>,
     },
 }
 
 impl ModelError {
-    /// Whether the endpoint, before it answered, refused a request in words about
-    /// its tools: then the same request without them may pass.
+    /// Returns `true` if the endpoint refused a request, before it answered, with a message about the request's tools:
+    /// then the same request without them may succeed.
     ///
     /// | endpoint | its words |
     /// |---|---|
@@ -123,10 +123,9 @@ impl ModelError {
     /// | OpenAI | 400, `Invalid schema for function '…'`, `Invalid 'tools': array too long.` |
     /// | Groq | 400, `Failed to call a function.` |
     ///
-    /// Any other refusal with HTTP 400, 404, 422, 500 or 501 counts where one
-    /// sentence of it both names the request's tools (`tools`, `tool_choice`, "tool
-    /// use", "function calling") and says that they are unsupported, unknown,
-    /// disabled or invalid. Words about calls in the history (`tool_calls`) do not.
+    /// Any other refusal with HTTP 400, 404, 422, 500 or 501 counts if one sentence of it both names the request's
+    /// tools (`tools`, `tool_choice`, "tool use", "function calling") and says that they are unsupported, unknown,
+    /// disabled or invalid. Messages about calls in the history (`tool_calls`) do not count.
     pub fn refuses_tools(&self) -> bool {
         match self {
             ModelError::Refused { status: 400 | 404 | 422 | 500 | 501, message, .. }
@@ -135,20 +134,19 @@ impl ModelError {
         }
     }
 
-    /// Whether an answer to a request that carries tools may have failed at its calls, so that the
-    /// same request by prompt may pass: the template, the server's own parser, or the schemas.
+    /// Returns `true` if an answer to a request with tools may have failed because of native calls (the template, the
+    /// server's own parser, or the schemas), so that the same request with the tools in the prompt may succeed.
     pub(crate) fn may_be_of_native_calls(&self) -> bool {
         match self {
             ModelError::Refused { status, .. } => matches!(status, 400 | 422 | 424 | 500 | 501),
             ModelError::BadAnswer { gave_up, .. } => *gave_up,
-            // A parser that throws ends the connection.
+            // A server whose parser panics closes the connection.
             ModelError::CutOff { .. } | ModelError::BrokeOff => true,
             _ => false,
         }
     }
 
-    /// Whether the endpoint refused a request with images in words about them: the model
-    /// may read none.
+    /// Returns `true` if the endpoint refused a request with a message about its images: the model may not read images.
     pub(crate) fn refuses_images(&self) -> bool {
         match self {
             ModelError::Refused { status: 400 | 404 | 415 | 422 | 500 | 501, message, .. }
@@ -157,33 +155,33 @@ impl ModelError {
         }
     }
 
-    /// An error of a model that a program brought, in words.
+    /// Creates an error of a program's own model from a message.
     pub fn other(message: impl Into<String>) -> Self {
         ModelError::Other { message: message.into(), source: None }
     }
 
-    /// An error of a model that a program brought; it reads as `error` does.
+    /// Creates an error of a program's own model from another error, with the same message.
     pub fn caused(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let source = Cause::new(error);
         ModelError::Other { message: source.to_string(), source: Some(source) }
     }
 
-    /// The answer broke off after it had begun.
+    /// Creates the error of an answer that broke off after it had begun.
     pub fn cut_off(message: impl Into<String>) -> Self {
         ModelError::CutOff { message: message.into(), source: None }
     }
 
-    /// The endpoint, whose URL must hold no secret, answered with something else than a model's answer.
+    /// Creates the error of an endpoint whose response is not a model's answer. The URL must contain no secret.
     pub fn bad_answer(url: impl Into<String>, message: impl Into<String>) -> Self {
         ModelError::BadAnswer { url: url.into(), message: message.into(), gave_up: false, source: None }
     }
 
-    /// The endpoint, whose URL must hold no secret, refused the request.
+    /// Creates the error of an endpoint that refused the request. The URL must contain no secret.
     pub fn refused(url: impl Into<String>, status: u16, message: impl Into<String>) -> Self {
         ModelError::Refused { url: url.into(), status, message: message.into(), retry_after: None }
     }
 
-    /// Which kind of error it is, without its details.
+    /// Returns the kind of the error, without its details.
     pub fn kind(&self) -> ModelErrorKind {
         match self {
             ModelError::BrokeOff | ModelError::CutOff { .. } => ModelErrorKind::BrokeOff,
@@ -197,7 +195,7 @@ impl ModelError {
         }
     }
 
-    /// The HTTP status of a refusal.
+    /// Returns the HTTP status of a refusal.
     pub fn status(&self) -> Option<u16> {
         match self {
             ModelError::Refused { status, .. } => Some(*status),
@@ -205,8 +203,8 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may pass at another time: the endpoint could not be
-    /// reached, it was busy (HTTP 408, 425, 429 and 5xx but 501), or its answer broke off.
+    /// Returns `true` if the same request may succeed later: the endpoint could not be reached, it was busy (HTTP 408,
+    /// 425, 429 and 5xx except 501), or its answer broke off.
     pub fn is_retryable(&self) -> bool {
         match self {
             ModelError::BrokeOff | ModelError::CutOff { .. } | ModelError::Unreachable { .. } => true,
@@ -216,7 +214,7 @@ impl ModelError {
     }
 }
 
-/// Which kind of error a [`ModelError`] is.
+/// The kind of a [`ModelError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -230,13 +228,13 @@ pub enum ModelErrorKind {
     Refused,
     /// The prompt does not fit the model's context.
     ContextExceeded,
-    /// The endpoint answered with something that is not a model's answer.
+    /// The endpoint's response is not a model's answer.
     BadAnswer,
-    /// A structure that was required cannot be had.
+    /// The endpoint does not support a required structure.
     Unconstrained,
     /// A recording does not fit the conversation.
     Recording,
-    /// Anything else.
+    /// Any other error.
     #[default]
     Other,
 }
@@ -251,25 +249,25 @@ keyword_enum!(ModelErrorKind, "a kind of error",
     "recording" => ModelErrorKind::Recording,
     "other" => ModelErrorKind::Other);
 
-/// A [`ModelError`] that ended a turn, with what an interface needs to know of it.
+/// A [`ModelError`] that ended a turn, with the details that a user interface needs.
 ///
-/// Its JSON form has all but the error itself.
+/// Its JSON form has everything except the error itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelFailure {
-    /// What happened, and what may help.
+    /// The problem and possible remedies.
     pub message: String,
-    /// Which kind of error it was.
+    /// The kind of error.
     #[serde(default)]
     pub error: ModelErrorKind,
     /// The HTTP status of a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Whether the same request may pass at another time.
+    /// `true` if the same request may succeed later.
     #[serde(default)]
     pub retryable: bool,
-    /// The error itself; none where this was read back.
+    /// The error itself; `None` if the failure was deserialized.
     #[serde(skip)]
     pub source: Option<std::sync::Arc<ModelError>>,
 }
@@ -287,7 +285,7 @@ impl From<ModelError> for ModelFailure {
 }
 
 impl ModelFailure {
-    /// The same failure with a remedy behind its message.
+    /// Appends a remedy to the message.
     pub(crate) fn with_help(mut self, help: &str) -> Self {
         self.message.push_str(help);
         self

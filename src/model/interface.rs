@@ -1,4 +1,4 @@
-//! What every model does.
+//! The interface of all models.
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -10,61 +10,60 @@ use super::request::Request;
 use crate::message::{Delta, FinishReason, NativeCall, Usage};
 use crate::spans::Peer;
 
-/// Something that answers messages with streamed text.
+/// A model: answers messages with streamed text.
 pub trait Model: Send + Sync {
-    /// Sends a request; the stream is the answer as it comes.
+    /// Sends a request and returns the stream of its answer.
     ///
-    /// A complete answer ends with [`ModelEvent::Finish`]. A stream that ends
-    /// without one, or with an error, broke off. Dropping the stream cancels
-    /// the request.
+    /// A complete answer ends with [`ModelEvent::Finish`]. A stream that ends without it, or with an error, broke off.
+    /// Dropping the stream cancels the request.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
 
-    /// Whether a request for this model (`None` is the client's own) may carry
-    /// tools, as far as it can be told without one. Asked before the first request
-    /// of a turn in [`ToolsMode::Auto`](crate::tools::ToolsMode::Auto), so an
-    /// answer that takes time should be kept. Without an answer the profile decides.
+    /// Returns `true` if a request to this model (`None` is the client's own) may carry tools, as far as that can be
+    /// found out without an answer. It is called before the first request of a turn in
+    /// [`ToolsMode::Auto`](crate::tools::ToolsMode::Auto), so a result that takes time should be cached. For `None` the
+    /// profile decides.
     fn native_tools(&self, _model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         Box::pin(std::future::ready(None))
     }
 
-    /// Whether the model looks at [`Request::constraint`] at all. One that does not is asked
-    /// nothing where a structure is required. One that does holds its answer to it in a form
-    /// that it knows, or fails a required one with [`ModelError::Unconstrained`].
+    /// Returns `true` if the model supports [`Request::constraint`]. Otherwise no request is sent to it if a structure
+    /// is required. A model that supports it applies the constraint in one of its forms, or fails a required one with
+    /// [`ModelError::Unconstrained`].
     fn constrains(&self) -> bool {
         false
     }
 
-    /// What its [spans](crate::spans) say of it, by default nothing.
+    /// Returns the model's description in [spans](crate::spans); empty by default.
     fn peer(&self) -> Peer {
         Peer::default()
     }
 
-    /// The context of this model (`None` is the client's own), as far as it can be told
-    /// without a request. Asked before the first request of a turn that may pass it, so an
-    /// answer that takes time should be kept.
+    /// Returns the context of this model (`None` is the client's own), as far as it can be found out without an answer.
+    /// It is called before the first request of a turn that may exceed the context, so a result that takes time should
+    /// be cached.
     fn context_window(&self, _model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
         Box::pin(std::future::ready(None))
     }
 }
 
-/// Room for a prompt and its answer.
+/// The space for a prompt and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextWindow {
     /// Tokens.
     pub tokens: usize,
-    /// How there come to be more, in the words of whatever serves the model.
+    /// The way to get a longer context, in the terms of the server.
     pub remedy: Option<String>,
 }
 
 impl ContextWindow {
-    /// So many tokens.
+    /// Creates a context of this many tokens.
     pub fn new(tokens: usize) -> Self {
         ContextWindow { tokens, remedy: None }
     }
 }
 
-/// What happens before an answer begins.
+/// Progress before an answer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -103,29 +102,29 @@ impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
     }
 }
 
-/// Most other tokens that any endpoint tells of: what OpenAI's interface takes
-/// (platform.openai.com/docs/api-reference/chat, `top_logprobs`), and vLLM without `--max-logprobs`.
+/// Number of alternative tokens that any endpoint provides: the limit of OpenAI's API
+/// (platform.openai.com/docs/api-reference/chat, `top_logprobs`), and of vLLM without `--max-logprobs`.
 pub(crate) const ALTERNATIVES: u32 = 20;
 
-/// A token of an answer, and what else could have stood in its place.
+/// A token of an answer, with the alternatives to it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TokenChoice {
-    /// Its text.
+    /// The token's text.
     pub text: String,
     /// The natural logarithm of its probability.
     pub logprob: f64,
-    /// The likeliest tokens there with theirs, this one perhaps among them.
+    /// The likeliest tokens at this position with their logarithms, which may include this one.
     pub others: Vec<(String, f64)>,
 }
 
 impl TokenChoice {
-    /// A token of this text and logarithm of its probability, nothing beside it.
+    /// Creates a token from its text and logarithm, without alternatives.
     pub fn new(text: impl Into<String>, logprob: f64) -> Self {
         TokenChoice { text: text.into(), logprob, others: Vec::new() }
     }
 
-    /// Adds a token that could have stood there.
+    /// Adds an alternative token.
     #[must_use]
     pub fn or(mut self, text: impl Into<String>, logprob: f64) -> Self {
         self.others.push((text.into(), logprob));
@@ -139,32 +138,31 @@ impl TokenChoice {
 pub enum ModelEvent {
     /// Text.
     Delta(Delta),
-    /// A complete call in a field of its own (`tool_calls`). Sent behind all text,
-    /// before the end; an answer that breaks off has none.
+    /// A complete call in a field of its own (`tool_calls`). It follows all text and precedes the end; an answer that
+    /// breaks off has none.
     Call(NativeCall),
-    /// The answer is held to less than the request's [`constraint`](Request::constraint), since
-    /// the endpoint refused a form of it, in these words. Comes before everything else.
+    /// The answer is constrained less than the request's [`constraint`](Request::constraint) demands, because the
+    /// endpoint refused a form of it with this message. It precedes all other events.
     ConstraintRefused(String),
-    /// The answer is held to nothing of the request's constraint, since the endpoint is known to
-    /// take it in no form. Comes before everything else.
+    /// The answer is not constrained at all, although the request demands it, because the endpoint is known to support
+    /// no form. It precedes all other events.
     Unconstrained,
-    /// The tokens of the text that comes next, where the request asked for
-    /// [alternatives](Request::alternatives) and the endpoint gives them.
+    /// The tokens of the text that follows, if the request asked for [alternatives](Request::alternatives) and the
+    /// endpoint provides them.
     Tokens(Vec<TokenChoice>),
-    /// What happens before the answer begins.
+    /// Progress before the answer begins.
     Progress(Progress),
-    /// What the answer cost; the last one counts.
+    /// The usage of the answer; the last event is valid.
     Usage(Usage),
-    /// Fields of a chunk that no other event tells of, such as `system_fingerprint`; from
-    /// [`OpenAi`](crate::OpenAi) only where a server hands them on.
+    /// Fields of a chunk that no other event contains, such as `system_fingerprint`. [`OpenAi`](crate::OpenAi) sends
+    /// them only for a server that passes them on.
     Fields(Map<String, Value>),
     /// The answer is over.
     Finish(FinishReason),
 }
 
 impl ModelEvent {
-    /// Whether nothing follows this in a model's stream: the answer is over, or failed, or broke
-    /// off.
+    /// Returns `true` if this is the last item of a model's stream: the answer is complete, failed, or broke off.
     pub fn is_last(next: Option<&Result<ModelEvent, ModelError>>) -> bool {
         matches!(next, None | Some(Err(_) | Ok(ModelEvent::Finish(_))))
     }

@@ -1,8 +1,7 @@
-//! Models: a request in, a stream of deltas out.
+//! Models: turn a request into a stream of deltas.
 //!
-//! [`Model`] is what the agent drives; a program may bring its own.
-//! [`Recorded`] is a recorded stream as a model; with the feature `client`,
-//! [`OpenAi`](crate::OpenAi) is a model behind an OpenAI-compatible endpoint.
+//! [`Model`] is the interface that the agent drives; a program may implement its own. [`Recorded`] replays a recorded
+//! stream; with the feature `client`, [`OpenAi`](crate::OpenAi) is a model on an OpenAI-compatible endpoint.
 
 mod error;
 pub(crate) mod interface;
@@ -16,8 +15,8 @@ mod refusal;
 mod request;
 pub(crate) mod span;
 
-/// For programs that speak to an endpoint on their own, beside `OpenAi`: requests of
-/// Chat Completions as it writes them, answers as it reads them, errors as it judges them.
+/// Building blocks for programs that talk to an endpoint without `OpenAi`: requests of Chat Completions, the decoder of
+/// answers, and the errors.
 pub mod endpoint {
     #[cfg(feature = "client")]
     pub use super::openai::open::is_stale;

@@ -1,23 +1,23 @@
-//! What is known of a model's native calls.
+//! Faults of a model's native calls.
 
 use serde::{Deserialize, Serialize};
 
 use crate::message::keyword_enum;
 
-/// Why a model's native calls are left for the prompt.
+/// The reason why tools are put into the prompt instead of using a model's native calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NativeFault {
-    /// The endpoint answered a request that carried tools with an error, and one by prompt not.
+    /// The endpoint answered a request that carried tools with an error, and one with the tools in the prompt without.
     Failed,
-    /// Such a request got an empty answer, and one by prompt not.
+    /// The endpoint answered such a request with an empty text, and one with the tools in the prompt normally.
     Empty,
-    /// No call came where one was due.
+    /// A required call was missing.
     Missing,
-    /// A call came where a person only said hello.
+    /// The model made a call when the user only said hello.
     Unasked,
-    /// No answer came that used the result of a call.
+    /// No answer used the result of a call.
     Unanswered,
 }
 

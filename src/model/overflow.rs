@@ -1,24 +1,23 @@
-//! Whether an endpoint's words say that the prompt is longer than the model's context, and by how much.
+//! Recognises an endpoint's message that the prompt is longer than the model's context, with its numbers.
 
 use serde_json::Value;
 
-/// What is too long, as far as the endpoint says it.
+/// The sizes in the message, as far as the endpoint reports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sizes {
     /// Tokens of the prompt.
     pub(super) prompt: Option<usize>,
-    /// Tokens that the context has.
+    /// Tokens of the context.
     pub(super) context: Option<usize>,
 }
 
-/// What endpoints say, in lower case; each line is enough. Where a pattern has numbers, `P`
-/// stands for those of the prompt, `R` for those of the reply, `T` for those of both and
-/// `C` for the context's.
+/// Patterns of endpoints' messages, in lower case; each line is sufficient. In a pattern, `P` is the number of the
+/// prompt's tokens, `R` of the reply's, `T` of both, and `C` of the context's.
 fn patterns() -> impl Iterator<Item = &'static str> {
     include_str!("overflow.txt").lines().filter(|line| !line.starts_with('#'))
 }
 
-/// What is too long according to an error object or its words; `None` if nothing is.
+/// Returns the sizes if an error object or its message says that the prompt is too long.
 pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<Sizes> {
     let fields = error.map(fields).unwrap_or_default();
     let words = words.to_lowercase();
@@ -32,14 +31,14 @@ pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<Sizes> {
     }
 }
 
-/// llama.cpp's numbers, in the error object or in the body around it.
+/// Returns llama.cpp's numbers, from the error object or from the body around it.
 fn fields(error: &Value) -> Sizes {
     let inner = error.get("error").unwrap_or(error);
     let number = |key: &str| inner.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
     Sizes { prompt: number("n_prompt_tokens"), context: number("n_ctx") }
 }
 
-/// The numbers of a pattern that stands somewhere in the words.
+/// Returns the numbers of a pattern that occurs in the message.
 fn matched(pattern: &str, words: &str) -> Option<Sizes> {
     let first = pattern.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
     words.match_indices(first).find_map(|(at, _)| begins(pattern, &words[at..]))
@@ -72,7 +71,7 @@ fn begins(pattern: &str, mut words: &str) -> Option<Sizes> {
     Some(sizes)
 }
 
-/// How a context is made longer, by what the words and the URL tell of the server.
+/// Returns the way to lengthen a context, for the server that the message and the URL indicate.
 pub(super) fn remedy(words: &str, url: &str) -> &'static str {
     let words = words.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));

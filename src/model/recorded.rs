@@ -1,4 +1,4 @@
-//! A recorded stream as a model.
+//! Replays a recorded stream as a model.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,15 +14,12 @@ use super::{CallResult, Model, ModelError, ModelEvent, Request};
 use crate::cause::Cause;
 use crate::message::{Delta, DeltaKind, FinishReason};
 
-/// A model that says what was recorded, round by round, whatever it is asked.
+/// A model that replays a recording, round by round, whatever the requests are.
 ///
-/// With [`with_placeholders`](Recorded::with_placeholders) the recorded text may
-/// hold minijinja expressions over the outcomes of the calls made since the
-/// person last spoke, by place or by tool (its last call):
-/// `{{ results[0].text }}`, `{{ results.weather_query.structured.temperature }}`.
-/// Each has `text`, `status`, `structured` and `arguments`. A round whose text
-/// holds one is rendered whole and cut again at the places where it was cut,
-/// in proportion.
+/// With [`with_placeholders`](Recorded::with_placeholders) the recorded text may contain minijinja expressions over the
+/// outcomes of the calls since the last message of the user, by index or by tool (its last call): `{{ results[0].text
+/// }}`, `{{ results.weather_query.structured.temperature }}`. Each has `text`, `status`, `structured` and `arguments`.
+/// A round whose text contains one is rendered as a whole and split again at the same places, in proportion.
 #[derive(Debug)]
 pub struct Recorded {
     rounds: Arc<[Round]>,
@@ -36,9 +33,9 @@ pub struct Recorded {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Round {
-    /// Pieces in the order in which they came.
+    /// The pieces in the order in which they arrived.
     pub steps: Vec<Step>,
-    /// How the answer ended; `None` for one that broke off.
+    /// The reason why the answer ended; `None` for one that broke off.
     pub finish: Option<FinishReason>,
 }
 
@@ -46,25 +43,25 @@ pub struct Round {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Time since the piece before.
+    /// Time since the previous piece.
     pub wait: Duration,
     /// The piece.
     pub delta: Delta,
 }
 
 impl Round {
-    /// An answer that came at once and ended normally.
+    /// Creates an answer that arrives at once and ends normally.
     pub fn new(deltas: impl IntoIterator<Item = Delta>) -> Self {
         let steps = deltas.into_iter().map(|delta| Step { wait: Duration::ZERO, delta }).collect();
         Round { steps, finish: Some(FinishReason::Stop) }
     }
 
-    /// An answer of one piece of content.
+    /// Creates an answer of one piece of content.
     pub fn text(text: impl Into<String>) -> Self {
         Round::new([Delta { kind: DeltaKind::Content, text: text.into() }])
     }
 
-    /// Sets how the answer ended; `None` for one that broke off.
+    /// Sets the reason why the answer ended; `None` for one that broke off.
     #[must_use]
     pub fn with_finish(mut self, finish: Option<FinishReason>) -> Self {
         self.finish = finish;
@@ -73,7 +70,7 @@ impl Round {
 }
 
 impl Recorded {
-    /// A model that says these rounds, at once and verbatim.
+    /// Creates a model that replays these rounds, at once and verbatim.
     pub fn new(rounds: impl IntoIterator<Item = Round>) -> Self {
         Recorded {
             rounds: rounds.into_iter().collect(),
@@ -84,22 +81,22 @@ impl Recorded {
         }
     }
 
-    /// Waits between the pieces as recorded, divided by `speed`; 1 is the
-    /// recorded pace. Needs a tokio runtime with time.
+    /// Waits between the pieces as recorded, divided by `speed`; 1 is the recorded pace. It needs a tokio runtime with
+    /// time.
     #[must_use]
     pub fn with_speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed).filter(|s| s.is_finite() && *s > 0.0);
         self
     }
 
-    /// Fills in placeholders, as above. Without this, text is verbatim.
+    /// Fills in placeholders, as described for [`Recorded`]. Without this, text is verbatim.
     #[must_use]
     pub fn with_placeholders(mut self) -> Self {
         self.placeholders = true;
         self
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.lock().clone()
     }
@@ -140,7 +137,7 @@ impl Model for Recorded {
     }
 }
 
-/// The round with its placeholders filled, channel run by channel run.
+/// Fills the placeholders of a round. Consecutive pieces of one channel are rendered together.
 fn filled(round: &Round, number: usize, results: &[CallResult]) -> Result<Round, ModelError> {
     let mut steps = Vec::with_capacity(round.steps.len());
     for run in round.steps.chunk_by(|a, b| a.delta.kind == b.delta.kind) {
@@ -167,7 +164,7 @@ fn render(text: &str, results: &[CallResult]) -> Result<String, minijinja::Error
     environment.render_str(text, context! { results => Value::from_object(Results(results)) })
 }
 
-/// Cuts `text` where the run was cut, in proportion to its characters.
+/// Splits `text` where the recorded pieces were split, in proportion to its characters.
 fn recut(run: &[Step], text: &str, steps: &mut Vec<Step>) {
     let chars = |s: &str| s.chars().count();
     let (before, after) = (run.iter().map(|s| chars(&s.delta.text)).sum::<usize>(), chars(text));
@@ -185,7 +182,7 @@ fn recut(run: &[Step], text: &str, steps: &mut Vec<Step>) {
     }
 }
 
-/// What a placeholder sees of a call.
+/// Returns the fields of a call for placeholders.
 fn shown(result: &CallResult) -> Value {
     context! {
         id => result.id.as_str(),
@@ -197,7 +194,7 @@ fn shown(result: &CallResult) -> Value {
     }
 }
 
-/// Calls by place, or by tool (the last one counts).
+/// Calls by index, or by tool (the last call of it).
 #[derive(Debug)]
 struct Results(Vec<(String, Value)>);
 

@@ -1,6 +1,6 @@
-//! Whether an endpoint's words refuse the tools of a request, or its images.
+//! Recognises an endpoint's message that refuses the tools of a request, or its images.
 
-/// What endpoints say, in lower case; each is enough.
+/// Parts of endpoints' messages, in lower case; each is sufficient.
 const PHRASES: [&str; 8] = [
     // Ollama (github.com/ollama/ollama/issues/5793); others say the same of a model.
     "does not support tools",
@@ -18,36 +18,36 @@ const PHRASES: [&str; 8] = [
     "failed to call a function",
 ];
 
-/// The tools of a request. Words for calls in the history (`tool_calls`, the role
-/// `tool`) are none of these: a wrong history is no refusal of tools.
+/// Terms for the tools of a request. Terms for calls in the history (`tool_calls`, the role `tool`) are not among them:
+/// an invalid history is not a refusal of tools.
 const TOOLS: [&str; 14] = [
     "tools", "tool_choice", "functions", "tool use", "tool-use", "tool call", "tool calls", "tool calling",
     "tool-calling", "function call", "function calls", "function calling", "function-calling", "function_declarations",
 ];
 
-/// Words that refuse.
+/// Words of a refusal.
 const REFUSES: [&str; 19] = [
     "not support", "t support", "not supported", "t supported", "unsupported", "no support", "no endpoints found",
     "not available", "unavailable", "not enabled", "disabled", "not allowed", "not permitted", "not implemented",
     "unknown", "unrecognized", "unrecognised", "unexpected", "invalid",
 ];
 
-/// Whether the words are a known refusal, or one sentence of them both names the
-/// request's tools and refuses.
+/// Returns `true` if the message is a known refusal, or if one sentence of it both names the request's tools and
+/// refuses.
 pub(super) fn refuses_tools(words: &str) -> bool {
     let words = words.to_lowercase();
     let mut sentences = words.split(['\n', ';']).flat_map(|line| line.split(". "));
     PHRASES.iter().any(|phrase| words.contains(phrase)) || sentences.any(refuses)
 }
 
-/// Words for the images of a request; each is enough in a refusal of a request that has some.
+/// Terms for the images of a request; each is sufficient in a refusal of a request that has some.
 ///
 /// llama.cpp: `image input is not supported - hint: … mmproj` (github.com/ggml-org/llama.cpp/issues/15377);
 /// DeepSeek: ``unknown variant `image_url`, expected `text` `` (github.com/lessweb/deepcode-cli/issues/50);
 /// servers that know no parts: `content must be a string`.
 const IMAGES: [&str; 5] = ["image", "vision", "multimodal", "mmproj", "content must be a string"];
 
-/// Whether the words speak of a request's images.
+/// Returns `true` if the message is about a request's images.
 pub(super) fn names_images(words: &str) -> bool {
     let words = words.to_lowercase();
     IMAGES.iter().any(|image| words.contains(image))

@@ -1,4 +1,4 @@
-//! What goes to a model.
+//! A request to a model.
 
 use std::sync::Arc;
 
@@ -11,52 +11,49 @@ use crate::outcome::Outcome;
 use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
 
-/// What goes to a model.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Request {
     /// The whole conversation, oldest message first.
     pub messages: Vec<Message>,
-    /// Model that is to answer, as the endpoint names it; `None` for the client's own.
+    /// Model that answers, as the endpoint names it; `None` for the client's own.
     pub model: Option<String>,
     /// Sampling temperature; `None` leaves it to the endpoint.
     pub temperature: Option<f64>,
-    /// Most tokens of the answer, reasoning included; `None` leaves it to the endpoint.
+    /// Limit on the tokens of the answer, reasoning included; `None` leaves it to the endpoint.
     pub max_tokens: Option<u32>,
-    /// Strings that end the answer where it writes them; the endpoint leaves them out. Whoever
-    /// parses the answer declares them ([`parse::Config::stop`](crate::parse::Config::stop)).
+    /// Strings that end the answer; the endpoint removes them from it. A parser of the answer must know them
+    /// ([`parse::Config::stop`](crate::parse::Config::stop)).
     pub stop: Vec<String>,
-    /// Tools for an endpoint that takes them; empty where the prompt describes
-    /// them. Then no message holds calls either.
+    /// Tools for an endpoint with native tool calling; empty if the prompt describes them. Then no message has calls
+    /// either.
     pub tools: Vec<ToolDefinition>,
-    /// Whether the model may, must or must not call; for requests with `tools`.
-    /// A named tool goes by its name on the wire.
+    /// The rule for calling one of the `tools`. A named tool has its name in requests
+    /// ([`wire_name`](crate::wire::wire_name)).
     pub tool_choice: ToolChoice,
-    /// Whether the same is asked by prompt where the answer fails at the tools: then an endpoint whose
-    /// own parser fails is not asked for them once more.
+    /// `true` if the same request will be sent with the tools in the prompt if the answer fails because of them. Then
+    /// an endpoint whose own parser fails is not asked with tools a second time.
     pub by_prompt: bool,
-    /// What the structure of the answer has to be, if it is held to one; for models that
-    /// [look at it](crate::Model::constrains).
+    /// The structure of the answer, if it is constrained; for models that [support it](crate::Model::constrains).
     pub constraint: Option<Arc<Constraint>>,
-    /// Whether the answer is to tell what else could have stood in the place of each of its
-    /// tokens ([`ModelEvent::Tokens`](crate::model::ModelEvent::Tokens)), where the endpoint does.
+    /// `true` if the answer should report the alternatives to each of its tokens
+    /// ([`ModelEvent::Tokens`](crate::model::ModelEvent::Tokens)), if the endpoint can.
     pub alternatives: bool,
-    /// Further headers, for a model that sends any. Their values are shown in no message
-    /// and stand in no recording.
+    /// Extra HTTP headers, for a model that is reached over HTTP. Their values appear in no message and no recording.
     pub headers: Vec<(String, String)>,
-    /// Calls since the person last spoke and what became of them, in order. The
-    /// messages tell them to the model in words; this is for models that are
-    /// programs, such as [`Recorded`](super::Recorded).
+    /// Calls since the last message of the user with their outcomes, in order. The messages contain them as text; this
+    /// is for models that are programs, such as [`Recorded`](super::Recorded).
     pub results: Vec<CallResult>,
 }
 
 impl Request {
-    /// A request with these messages and no parameters.
+    /// Creates a request with these messages and no parameters.
     pub fn new(messages: Vec<Message>) -> Self {
         Request { messages, ..Request::default() }
     }
 
-    /// Whether images or sound go with any of its messages.
+    /// Returns `true` if any message has images or sound.
     pub(crate) fn has_images(&self) -> bool {
         self.messages.iter().any(|message| !message.images.is_empty() || !message.audio.is_empty())
     }
@@ -69,7 +66,7 @@ impl Request {
     }
 }
 
-/// A call and what became of it.
+/// A call with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallResult {
@@ -81,6 +78,6 @@ pub struct CallResult {
     pub tool: String,
     /// Arguments.
     pub arguments: Value,
-    /// What became of the call.
+    /// The outcome of the call.
     pub outcome: Outcome,
 }

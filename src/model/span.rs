@@ -1,4 +1,4 @@
-//! A model's answer in its span.
+//! Records a model's answer in its span.
 
 use std::borrow::Cow;
 use std::task::Poll;
@@ -10,14 +10,14 @@ use crate::spans::{self, Span};
 
 type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
-/// The span of a request that is about to go to the model, which then tells of it.
+/// Creates the span of a request to the model, and adds the headers that identify it.
 pub fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span {
     let span = spans::chat(|| model.peer(), request.model.as_deref());
     request.headers.extend(spans::headers(&span));
     span
 }
 
-/// The same answer, within that span, which ends with it.
+/// Returns the same answer, recorded in that span, which ends with it.
 pub fn in_span(span: Span, mut events: Events) -> Events {
     if span.is_disabled() {
         return events;
@@ -48,7 +48,7 @@ pub fn in_span(span: Span, mut events: Events) -> Events {
     .boxed()
 }
 
-/// The kind of an error: the status of a refusal, or a word.
+/// Returns the kind of an error: the status of a refusal, or a keyword.
 pub(crate) fn error_type(error: &ModelError) -> Cow<'static, str> {
     match error.status() {
         Some(status) => status.to_string().into(),

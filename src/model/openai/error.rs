@@ -1,4 +1,4 @@
-//! What went wrong with an endpoint, in words that help, without secrets.
+//! Errors of an endpoint, with remedies and without secrets.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -10,62 +10,62 @@ use crate::cause::Cause;
 use crate::model::ModelError;
 use crate::model::overflow::{overflow, remedy as longer_context};
 
-/// Most characters of an endpoint's words in an error.
+/// Limit on the characters of an endpoint's message in an error.
 const MAX_WORDS: usize = 500;
 
 /// A model client cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The base URL is none of HTTP.
+    /// The base URL is not an HTTP URL.
     #[error(
         "{url:?} is not an endpoint's URL ({message}): write http://HOST:PORT/v1, such as http://localhost:11434/v1"
     )]
     Url {
         /// The URL, without secrets.
         url: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// The error behind it, where there is one.
+        /// The underlying error, if there is one.
         source: Option<Cause>,
     },
-    /// The API key holds what a header cannot.
+    /// The API key contains a character that a header cannot contain.
     #[error("the API key has a character that a header cannot hold")]
     Key {
-        /// The error behind it; without the key.
+        /// The underlying error; without the key.
         source: Cause,
     },
-    /// A key that nobody can guess cannot be made.
+    /// No unpredictable key can be generated.
     #[error("the system has no random numbers")]
     NoRandomNumbers,
-    /// A header's name is none.
+    /// A header's name is invalid.
     #[error("{name:?} is not a header's name: letters, digits and hyphens only")]
     HeaderName {
         /// The name.
         name: String,
-        /// The error behind it.
+        /// The underlying error.
         source: Cause,
     },
-    /// A header's value holds what it cannot.
+    /// A header's value contains a character that is not allowed.
     #[error("the header {name:?} has a character in its value that a header cannot hold")]
     HeaderValue {
         /// The header's name.
         name: String,
-        /// The error behind it; without the value.
+        /// The underlying error; without the value.
         source: Cause,
     },
     /// TLS cannot be set up.
     #[error("cannot set up HTTP: {message}")]
     Http {
-        /// What happened.
+        /// The problem.
         message: String,
-        /// The error behind it, where there is one.
+        /// The underlying error, if there is one.
         source: Option<Cause>,
     },
 }
 
-/// The error if the endpoint says that the prompt is too long, in `words` or elsewhere in
-/// its answer: what stands between may repeat the words of the server behind it.
+/// Returns an error if the endpoint says that the prompt is too long, in `words` or elsewhere in its answer: a gateway
+/// may repeat the message of the server that runs the model.
 pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<ModelError> {
     let json = serde_json::from_str(body.trim()).ok();
     let sizes = overflow(words, json.as_ref()).or_else(|| overflow(body, None))?;
@@ -73,12 +73,12 @@ pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<Mod
     Some(ModelError::ContextExceeded { url: url.to_owned(), prompt: sizes.prompt, context: sizes.context, message })
 }
 
-/// What is said of an endpoint that sent nothing for so long.
+/// Returns the message about an endpoint that sent nothing for this time.
 pub(super) fn silence(idle: Duration) -> String {
     format!("no byte came for {} seconds", idle.as_secs_f64())
 }
 
-/// What happened to a request; the URL in reqwest's own message may hold a secret.
+/// Returns the cause of a failed request. reqwest's own message is not used, since its URL may contain a secret.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => Cause::chain(source),
@@ -87,7 +87,7 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
     }
 }
 
-/// The same for people: without the names of libraries and of their parts.
+/// As [`cause`], for people: without the names of libraries and of their parts.
 pub(super) fn plain(error: &reqwest::Error) -> String {
     let sources = || std::iter::successors(std::error::Error::source(error), |error| error.source());
     let kind = sources().find_map(|error| error.downcast_ref::<std::io::Error>().map(std::io::Error::kind));
@@ -104,13 +104,13 @@ pub(super) fn plain(error: &reqwest::Error) -> String {
     }
 }
 
-/// The beginning of somebody's words, in one line.
+/// Returns the beginning of a text, on one line.
 pub(super) fn line(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect()
 }
 
-/// The endpoint's message in an error object or in a body that holds one.
+/// Returns the endpoint's message from an error object or from a body that contains one.
 pub(super) fn message(value: &Value) -> Option<String> {
     let inner = ["error", "errors", "message", "detail", "msg"].iter().find_map(|key| value.get(key));
     let words = match value {
@@ -124,7 +124,7 @@ pub(super) fn message(value: &Value) -> Option<String> {
         Some(field) => line(&format!("{field}: {words}")),
         None => words,
     };
-    // The code stands beside the message, in words or as a number.
+    // The code is next to the message, as a word or a number.
     let code = ["code", "type"].iter().find_map(|key| match value.get(key)? {
         Value::String(code) if !code.is_empty() => Some(code.clone()),
         Value::Number(code) => Some(code.to_string()),
@@ -136,7 +136,7 @@ pub(super) fn message(value: &Value) -> Option<String> {
     })
 }
 
-/// The words of a body: of its JSON, its page's title, or its text.
+/// Returns the message of a body: of its JSON, its page's title, or its text.
 pub(super) fn body_words(body: &str) -> String {
     if let Ok(json) = serde_json::from_str::<Value>(body.trim())
         && let Some(message) = message(&json)
@@ -153,7 +153,7 @@ pub(super) fn is_page(body: &str) -> bool {
     body.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// A page's title, or else its text without tags.
+/// Returns a page's title, or its text without tags if it has none.
 pub(super) fn title(page: &str) -> String {
     let lower = page.to_ascii_lowercase();
     let inside = lower.find("<title").and_then(|at| {
@@ -166,7 +166,7 @@ pub(super) fn title(page: &str) -> String {
     page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text).collect::<Vec<_>>().join(" ")
 }
 
-/// What may help against a status; nothing for most.
+/// Returns a possible remedy for a status; empty for most.
 pub(super) fn remedy(status: StatusCode, has_key: bool) -> &'static str {
     match status.as_u16() {
         401 if has_key => "check the API key (the command takes it from OPENAI_API_KEY)",

@@ -1,8 +1,8 @@
-//! Public faults of servers' own tool calling, by the words in which they come.
+//! Known faults of servers' own tool calling, recognised by their messages.
 //!
-//! A server that takes tools in a request renders a template with them and parses the model's text
-//! for calls. Where one of both fails, the same request passes by prompt, and the words of the
-//! failure say what would mend it at the server.
+//! A server that accepts tools in a request renders a template with them and parses the model's text for calls. If
+//! either fails, the same request succeeds with the tools in the prompt, and the error message indicates a remedy on
+//! the server.
 
 use std::sync::LazyLock;
 
@@ -14,25 +14,25 @@ use super::server::ServerKind;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct ServerFault {
-    /// The server whose fault it is, where only one says so.
+    /// The faulty server, if the message is specific to one.
     pub server: Option<ServerKind>,
-    /// What goes wrong.
+    /// The fault.
     pub what: String,
-    /// What helps at the server; without it toolgraft goes round the fault by itself.
+    /// The remedy on the server; without it, toolgraft works around the fault by itself.
     #[serde(default)]
     pub remedy: String,
-    /// Where it is reported.
+    /// The report of the fault.
     pub source: String,
-    /// Words of its message, in lower case; each is enough.
+    /// Parts of its message, in lower case; each is sufficient.
     says: Vec<String>,
 }
 
-/// The known faults. One that another row's words are a part of is before that.
+/// The known faults. A row whose message contains another row's message is listed before it.
 static FAULTS: LazyLock<Vec<ServerFault>> =
     LazyLock::new(|| serde_json::from_str(include_str!("faults.json")).unwrap_or_default());
 
 impl ServerFault {
-    /// The known fault that these words of an endpoint tell.
+    /// Returns the known fault that an endpoint's message reports.
     ///
     /// ```
     /// use toolgraft::model::{ServerFault, ServerKind};

@@ -1,4 +1,4 @@
-//! In which form an endpoint takes the structure of an answer.
+//! The forms in which an endpoint accepts the structure of an answer.
 //!
 //! | endpoint | known by | calls | an answer | tags where the model begins a call |
 //! |---|---|---|---|---|
@@ -9,9 +9,9 @@
 //! | OpenAI | its host | `json_schema` | `json_schema` | |
 //! | others (LM Studio, Ollama, …) | | `json_schema` | `json_schema`, else `json_object` | |
 //!
-//! docs/models.md has the bodies and where they are written down. An unknown endpoint is
-//! asked in OpenAI's form: what refuses it says so, and what ignores it answers as before.
-//! A refusal costs no answer: the same request goes out in the next form, at last in none.
+//! docs/models.md has the bodies and their sources. An unknown endpoint is tried with OpenAI's form: one that does not
+//! support it refuses it or ignores it. A refusal costs no answer: the same request is sent in the next form, at last
+//! in none.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -22,34 +22,34 @@ use super::server::ServerKind;
 use crate::constrain::{Constrained, Constraint};
 use crate::model::ModelError;
 
-/// Constraints that one form was refused for, while others passed, at most.
+/// Limit on the remembered constraints that one form was refused for while others passed.
 const MAX_REMEMBERED: usize = 256;
 
-/// A form in which a structure goes out.
+/// A form in which a structure is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Form {
-    /// GBNF, in llama.cpp's field.
+    /// A GBNF grammar, in llama.cpp's field.
     Grammar,
-    /// The same in vLLM's.
+    /// A GBNF grammar, in vLLM's field.
     StructuredOutputs,
-    /// The same in SGLang's.
+    /// A GBNF grammar, in SGLang's field.
     Ebnf,
-    /// Tags as xgrammar has them since it can demand one.
+    /// Tags in the newer form of xgrammar, which can require one.
     Tags,
-    /// Tags as vLLM and SGLang took them first.
+    /// Tags in the older form of vLLM and SGLang.
     Structures,
     JsonSchema,
     JsonObject,
 }
 
-/// What is known of the forms that an endpoint takes.
+/// The forms that an endpoint is known to accept or refuse.
 #[derive(Debug, Default)]
 pub(super) struct Forms {
-    /// Forms that a model took.
+    /// Forms that a model accepted.
     took: HashSet<(String, Form)>,
-    /// Forms that it refused and never took.
+    /// Forms that a model refused and never accepted.
     refused: HashSet<(String, Form)>,
-    /// Constraints for which it refused a form that it took for others.
+    /// Constraints for which a model refused a form that it accepted for others.
     refused_once: HashSet<(String, Form, u64)>,
 }
 
@@ -57,7 +57,7 @@ impl Forms {
     pub(super) fn is_refused(&self, model: &str, form: Form, constraint: &Constraint) -> bool {
         let model = model.to_owned();
         self.refused.contains(&(model.clone(), form))
-            // The fingerprint of many tools takes its time.
+            // Checked first, because the fingerprint of many tools is slow to compute.
             || !self.refused_once.is_empty() && self.refused_once.contains(&(model, form, fingerprint(constraint)))
     }
 
@@ -66,9 +66,10 @@ impl Forms {
         self.took.insert((model.to_owned(), form));
     }
 
-    /// Where the model took the form before, or the server is known to, this constraint was at fault.
+    /// Records a refusal. If the model accepted the form before, or the server is known to support it, only this
+    /// constraint is recorded.
     pub(super) fn refuses(&mut self, server: Option<ServerKind>, model: &str, form: Form, constraint: &Constraint) {
-        // The others have models of which some take no form at all.
+        // Other endpoints have models that may support no form at all.
         let takes_its_forms = matches!(server, Some(ServerKind::LlamaCpp | ServerKind::Vllm | ServerKind::Sglang));
         if !takes_its_forms && !self.took.contains(&(model.to_owned(), form)) {
             self.refused.insert((model.to_owned(), form));
@@ -101,12 +102,12 @@ impl Form {
         body.insert(field.to_owned(), value);
     }
 
-    /// Whether the constraint has this form.
+    /// Returns `true` if the constraint has this form.
     pub(super) fn is_of(self, constraint: &Constraint) -> bool {
         match self {
             Form::Grammar | Form::StructuredOutputs | Form::Ebnf => constraint.grammar.is_some(),
             Form::Tags => constraint.tags.is_some(),
-            // They cannot demand a tag.
+            // The older form cannot require a tag.
             Form::Structures => constraint.tags.as_ref().is_some_and(|tags| !tags.at_least_one),
             Form::JsonSchema => constraint.schema.is_some(),
             Form::JsonObject => constraint.of == Constrained::Answer,
@@ -137,14 +138,13 @@ fn structures(constraint: &Constraint) -> Value {
 }
 
 impl ServerKind {
-    /// Whether calls that have to have a structure get it there: whether it takes one in some
-    /// form, as far as that is known.
+    /// Returns `true` if the server is known to support a structure for calls in some form.
     pub fn constrains_calls(self) -> bool {
         forms(Some(self)).iter().any(|form| *form != Form::JsonObject)
     }
 }
 
-/// The forms that a server takes, the best first: the syntax that the prompt teaches, then any.
+/// Returns the forms that a server accepts, the best first: the syntax that the prompt teaches, then any other.
 pub(super) fn forms(server: Option<ServerKind>) -> &'static [Form] {
     match server {
         Some(ServerKind::LlamaCpp) => &[Form::Grammar, Form::JsonSchema],
@@ -156,15 +156,14 @@ pub(super) fn forms(server: Option<ServerKind>) -> &'static [Form] {
     }
 }
 
-/// Whether a structure may stand beside tools in one request. Elsewhere it is refused
-/// (`grammar` by llama.cpp: "Cannot use custom grammar constraints with tools."), or
-/// leaves no way to call.
+/// Returns `true` if a request may have both a structure and tools. Other servers refuse that (`grammar` by llama.cpp:
+/// "Cannot use custom grammar constraints with tools."), or the structure prevents calls.
 pub(super) fn beside_tools(server: Option<ServerKind>) -> bool {
     server == Some(ServerKind::OpenAi)
 }
 
-/// Whether an error may be about the form of a structure, so that the same request may pass
-/// in another: most endpoints answer HTTP 400 or 422, others fail in words about it.
+/// Returns `true` if an error may be about the form of a structure, so that the same request may succeed in another
+/// form: most endpoints answer HTTP 400 or 422, others with a message about it.
 pub(super) fn may_be_of_form(error: &ModelError) -> bool {
     match error {
         ModelError::Refused { status: 400 | 422, .. } => true,

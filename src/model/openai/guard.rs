@@ -1,40 +1,39 @@
-//! What stands between the bytes of a body and the parser of server-sent events.
+//! Prepares the bytes of a body for the parser of server-sent events.
 //!
-//! The parser refuses invalid UTF-8, drops an event without a blank line behind
-//! it, drops fields that the standard has not, and takes events of any size. A
-//! stream should survive the first two and be refused for the last. One foreign
-//! field matters: servers of llama.cpp before September 2025 report an error as
-//! `error: {…}` (github.com/ggml-org/llama.cpp/pull/16109), and some end the
-//! stream with `[DONE]` behind it, as if nothing had happened.
+//! The parser refuses invalid UTF-8, drops an event without a blank line after it, drops non-standard fields, and
+//! accepts events of any size. A stream should survive the first two, and be refused for the last. One non-standard
+//! field matters: servers of llama.cpp before September 2025 report an error as `error: {…}`
+//! (github.com/ggml-org/llama.cpp/pull/16109), and some end the stream with `[DONE]` after it, as if nothing had
+//! happened.
 
 use super::super::ModelError;
 
-/// Largest event of a stream, and largest answer that is not streamed, in bytes.
+/// Limit on the bytes of an event of a stream, and of an answer that is not streamed.
 pub const MAX_EVENT: usize = 16 << 20;
 
-/// The foreign field, and what the standard has for it.
+/// The non-standard field, and its standard replacement.
 const ERROR_FIELD: &str = "error:";
 const ERROR_EVENT: &str = "event: error\ndata:";
 
-/// Decodes UTF-8 piece by piece, with U+FFFD for what is none, counts events'
-/// bytes, and makes events of `error:` lines.
+/// Decodes UTF-8 incrementally, with U+FFFD for invalid bytes, limits the size of events, and turns `error:` lines into
+/// events.
 #[derive(Default)]
 pub(super) struct Guard {
-    /// The beginning of a character whose rest is still to come.
+    /// The bytes of an incomplete character.
     partial: Vec<u8>,
     started: bool,
-    /// Bytes of the event, of its last line, and whether that ended in CR.
+    /// Bytes of the current event and of its last line; `cr` is `true` if that line ended in CR.
     event: usize,
     line: usize,
     cr: bool,
-    /// Whether a line goes on whose field is known.
+    /// `true` inside a line whose field is known.
     inside: bool,
     /// The beginning of a line that may become [`ERROR_FIELD`].
     held: String,
 }
 
 impl Guard {
-    /// Text of the bytes so far that were not given yet.
+    /// Takes bytes and returns the text that is complete now.
     pub(super) fn push(&mut self, bytes: Vec<u8>) -> Result<String, ModelError> {
         let mut text = self.decode(bytes);
         if !self.started && text.starts_with('\u{feff}') {
@@ -43,7 +42,7 @@ impl Guard {
         }
         self.started |= !text.is_empty();
         let foreign = self.count(text.as_bytes())?;
-        // Where no line begins as the foreign field does, the text stays as it is.
+        // If no line begins like the non-standard field, the text stays as it is.
         if foreign || !self.held.is_empty() {
             return Ok(self.standard(&text));
         }
@@ -53,13 +52,13 @@ impl Guard {
         Ok(text)
     }
 
-    /// What ends the last event, whether or not the endpoint did.
+    /// Returns the rest of the text and the end of the last event, even if the endpoint did not send one.
     pub(super) fn finish(&mut self) -> String {
         let cut = !std::mem::take(&mut self.partial).is_empty();
         std::mem::take(&mut self.held) + if cut { "\u{fffd}\n\n" } else { "\n\n" }
     }
 
-    /// The text with the standard's fields for the foreign one.
+    /// Replaces the non-standard field by standard ones.
     fn standard(&mut self, mut text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         while !text.is_empty() {
@@ -79,7 +78,7 @@ impl Guard {
                 out.push_str(ERROR_EVENT);
                 self.inside = true;
             } else if !text.is_empty() {
-                // Some other field, or the end of the line, which comes next.
+                // It is another field, or the line ends.
                 out.push_str(&std::mem::take(&mut self.held));
                 self.inside = true;
             }
@@ -106,7 +105,7 @@ impl Guard {
             text.push_str(chunk.valid());
             match std::str::from_utf8(chunk.invalid()) {
                 Ok(_) => {}
-                // The next bytes may go on with it.
+                // The next bytes may complete the character.
                 Err(error) if error.error_len().is_none() && chunks.peek().is_none() => {
                     self.partial = chunk.invalid().to_vec();
                 }
@@ -116,7 +115,7 @@ impl Guard {
         text
     }
 
-    /// Counts the bytes of events; whether a line begins as the foreign field does.
+    /// Counts the bytes of events. Returns `true` if a line begins like the non-standard field.
     fn count(&mut self, bytes: &[u8]) -> Result<bool, ModelError> {
         let mut foreign = !self.inside && bytes.first() == ERROR_FIELD.as_bytes().first();
         let mut start = 0;
@@ -133,7 +132,7 @@ impl Guard {
                 self.cr = false;
             }
             let Some(end) = end else { return Ok(foreign) };
-            // LF behind CR ends no line of its own.
+            // LF after CR does not end another line.
             if !(bytes[end] == b'\n' && self.cr) {
                 self.event = if self.line == 0 { 0 } else { self.event };
                 self.line = 0;

@@ -1,4 +1,4 @@
-//! Which forms of a structure are tried, and what is learned of them.
+//! Selects the forms of a structure to try, and records which were accepted.
 
 use super::Inner;
 use super::form::{self, Form};
@@ -9,10 +9,10 @@ use crate::model::{ModelError, Request};
 use crate::secrets::shown_url;
 
 impl Inner {
-    /// The forms to try for a request, the best first; none where nothing is to be held.
+    /// Returns the forms to try for a request, the best first; empty if it has no constraint.
     ///
     /// # Errors
-    /// [`ModelError::Unconstrained`] where one is required and the endpoint takes none.
+    /// [`ModelError::Unconstrained`] if a structure is required and the endpoint supports no form.
     pub(super) async fn forms(&self, model: &str, request: &Request) -> Result<Vec<Form>, ModelError> {
         let Some(constraint) = &request.constraint else { return Ok(Vec::new()) };
         let server = self.server().await;
@@ -34,8 +34,8 @@ impl Inner {
         ModelError::Unconstrained { url: shown_url(self.chat.as_str()), message: message.to_owned() }
     }
 
-    /// What serves the models. Only where nothing was said of it yet the list of models is asked
-    /// for, once, but again where nobody answered.
+    /// Returns the server that runs the models. If nothing is known about it yet, it requests the list of models, once,
+    /// and again if there was no answer.
     async fn server(&self) -> Option<ServerKind> {
         if let Some(known) = self.known_server() {
             return Some(known);
@@ -44,7 +44,7 @@ impl Inner {
         self.known_server()
     }
 
-    /// What serves the models, as far as it is known: by the host, or as it said itself.
+    /// Returns the server that runs the models, if it is known: by the host, or by what it reported.
     pub(super) fn known_server(&self) -> Option<ServerKind> {
         ServerKind::of_host(&self.chat).or_else(|| {
             let learned = self.learned();
@@ -53,8 +53,7 @@ impl Inner {
         })
     }
 
-    /// Keeps what became of the forms of a request that was answered: those before the last
-    /// were refused.
+    /// Records the forms of a request that was answered: those in `refused` were refused, `took` was accepted.
     pub(super) fn learn_forms(&self, model: &str, constraint: &Constraint, refused: &[Form], took: Option<Form>) {
         let server = self.known_server();
         let mut learned = self.learned();

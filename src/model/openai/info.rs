@@ -1,46 +1,45 @@
-//! What an endpoint says of a model.
+//! The properties of a model that its endpoint reports.
 
 use super::server::ServerKind;
 use crate::dialect::Dialect;
 use crate::message::Reads;
 
-/// A model as its endpoint lists it. What an endpoint does not say is `None`.
+/// A model as its endpoint lists it. Properties that the endpoint does not report are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ModelInfo {
     /// The name to ask for.
     pub id: String,
-    /// Most tokens of prompt and answer together. vLLM says `max_model_len`,
-    /// OpenRouter `context_length`, llama.cpp `meta.n_ctx`; a local server says at paths of
-    /// its own what it has loaded ([`OpenAi::model_info`](crate::OpenAi::model_info)).
+    /// Limit on the tokens of prompt and answer together. vLLM reports `max_model_len`, OpenRouter `context_length`,
+    /// llama.cpp `meta.n_ctx`; a local server reports the loaded context at paths of its own
+    /// ([`OpenAi::model_info`](crate::OpenAi::model_info)).
     pub context: Option<u64>,
-    /// Whether requests may carry tools. OpenRouter lists `tools` among a
-    /// model's `supported_parameters`, LM Studio and Mistral say it in `capabilities`.
+    /// `true` if requests may carry tools. OpenRouter lists `tools` among a model's `supported_parameters`; LM Studio
+    /// and Mistral report it in `capabilities`.
     pub tools: Option<bool>,
-    /// Whether it reads images. llama.cpp says it in `/props` (`modalities.vision`), Ollama in
+    /// `true` if the model reads images. llama.cpp reports it in `/props` (`modalities.vision`), Ollama in
     /// `capabilities` (`vision`), OpenRouter in `architecture.input_modalities`, LM Studio in `type` (`vlm`).
     pub images: Option<bool>,
-    /// Whether it hears: `modalities.audio`, and `audio` among the others' words.
+    /// `true` if the model reads audio: `modalities.audio`, and `audio` in the other servers' lists.
     pub audio: Option<bool>,
-    /// Parameters. llama.cpp says `meta.n_params`, Ollama `details.parameter_size`.
+    /// Number of parameters. llama.cpp reports `meta.n_params`, Ollama `details.parameter_size`.
     pub parameters: Option<u64>,
-    /// What serves the model, where it shows itself.
+    /// The server that runs the model, if it can be recognised.
     pub server: Option<ServerKind>,
-    /// The version of that, as it says it; llama.cpp in `/props` (`build_info`), Ollama at
-    /// `/api/version`, vLLM at `/version`, SGLang at `/get_server_info`.
+    /// The server's version: llama.cpp reports it in `/props` (`build_info`), Ollama at `/api/version`, vLLM at
+    /// `/version`, SGLang at `/get_server_info`.
     pub version: Option<String>,
-    /// The call syntax that its chat template writes ([`Dialect::of_template`]). llama.cpp shows the
-    /// template in `/props`.
+    /// The call syntax in its chat template ([`Dialect::of_template`]). llama.cpp returns the template in `/props`.
     pub dialect: Option<Dialect>,
 }
 
 impl ModelInfo {
-    /// What the model is known to read beside text.
+    /// Returns the kinds of input that the model is known to read besides text.
     pub fn reads(&self) -> Reads {
         Reads::default().with_images(self.images == Some(true)).with_audio(self.audio == Some(true))
     }
 
-    /// What is said here, and what `other` says beside it.
+    /// Fills the missing properties from `other`.
     pub(super) fn or(self, other: ModelInfo) -> ModelInfo {
         ModelInfo {
             id: self.id,

@@ -1,4 +1,4 @@
-//! The list of an endpoint's models.
+//! Requests the list of an endpoint's models.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ use crate::secrets::shown_url;
 pub const LIST_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl Inner {
-    /// The models as they are listed now.
+    /// Requests the current list of models.
     pub(super) async fn list_models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         let models = self.list_models_at(&self.models).await;
         match &models {
             Ok(models) => self.learned().listed = Some(models.clone()),
-            // It has no list. Others may have one later: they load a model, or are busy.
+            // The endpoint has no list. After other errors it may have one later: it loads a model, or is busy.
             Err(ModelError::Refused { status: 400..=405 | 501, .. } | ModelError::BadAnswer { .. }) => {
                 self.learned().listed.get_or_insert_default();
             }
@@ -34,7 +34,7 @@ impl Inner {
         models
     }
 
-    /// The models as they were listed; asked for where they were not yet.
+    /// Returns the last list of models, and requests it if there is none yet.
     pub(super) async fn listed(&self) -> Vec<ModelInfo> {
         let known = self.learned().listed.clone();
         match known {
@@ -43,8 +43,8 @@ impl Inner {
         }
     }
 
-    /// The base URL with `/v1` behind it, if that one has models and this one has not: the
-    /// commonest mistake in a base URL.
+    /// Returns the base URL with `/v1` appended if that URL has models and the client's own has no `/v1`: the most
+    /// common mistake in a base URL.
     pub(super) async fn with_v1(&self) -> Option<String> {
         let path = self.models.path().strip_suffix("/models")?;
         if path.ends_with("/v1") {
@@ -98,7 +98,7 @@ impl Inner {
     }
 }
 
-/// A model of the list; nothing for an item without a name.
+/// Reads a model of the list; `None` for an item without a name.
 fn info(item: &Value) -> Option<ModelInfo> {
     let id = item.as_str().or_else(|| ["id", "name"].iter().find_map(|key| item.get(key)?.as_str()))?;
     let number = |place: &&str| item.pointer(place)?.as_u64();
@@ -120,9 +120,9 @@ fn info(item: &Value) -> Option<ModelInfo> {
     })
 }
 
-/// Whether it takes a medium: OpenRouter's `architecture.input_modalities`
-/// (openrouter.ai/docs/api-reference/list-available-models), Mistral's `capabilities.vision`, and
-/// lists of capabilities that name `vision` or `audio`.
+/// Returns `true` if the model reads a medium: OpenRouter's `architecture.input_modalities`
+/// (openrouter.ai/docs/api-reference/list-available-models), Mistral's `capabilities.vision`, and lists of capabilities
+/// that contain `vision` or `audio`.
 fn takes(item: &Value, medium: &str) -> Option<bool> {
     if let Some(inputs) = item.pointer("/architecture/input_modalities").and_then(Value::as_array) {
         return Some(inputs.iter().any(|input| input == medium));
@@ -140,8 +140,8 @@ fn tools(item: &Value) -> Option<bool> {
         return Some(parameters.iter().any(|p| p == "tools"));
     }
     match item.get("capabilities")? {
-        // LM Studio says `tool_use`, Ollama `tools`. Others list capabilities
-        // of quite another kind, so a name that is missing says nothing.
+        // LM Studio lists `tool_use`, Ollama `tools`. Other endpoints list unrelated capabilities, so a missing name
+        // means nothing.
         Value::Array(names) => names.iter().any(|n| n == "tool_use" || n == "tools").then_some(true),
         Value::Object(flags) => flags.get("function_calling")?.as_bool(),
         _ => None,

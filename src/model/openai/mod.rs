@@ -1,7 +1,7 @@
-//! A model behind an OpenAI-compatible endpoint.
+//! A model on an OpenAI-compatible endpoint.
 //!
-//! In: a [`Request`], of messages, tools and perhaps a structure. Out: [`ModelEvent`]s, in the
-//! order of the stream, or one error that says where and what helps.
+//! The input is a [`Request`] with messages, tools and possibly a structure. The output is [`ModelEvent`]s in the order
+//! of the stream, or one error that says where it occurred and what helps.
 //!
 //! ```text
 //! Request ─▶ request   the body; form, hold: in which form it asks for a structure
@@ -9,10 +9,10 @@
 //!                 └▶ guard ─▶ read ─▶ ModelEvent…   bytes, server-sent events, chunks (skeleton)
 //! ```
 //!
-//! What an endpoint is and has is asked beside that: `list` (its models), `probe` and `info` (a
-//! model's context, size and template), `server` (which program it is, and what it calls its
-//! settings), `faults` (what its own tool calling fails at), `native` (whether it works, tried out). `trace` writes down what goes over the wire. Out of scope: what the text means,
-//! and other interfaces' streams.
+//! Further modules find out the properties of an endpoint: `list` (its models), `probe` and `info` (a model's context,
+//! size and template), `server` (the program, and the names of its settings), `faults` (known faults of its own tool
+//! calling), `native` (a trial of native calls). `trace` records the traffic. Out of scope: the meaning of the text,
+//! and other APIs' streams.
 
 mod error;
 mod faults;
@@ -60,42 +60,38 @@ pub use probe::PROBE_TIMEOUT;
 pub use server::ServerKind;
 pub use trace::Tracer;
 
-/// Limit of a TCP and TLS connection attempt, unless configured otherwise.
+/// Time limit of a TCP and TLS connection attempt, unless configured otherwise.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest silence of the endpoint, unless configured otherwise. A local server
-/// may load a model and read a long prompt before its first byte.
+/// Longest silence of the endpoint, unless configured otherwise. A local server may load a model and read a long prompt
+/// before its first byte.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Further attempts after the first, unless configured otherwise.
 pub const RETRIES: u32 = 2;
 
-/// Longest wait before the second attempt, unless configured otherwise or the
-/// endpoint says `Retry-After`; each further one is twice the one before. By
-/// chance, a wait is between half of that and all of it.
+/// Longest wait before the second attempt, unless configured otherwise or the endpoint sends `Retry-After`; each
+/// further one is twice as long as the previous one. The actual wait is random, between half of that and all of it.
 pub const BACKOFF: Duration = Duration::from_millis(500);
 
-/// Longest `Retry-After` (seconds or a date) that is waited for; a longer one is reported at once.
+/// Longest `Retry-After` (seconds or a date) that is waited for; a longer one is reported as an error at once.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// A model behind an endpoint with `/chat/completions`: LM Studio, Ollama,
-/// llama.cpp, vLLM, DeepSeek's API and others. Cheap to clone.
+/// A model on an endpoint with `/chat/completions`: LM Studio, Ollama, llama.cpp, vLLM, DeepSeek's API and others.
+/// Cheap to clone.
 ///
-/// Answers are streamed. Refusals for the moment (HTTP 429 and 5xx) and failed
-/// connections are tried again before the answer has begun, never after. There
-/// is no limit to the time of an answer, only to silence. Dropping the stream
-/// closes the connection, and the endpoint stops.
+/// Answers are streamed. Temporary refusals (HTTP 429 and 5xx) and failed connections are retried before the answer has
+/// begun, never after. There is no limit on the time of an answer, only on silence. Dropping the stream closes the
+/// connection, and the endpoint stops.
 ///
-/// An answer is held to the structure that the request demands, in the form that the endpoint
-/// takes: that is known by its host and its list of models, and a refusal is remembered. The
-/// request then goes out in the next form, at last in none, or fails where the structure is
-/// required. docs/models.md has the forms.
+/// An answer is constrained to the structure in the request, in a form that the endpoint supports. The forms are known
+/// from its host and its list of models, and a refusal is remembered: the request is then sent in the next form, at
+/// last in none, or fails if the structure is required. docs/models.md has the forms.
 ///
-/// Tools are sent where the request holds them. Calls that an endpoint puts into
-/// `tool_calls`, asked for or not, come as [`ModelEvent::Call`].
+/// Tools are sent if the request has them. Calls that an endpoint puts into `tool_calls`, requested or not, become
+/// [`ModelEvent::Call`].
 ///
-/// Redirects are not followed, and no proxy is taken from the environment.
-/// Needs a tokio runtime with time and I/O.
+/// Redirects are not followed, and no proxy is taken from the environment. It needs a tokio runtime with time and I/O.
 #[derive(Clone)]
 pub struct OpenAi {
     inner: Arc<Inner>,
@@ -113,41 +109,41 @@ struct Inner {
     backoff: Duration,
     /// Headers of every request.
     headers: HeaderMap,
-    /// What must not stand in a message or a trace.
+    /// Values that must not appear in a message or a trace.
     secrets: Secrets,
     trace: Option<Tracer>,
-    /// Fields of the chunks are handed on that no event tells of.
+    /// `true` if fields of the chunks that no event contains are passed on.
     fields: bool,
-    /// Native calls are tried before they are relied on, and what was found is kept there.
+    /// The store of trials, if native calls are tried before they are relied on.
     trials: Option<Arc<dyn NativeTrials>>,
     /// Shared by all clients of the endpoint.
     learned: Arc<Mutex<Learned>>,
 }
 
-/// What is known of an endpoint's models.
+/// Knowledge about an endpoint's models.
 #[derive(Default)]
 struct Learned {
-    /// Whether requests may carry tools, as far as the endpoint says.
+    /// `true` if requests may carry tools, as far as the endpoint reports it, by model.
     tools: HashMap<String, Option<bool>>,
-    /// What the endpoint says of its models.
+    /// The properties that the endpoint reports for its models.
     info: HashMap<String, ModelInfo>,
-    /// Those that it is being asked about.
+    /// Running requests for the properties of models.
     asked: HashMap<String, WeakShared<BoxFuture<'static, Option<ModelInfo>>>>,
-    /// Those whose native calls are being tried.
+    /// Running trials of models' native calls.
     trying: HashMap<String, WeakShared<BoxFuture<'static, Option<bool>>>>,
-    /// The models as they were listed last; empty where there is no list.
+    /// The last list of models; empty if the endpoint has no list.
     listed: Option<Vec<ModelInfo>>,
-    /// Models that took a request with tools.
+    /// Models that accepted a request with tools.
     took: HashSet<String>,
-    /// What requests for its models must do without.
+    /// The restrictions of requests to its models.
     terms: HashMap<String, Terms>,
-    /// In which forms answers are held to a structure.
+    /// The forms in which answers can be constrained to a structure.
     forms: form::Forms,
 }
 
 impl Inner {
     fn learned(&self) -> MutexGuard<'_, Learned> {
-        // Nothing is done under the lock that could panic half-way.
+        // No code under the lock can panic half-way.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,16 +168,16 @@ pub struct OpenAiBuilder {
 }
 
 impl OpenAi {
-    /// The model `model` of the endpoint at `base_url`, such as
-    /// `http://localhost:11434/v1`, without a key and with all defaults.
+    /// Creates a client for the model `model` of the endpoint at `base_url`, such as `http://localhost:11434/v1`,
+    /// without a key and with all defaults.
     ///
     /// # Errors
-    /// The URL is none of HTTP.
+    /// The URL is not an HTTP URL.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Result<Self, ClientError> {
         OpenAi::builder(base_url, model).build()
     }
 
-    /// Options of a client for the model `model` of the endpoint at `base_url`.
+    /// Returns options of a client for the model `model` of the endpoint at `base_url`.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiBuilder {
         OpenAiBuilder {
             base_url: base_url.into(),
@@ -200,27 +196,26 @@ impl OpenAi {
         }
     }
 
-    /// The model's name.
+    /// Returns the model's name.
     pub fn model(&self) -> &str {
         &self.inner.model
     }
 
-    /// The same endpoint with another model; connections are shared.
+    /// Returns a client for another model of the same endpoint; connections are shared.
     #[must_use]
     pub fn with_model(&self, model: impl Into<String>) -> Self {
         OpenAi { inner: Arc::new(Inner { model: model.into(), ..(*self.inner).clone() }) }
     }
 
-    /// The same client with all that goes over the wire written down from here on, without
-    /// secrets; what it knows of the endpoint is shared.
+    /// Returns a client that records all its traffic from here on, without secrets; knowledge about the endpoint is
+    /// shared.
     #[must_use]
     pub fn with_trace(&self, tracer: Tracer) -> Self {
         OpenAi { inner: Arc::new(Inner { trace: Some(tracer), ..(*self.inner).clone() }) }
     }
 
-    /// The same endpoint for one request of somebody else's: its body, its headers, which go
-    /// with all that is asked for it, and how often it is tried again. Fields that no event
-    /// tells of are handed on.
+    /// Returns a client for one request of another program: with its body, its headers, which are sent with every
+    /// request for it, and its number of retries. Fields that no event contains are passed on.
     ///
     /// # Errors
     /// A header cannot be sent.
@@ -235,52 +230,49 @@ impl OpenAi {
         Ok(OpenAi { inner: Arc::new(inner) })
     }
 
-    /// Where the chat goes.
+    /// Returns the URL that chat requests are sent to.
     pub fn url(&self) -> &Url {
         &self.inner.chat
     }
 
-    /// The endpoint's models, as it lists them under `/models`. To choose one
-    /// before there is any, build a client with an empty name, then use
-    /// [`with_model`](OpenAi::with_model).
+    /// Requests the endpoint's models, listed under `/models`. To choose a model before there is one, build a client
+    /// with an empty name, then use [`with_model`](OpenAi::with_model).
     ///
     /// # Errors
-    /// As for an answer, and where the endpoint has no list; nothing is tried
-    /// again, and an endpoint that says nothing for [`LIST_TIMEOUT`] counts as failed.
+    /// As for an answer, and if the endpoint has no list. Nothing is retried, and an endpoint that is silent for
+    /// [`LIST_TIMEOUT`] counts as failed.
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         self.inner.list_models().await
     }
 
-    /// The listed model of this name, or the only one that is listed; asked for once, in at most
+    /// Returns the listed model of this name, or the only one in the list; it is requested once, in at most
     /// [`PROBE_TIMEOUT`].
     pub async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
         self.inner.listed_model(model).await
     }
 
-    /// The base URL with `/v1` behind it, where that lists models and the client's own has
-    /// no `/v1`: for a program that corrects the address that a person gave.
+    /// Returns the base URL with `/v1` appended if that URL lists models and the client's own has no `/v1`: for a
+    /// program that corrects the address that a user entered.
     pub async fn missing_v1(&self) -> Option<String> {
         self.inner.with_v1().await
     }
 
-    /// The version of what serves the model, where the endpoint was asked and says it.
+    /// Returns the version of the server that runs the model, if it was asked for and reported.
     pub fn known_version(&self, model: &str) -> Option<String> {
         self.inner.learned().info.get(model)?.version.clone()
     }
 
-    /// What requests for the model do without since the endpoint refused it: `system_role`,
+    /// Returns the features that requests to the model omit because the endpoint refused them: `system_role`,
     /// `stream_options`, `logprobs`.
     pub fn does_without(&self) -> Vec<&'static str> {
         self.inner.learned().terms.get(&self.inner.model).map(|terms| terms.names()).unwrap_or_default()
     }
 
-    /// What the endpoint says of the model; `None` where nobody answers.
+    /// Returns the properties that the endpoint reports for the model; `None` if there is no answer.
     ///
-    /// Asked once per model, in at most [`PROBE_TIMEOUT`], without a token of the
-    /// model's: the list of models (of those on this machine, llama.cpp's alone), then
-    /// `/api/show` and `/api/ps` (Ollama), `/api/v0/models` (LM Studio) and `/props`
-    /// (llama.cpp) beside `/v1`. Clients of [`with_model`](OpenAi::with_model) share what
-    /// is known.
+    /// They are requested once per model, in at most [`PROBE_TIMEOUT`], without generating a token: the list of models
+    /// (for servers on this machine, only llama.cpp's), then `/api/show` and `/api/ps` (Ollama), `/api/v0/models` (LM
+    /// Studio) and `/props` (llama.cpp) next to `/v1`. Clients of [`with_model`](OpenAi::with_model) share the result.
     pub async fn model_info(&self) -> Option<ModelInfo> {
         self.inner.model_info(&self.inner.model).await
     }
@@ -290,7 +282,7 @@ impl Model for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let inner = self.inner.clone();
         let (tell, told) = mpsc::unbounded();
-        // In a box of its own, which goes once the answer has begun.
+        // In a box of its own, which is freed once the answer has begun.
         let answer = stream::once(Box::pin(async move {
             match inner.open(&request, &tell).await {
                 Ok(events) => events,
@@ -300,8 +292,8 @@ impl Model for OpenAi {
         stream::select(told.map(|progress| Ok(ModelEvent::Progress(progress))), answer.flatten()).boxed()
     }
 
-    /// As [`model_info`](OpenAi::model_info) says, and as [trials](OpenAiBuilder::native_trials) found. A
-    /// refusal of tools is kept too.
+    /// As [`model_info`](OpenAi::model_info) reports and as [trials](OpenAiBuilder::native_trials) found. A refusal of
+    /// tools is remembered, too.
     fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         let inner = self.inner.clone();
         let model = model.unwrap_or(&inner.model).to_owned();
@@ -318,7 +310,7 @@ impl Model for OpenAi {
             model: Some(model.clone()),
             provider: Some(match ServerKind::of_host(url) {
                 Some(ServerKind::DeepSeek) => "deepseek",
-                // As others do for what speaks that interface.
+                // Other instrumentations use this name for every server with this API.
                 _ => "openai",
             }),
             address: url.host_str().map(str::to_owned),
@@ -326,7 +318,7 @@ impl Model for OpenAi {
         }
     }
 
-    /// As [`model_info`](OpenAi::model_info) says.
+    /// As [`model_info`](OpenAi::model_info) reports.
     fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
         let inner = self.inner.clone();
         let model = model.unwrap_or(&inner.model).to_owned();
@@ -340,41 +332,41 @@ impl Model for OpenAi {
 }
 
 impl OpenAiBuilder {
-    /// Sets the API key, sent as a bearer token. It is shown in no message.
+    /// Sets the API key, sent as a bearer token. It appears in no message.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(key.into());
         self
     }
 
-    /// Adds a header to every request, or replaces one, the key's `Authorization` too. Its
-    /// value is shown in no message. For one request see [`Request::with_header`].
+    /// Adds a header to every request, or replaces one, even the key's `Authorization`. Its value appears in no
+    /// message. For a single request see [`Request::with_header`].
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Adds a field to the request's body, or replaces one; `null` takes one
-    /// away, such as `stream_options` for an endpoint that refuses it.
+    /// Adds a field to the request's body, or replaces one; `null` removes one, such as `stream_options` for an
+    /// endpoint that refuses it.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
         self
     }
 
-    /// Sets the certificates that are trusted beside the system's.
+    /// Sets the certificates that are trusted in addition to the system's.
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// Sets the HTTP client, for a program that shares one, or needs a proxy or a resolver of its own.
-    /// Its own limits, redirects and certificates count then, and [`connect_timeout`](Self::connect_timeout)
-    /// and [`trust`](Self::trust) do not; key and headers are sent all the same.
+    /// Sets the HTTP client, for a program that shares one, or needs a proxy or a resolver of its own. Its own limits,
+    /// redirects and certificates apply, and [`connect_timeout`](Self::connect_timeout) and [`trust`](Self::trust) are
+    /// ignored; key and headers are still sent.
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http = Some(client);
         self
     }
 
-    /// Sets the limit of a connection attempt. Default [`CONNECT_TIMEOUT`].
+    /// Sets the time limit of a connection attempt. Default [`CONNECT_TIMEOUT`].
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self
@@ -387,8 +379,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets how often a request is tried again before its answer has begun.
-    /// Default [`RETRIES`].
+    /// Sets the number of retries of a request before its answer has begun. Default [`RETRIES`].
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
@@ -400,24 +391,24 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Tries native calls before they are relied on ([`Model::native_tools`]): where the endpoint says that
-    /// the model takes tools, and says its own version, one call is asked for and an answer by its result,
-    /// two requests of at most 1,024 tokens each. What came of it is kept there; without this nothing is tried.
+    /// Tries native calls before they are relied on ([`Model::native_tools`]). If the endpoint reports that the model
+    /// accepts tools, and reports its own version, a trial requests one call and an answer that uses its result: two
+    /// requests of at most 1,024 tokens each. The result is kept in `kept`; without this option nothing is tried.
     pub fn native_trials(mut self, kept: Arc<dyn NativeTrials>) -> Self {
         self.trials = Some(kept);
         self
     }
 
-    /// Writes all that goes over the wire, without secrets.
+    /// Records all traffic, without secrets.
     pub fn trace(mut self, tracer: Tracer) -> Self {
         self.trace = Some(tracer);
         self
     }
 
-    /// The client.
+    /// Builds the client.
     ///
     /// # Errors
-    /// The URL is none of HTTP, or the key or a header cannot be sent.
+    /// The URL is not an HTTP URL, or the key or a header cannot be sent.
     pub fn build(self) -> Result<OpenAi, ClientError> {
         let base = base(&self.base_url)?;
         let headers = self.header_map()?;
@@ -464,7 +455,7 @@ impl OpenAiBuilder {
     }
 }
 
-/// Adds headers to those that are there; one of the same name is replaced.
+/// Adds headers to a map; one of the same name is replaced.
 fn insert(map: &mut HeaderMap, headers: &[(String, String)]) -> Result<(), ClientError> {
     for (name, value) in headers {
         let value = HeaderValue::from_str(value.trim())
@@ -481,7 +472,7 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
     value
 }
 
-/// The endpoint's URL without a slash at its end; that of `/chat/completions` is taken too.
+/// Parses the endpoint's base URL and removes a slash at its end. The URL of `/chat/completions` is accepted, too.
 fn base(text: &str) -> Result<Url, ClientError> {
     // `localhost:11434` would be a URL with the scheme `localhost`.
     let is_bare = !text.contains("://");

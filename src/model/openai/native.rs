@@ -1,4 +1,4 @@
-//! Native calls of a model, tried out: one call, and an answer by its result.
+//! Tries native calls of a model: one call, and an answer that uses its result.
 
 use std::time::Duration;
 
@@ -11,27 +11,27 @@ use crate::model::{Model, ModelError, ModelEvent, NativeFault, Request};
 use crate::tools::{Catalog, Tool};
 use crate::wire::ToolDefinition;
 
-/// What is asked in a trial.
+/// The question of a trial.
 pub const TRIAL_QUESTION: &str = "How is the weather in Oslo? Call the tool get_weather for it.";
 
-/// The argument of the call that answers it, what that returns, and what of it the answer has to say.
+/// The argument of the expected call, its result, and the parts of the result that the answer must contain.
 const CITY: &str = "Oslo";
 const RESULT: &str = "13 degrees, rain";
 const SAID: [&str; 2] = ["13", "rain"];
 
-/// Most time for both answers: a model may have to be loaded first.
+/// Time limit for both answers: a model may have to be loaded first.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Most tokens of each, reasoning included.
+/// Limit on the tokens of each answer, reasoning included.
 const TOKENS: u32 = 1_024;
 
-/// Where it is kept which models call natively behind which version of their server, so that each is
-/// tried once. Both functions are called where answers are made, and must not wait long.
+/// A store of trial results: the models whose native calls work, by the version of their server, so that each is tried
+/// once. Both functions are called while an answer is waited for, so they must be fast.
 pub trait NativeTrials: Send + Sync {
-    /// What was found before: `Some(None)` where the calls work.
+    /// Returns an earlier result: `Some(None)` if the calls work.
     fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>>;
 
-    /// Keeps what was found; `None` where the calls work.
+    /// Stores a result; `None` if the calls work.
     fn keep(&self, model: &str, version: &str, fault: Option<NativeFault>);
 }
 
@@ -39,16 +39,16 @@ pub trait NativeTrials: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct NativeAnswer {
-    /// Its text, without reasoning.
+    /// The text, without reasoning.
     pub text: String,
-    /// The calls in the field that the interface has for them.
+    /// The calls in the API's field for calls.
     pub calls: Vec<NativeCall>,
-    /// Why it ended.
+    /// The reason why the answer ended.
     pub end: FinishReason,
 }
 
 impl NativeAnswer {
-    /// Asks for a call of [`trial_tool`].
+    /// Requests a call of [`trial_tool`].
     ///
     /// # Errors
     /// Those of the model, and an answer that broke off.
@@ -56,7 +56,7 @@ impl NativeAnswer {
         ask(model, name, tokens, question()).await
     }
 
-    /// Asks for an answer after a call of [`trial_tool`] and its result.
+    /// Requests an answer after a call of [`trial_tool`] and its result.
     ///
     /// # Errors
     /// Those of the model, and an answer that broke off.
@@ -69,7 +69,7 @@ impl NativeAnswer {
         ask(model, name, tokens, messages).await
     }
 
-    /// Whether it is the call that was asked for, and no other.
+    /// Returns `true` if the answer is exactly the requested call.
     pub fn is_the_call(&self) -> bool {
         let is_city = |call: &NativeCall| {
             let arguments: Result<Value, _> = serde_json::from_str(&call.arguments);
@@ -78,14 +78,14 @@ impl NativeAnswer {
         matches!(&*self.calls, [call] if call.name == "get_weather" && is_city(call))
     }
 
-    /// Whether it is an answer that uses the result.
+    /// Returns `true` if the answer uses the result.
     pub fn is_the_answer(&self) -> bool {
         let text = self.text.to_lowercase();
         self.calls.is_empty() && SAID.iter().any(|said| text.contains(said))
     }
 }
 
-/// The tool that a trial offers.
+/// Returns the tool that a trial offers.
 pub fn trial_tool() -> Tool {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     Tool::new("get_weather").with_description("Tells the weather of a city.").with_schema(schema)
@@ -105,7 +105,7 @@ async fn ask(
     request.model = Some(name.to_owned()).filter(|name| !name.is_empty());
     request.tools = ToolDefinition::all(&Catalog::from_tools([trial_tool()]));
     request.max_tokens = Some(tokens);
-    // What fails at the tools once would fail again.
+    // A request that failed because of its tools would fail again.
     request.by_prompt = true;
     let (mut answer, mut is_over) = (NativeAnswer::default(), false);
     let mut events = model.stream(request);
@@ -117,18 +117,18 @@ async fn ask(
             _ => {}
         }
     }
-    // Half an answer says nothing of tools.
+    // An incomplete answer says nothing about tools.
     if is_over { Ok(answer) } else { Err(ModelError::cut_off("the answer broke off")) }
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tried {
-    /// The call came, and an answer by its result.
+    /// The call came, and an answer that used its result.
     Works,
-    /// One of them did not.
+    /// The call or the answer was missing.
     Fails(NativeFault),
-    /// An answer was cut off, came too late, or the endpoint failed at something else.
+    /// An answer was cut off or came too late, or the endpoint failed for another reason.
     Unclear,
 }
 
@@ -152,7 +152,7 @@ async fn both(model: &(impl Model + ?Sized), name: &str) -> Tried {
     }
 }
 
-/// Errors of another cause say nothing of tools.
+/// Converts an error. One with another cause says nothing about tools.
 fn failed(error: &ModelError) -> Tried {
     let is_at_tools = error.refuses_tools() || ServerFault::told_by(&error.to_string()).is_some();
     if is_at_tools { Tried::Fails(NativeFault::Failed) } else { Tried::Unclear }

@@ -1,4 +1,4 @@
-//! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
+//! Sends a request until its answer begins: attempts, refusals, and the kind of the answer.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant, SystemTime};
@@ -27,36 +27,37 @@ use crate::secrets::Secrets;
 use crate::secrets::shown_url;
 use crate::spans;
 
-/// Most bytes of a refusal that are read, and the time for that.
+/// Limit on the bytes of a refusal that are read, and on the time for that.
 const MAX_REFUSAL: usize = 64 << 10;
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
-/// Most models that an error names.
+/// Limit on the models that an error lists.
 const MAX_NAMES: usize = 10;
 
-/// Time between two questions to a server that loads its model.
+/// Pause between two requests to a server that loads its model.
 const LOADING_PAUSE: Duration = Duration::from_millis(500);
 
-/// Most other tokens that llama.cpp is asked for, which knows no limit: each costs some sixty bytes a token.
+/// Number of alternative tokens that are requested from llama.cpp, which has no limit: each costs some sixty bytes per
+/// token.
 const MANY_ALTERNATIVES: u32 = 100;
 
-/// The same where its grammar holds the answer to calls: the likeliest token that can begin one is told by itself,
-/// and each token of the call costs as much.
+/// The number for llama.cpp if its grammar constrains the answer to calls: the likeliest token that can begin one is
+/// listed in any case, and each token of the call costs as much.
 const HELD_ALTERNATIVES: u32 = 8;
 
-/// Where is told what happens before the answer.
+/// Receives the progress before the answer.
 pub(super) type Tell = mpsc::UnboundedSender<Progress>;
 
 type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
-/// Forms of a structure that the endpoint refused, and its words about the first.
+/// Forms of a structure that the endpoint refused, and its message about the first.
 #[derive(Default)]
 struct Refused {
     forms: Vec<Form>,
     message: Option<String>,
 }
 
-/// A failed attempt, and when to try again.
+/// A failed attempt, and the time of the next one, if any.
 struct Failed {
     error: ModelError,
     again: Option<Again>,
@@ -65,19 +66,18 @@ struct Failed {
 enum Again {
     /// After the usual wait.
     Later,
-    /// After this time, as the endpoint said.
+    /// After this time, which the endpoint requested.
     After(Duration),
-    /// Once it has loaded its model.
+    /// Once the server has loaded its model.
     Loaded,
 }
 
 impl Inner {
-    /// Sends the request until it is answered or refused for good.
-    /// What is to be told before that goes to `tell`.
+    /// Sends the request until it is answered or finally refused. Progress before that is sent to `tell`.
     pub(super) async fn open(&self, request: &Request, tell: &Tell) -> Result<Events, ModelError> {
         let model = request.model.as_deref().unwrap_or(&self.model);
         let has_tools = !request.tools.is_empty();
-        // Others might refuse a field that they do not know.
+        // Other servers may refuse an unknown field.
         let is_llama = self.learned().info.get(model).is_some_and(|info| info.server == Some(ServerKind::LlamaCpp));
         let mut parameters = Cow::Borrowed(&self.parameters);
         if is_llama && !parameters.contains_key("return_progress") {
@@ -135,17 +135,18 @@ impl Inner {
                 self.refused_tools(model);
                 return Err(failed.error);
             }
+            // The same request will be sent with the tools in the prompt, so retrying this one is not worth the time.
             if has_tools && request.by_prompt && ServerFault::told_by(&failed.error.to_string()).is_some() {
                 return Err(failed.error);
             }
-            // Some servers answer so with HTTP 500, and do again.
+            // Some servers refuse images with HTTP 500, which would be retried in vain.
             if request.has_images() && failed.error.refuses_images() {
                 return Err(failed.error);
             }
             let pause = match failed.again {
                 Some(Again::Loaded) => {
                     let since = *loading.get_or_insert_with(|| {
-                        // Nobody listens any more: the request is dropped as well.
+                        // The receiver is gone only if the request is dropped as well.
                         let _ = tell.unbounded_send(Progress::Loading);
                         Instant::now()
                     });
@@ -191,7 +192,7 @@ impl Inner {
         if response.status().is_success() { Ok(response) } else { Err(self.refused(response).await) }
     }
 
-    /// Sends a request, traced where that is wanted.
+    /// Sends a request, and records it if there is a trace.
     pub(super) async fn send(&self, request: RequestBuilder) -> reqwest::Result<Response> {
         let mut request = request.build()?;
         for (name, value) in &self.headers {
@@ -205,7 +206,7 @@ impl Inner {
         Ok(Response::new(sent?, exchange))
     }
 
-    /// What a request met that has no answer; `is_plain` as [`is_plain`] says.
+    /// Returns the error of a request without an answer; for `is_plain` see [`is_plain`].
     pub(super) fn not_sent(&self, url: &Url, error: reqwest::Error, is_plain: bool) -> ModelError {
         let (local, url, cause) = (is_local(url), shown_url(url.as_str()), cause(&error));
         let plain = self.hide(plain(&error));
@@ -296,8 +297,8 @@ impl Inner {
         }
     }
 
-    /// The answer, streamed or whole, judged by its first byte: endpoints and
-    /// what stands before them mislabel theirs.
+    /// Reads the answer, streamed or whole. Its first byte decides which, because endpoints and gateways mislabel their
+    /// answers.
     async fn read(&self, response: Response, alternatives: bool) -> Result<Events, ModelError> {
         if let Some(encoding) = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok())
             && !encoding.trim().eq_ignore_ascii_case("identity")
@@ -333,8 +334,8 @@ impl Inner {
         }
     }
 
-    /// How many other tokens the endpoint is asked for, if the request wants them and it is not
-    /// known to refuse them.
+    /// Returns the number of alternative tokens to request, if the request wants them and the endpoint is not known to
+    /// refuse them.
     fn alternatives(&self, request: &Request, terms: Terms) -> Option<u32> {
         let held = request.constraint.as_ref().filter(|held| held.grammar.is_some()).map(|held| held.of);
         let is_asked = request.alternatives && !terms.no_alternatives;
@@ -359,15 +360,15 @@ fn known(models: &[ModelInfo]) -> String {
     }
 }
 
-/// Whether what answered is no TLS: rustls and OpenSSL in their words.
+/// Returns `true` if the server does not speak TLS, by the messages of rustls and OpenSSL.
 fn is_no_tls(cause: &str) -> bool {
     ["InvalidContentType", "corrupt message", "wrong version number"].iter().any(|words| cause.contains(words))
 }
 
-/// Whether a server of this machine has not answered the hello of TLS and answers plain HTTP:
-/// llama.cpp's takes it for the beginning of a request and waits for the rest.
+/// Returns `true` if a server on this machine has not answered the TLS handshake, but answers plain HTTP. llama.cpp's
+/// server takes the handshake for the beginning of a request and waits for the rest.
 ///
-/// It is asked without anything of the request, whose key is meant for TLS alone.
+/// The test request has nothing of the original one, whose key is meant for TLS only.
 pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
     if !(url.scheme() == "https" && is_local(url) && error.is_connect() && error.is_timeout()) {
         return false;
@@ -380,35 +381,36 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
     }
 }
 
-/// Whether a connection was closed before a byte of an answer came. Of one that was kept since
-/// the last request a server may have taken leave: the request is sent once more, over another.
+/// Returns `true` if a connection was closed before the first byte of an answer. A server may have closed a connection
+/// that was kept since the last request, so the request is sent once more, over a new one.
 pub fn is_stale(error: &reqwest::Error) -> bool {
     const GONE: [&str; 4] = ["connection reset", "broken pipe", "channel closed", "connection was not ready"];
     let cause = Cause::chain(error).to_lowercase();
     let is_gone = hung_up(&cause) || GONE.iter().any(|words| cause.contains(words));
+    // A connection that could not be opened, or was silent, was not a kept one that went stale.
     is_gone && !error.is_connect() && !error.is_timeout()
 }
 
-/// Whether what answered is no HTTP: hyper's words, which also come where it speaks before it
-/// is asked, as servers of mail do; the last ones where it did so before the request was begun.
+/// Returns `true` if the server does not speak HTTP, by hyper's messages. They also occur if it speaks first, as mail
+/// servers do; the last one if it did so before the request began.
 fn is_no_http(cause: &str) -> bool {
     const WORDS: [&str; 4] =
         ["invalid HTTP", "invalid header", "received unexpected message", "connection was not ready"];
     WORDS.iter().any(|words| cause.contains(words))
 }
 
-/// Whether it took the request and closed the connection: a server that died of it, and also
-/// one that cannot read HTTP and hangs up.
+/// Returns `true` if the server accepted the request and closed the connection: it crashed, or it cannot read HTTP and
+/// hangs up.
 fn hung_up(cause: &str) -> bool {
     cause.contains("connection closed before message completed")
 }
 
-/// Whether the server is up and its model is not yet: llama.cpp says 503 and `Loading model`.
+/// Returns `true` if the server is up but its model is not loaded yet: llama.cpp answers 503 and `Loading model`.
 pub(super) fn loads_its_model(status: StatusCode, words: &str) -> bool {
     status == StatusCode::SERVICE_UNAVAILABLE && words.to_lowercase().contains("loading model")
 }
 
-/// Whether the URL is this machine's own.
+/// Returns `true` if the URL is on this machine.
 pub(super) fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
 }

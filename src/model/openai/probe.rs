@@ -1,5 +1,4 @@
-//! What an endpoint says of a model, asked without a token of the model's: whether it takes
-//! tools, how long its context is, how large it is.
+//! Asks an endpoint for a model's properties without generating a token: support of tools, length of the context, size.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,17 +17,17 @@ use super::server::ServerKind;
 use super::{Inner, MAX_EVENT, OpenAi};
 use crate::dialect::{Dialect, parameters_in_name};
 
-/// Time for all questions together. None makes the endpoint load a model.
+/// Time limit for all questions together. None of them makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Time for each: what the others say counts where one has no answer.
+/// Time limit for each question: the other answers are used if one is missing.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Nobody answered the probe.
+/// There was no answer to the probe.
 struct Unreached;
 
 impl Inner {
-    /// Whether requests for `model` may carry tools, as far as the endpoint says.
+    /// Returns `true` if requests to `model` may carry tools, as far as the endpoint reports it.
     pub(super) async fn native_tools(self: &Arc<Self>, model: &str) -> Option<bool> {
         if let Some(known) = self.learned().tools.get(model) {
             return *known;
@@ -42,8 +41,8 @@ impl Inner {
         said
     }
 
-    /// Whether native calls of a model that takes tools work behind this version of its server, as a trial
-    /// found: one, also where many want to know it at once.
+    /// Returns `true` if native calls of a model work with this version of its server, as a trial found. Concurrent
+    /// callers share one trial.
     async fn tried(self: &Arc<Self>, model: &str, version: String) -> Option<bool> {
         let Some(kept) = self.trials.clone() else { return Some(true) };
         if let Some(fault) = kept.known(model, &version) {
@@ -59,7 +58,7 @@ impl Inner {
                         let fault = match tried(&client, &name).await {
                             Tried::Works => None,
                             Tried::Fails(fault) => Some(fault),
-                            // The next turn finds out, and leaves native calls if they fail.
+                            // The next turn will find out, and will avoid native calls if they fail.
                             Tried::Unclear => return Some(true),
                         };
                         kept.keep(&name, &version, fault);
@@ -74,8 +73,8 @@ impl Inner {
         trial.await
     }
 
-    /// What the endpoint says of `model`. Asked once per model, also where many want to know it at
-    /// once; but again where nobody answered: the server may not have been up yet.
+    /// Returns the properties that the endpoint reports for `model`. They are requested once per model, and concurrent
+    /// callers share the request; it is repeated if there was no answer, since the server may not have been up yet.
     pub(super) async fn model_info(self: &Arc<Self>, model: &str) -> Option<ModelInfo> {
         let asked = {
             let mut learned = self.learned();
@@ -105,7 +104,7 @@ impl Inner {
         said
     }
 
-    /// The listed model of this name, or the only one that is listed.
+    /// Returns the listed model of this name, or the only one in the list.
     pub(super) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
         let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.listed()).await.ok()?;
         match listed.iter().position(|info| info.id == model) {
@@ -114,9 +113,9 @@ impl Inner {
         }
     }
 
-    /// The standard list first, but for a server on this machine; then what Ollama, LM Studio and
-    /// llama.cpp say beside it, at their own paths. On this machine the list comes last, and of those
-    /// three only llama.cpp's says more there. At last the version, where the list names vLLM or SGLang.
+    /// Asks the standard list first, unless the server is on this machine; then Ollama, LM Studio and llama.cpp, at
+    /// their own paths. On this machine the list comes last, because of those three only llama.cpp's has more
+    /// information. Finally it asks for the version, if the list indicates vLLM or SGLang.
     async fn probe(&self, model: &str) -> Result<ModelInfo, Unreached> {
         let local = is_local(&self.chat);
         let listed = if local { Vec::new() } else { self.listed().await };
@@ -137,6 +136,7 @@ impl Inner {
             self.answer(self.http.get(at("/api/v0/models"))),
             self.answer(self.http.get(at("/props"))),
         );
+        // An empty list may also mean that the endpoint has none, so it counts as no answer only if no server answered.
         if listed.is_empty() && ollama.is_err() && lm_studio.is_err() && llama_cpp.is_err() {
             return Err(Unreached);
         }
@@ -154,7 +154,7 @@ impl Inner {
         if let Some(props) = &llama_cpp {
             info = info.or(of_llama_cpp(props));
         }
-        // llama.cpp says only there how large the model is; others are known by it.
+        // Only llama.cpp's list has the size of the model; for other servers enough is known already.
         if local && matches!(info.server, None | Some(ServerKind::LlamaCpp)) {
             let listed = self.listed().await;
             let only = || listed.first().filter(|_| listed.len() == 1).cloned();
@@ -167,18 +167,18 @@ impl Inner {
         Ok(info)
     }
 
-    /// The JSON that is answered in time, if it is some.
+    /// Returns the JSON of an answer that arrives in time; `None` if it is not JSON.
     async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
         tokio::time::timeout(ANSWER_TIMEOUT, self.answer_to(request)).await.unwrap_or(Err(Unreached))
     }
 
     async fn answer_to(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
-        // Six questions at once would leave as many connections that the server may have closed by the
-        // time an answer is asked for.
+        // Six questions at once would leave as many open connections, which the server may have closed by the time of
+        // the chat request.
         let request = request.header(CONNECTION, "close");
         let response = self.send(request).await.map_err(|_| Unreached)?;
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-            // It loads its model, and says more once it has.
+            // The server loads its model, and reports more once it has.
             return Err(Unreached);
         }
         if !response.status().is_success() {
@@ -188,13 +188,13 @@ impl Inner {
         Ok(serde_json::from_slice(&body).ok())
     }
 
-    /// Keeps that the endpoint took tools for this model.
+    /// Records that the endpoint accepted tools for this model.
     pub(super) fn took_tools(&self, model: &str) {
         self.learned().took.insert(model.to_owned());
     }
 
-    /// Keeps that the endpoint refuses tools for this model; where it took some
-    /// before, this request was at fault.
+    /// Records that the endpoint refuses tools for this model. If it accepted some before, only this request was at
+    /// fault.
     pub(super) fn refused_tools(&self, model: &str) {
         let mut learned = self.learned();
         if !learned.took.contains(model) {
@@ -203,8 +203,8 @@ impl Inner {
     }
 }
 
-/// The server's address without `/v1/chat/completions`; `None` where the path is
-/// another, as that of a service that stands for many endpoints.
+/// Returns the server's URL without `/v1/chat/completions`; `None` for another path, such as that of a service for many
+/// endpoints.
 fn root(chat: &Url) -> Option<Url> {
     let mut url = chat.clone();
     let path = chat.path().strip_suffix("/v1/chat/completions")?.to_owned();
@@ -212,7 +212,7 @@ fn root(chat: &Url) -> Option<Url> {
     Some(url)
 }
 
-/// Where a server that is known by its list says its version: vLLM
+/// Returns the path at which a server that its list identifies reports its version: vLLM
 /// (`vllm/entrypoints/serve/instrumentator`), SGLang (`sglang/srt/entrypoints/http_server.py`).
 fn version_path(server: ServerKind) -> Option<&'static str> {
     match server {
@@ -222,10 +222,10 @@ fn version_path(server: ServerKind) -> Option<&'static str> {
     }
 }
 
-/// `/api/show`: `capabilities` names `tools` (Ollama 0.6.4 and later,
-/// docs.ollama.com/api-reference/show-model-details), `parameters` the Modelfile's
-/// `num_ctx`, a line each. `/api/ps`: the `context_length` of models that are loaded. What
-/// `model_info` calls the context length is what the model was trained for, not what it has.
+/// Reads `/api/show`: `capabilities` contains `tools` (Ollama 0.6.4 and later,
+/// docs.ollama.com/api-reference/show-model-details), `parameters` has the Modelfile's `num_ctx`, one line each.
+/// `/api/ps` has the `context_length` of loaded models. The context length in `model_info` is that of the model's
+/// training, not the configured one.
 fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     let capabilities = show.get("capabilities").and_then(Value::as_array);
     let running = loaded.and_then(|loaded| loaded.get("models")?.as_array());
@@ -252,9 +252,9 @@ fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     }
 }
 
-/// `/api/v0/models`: `capabilities` names `tool_use`, `loaded_context_length` is what a
-/// loaded model has (lmstudio.ai/docs/developer/rest/endpoints). A model without the former
-/// gets LM Studio's own prompt for tools, which is no native calling.
+/// Reads `/api/v0/models`: `capabilities` contains `tool_use`; `loaded_context_length` is the context of a loaded model
+/// (lmstudio.ai/docs/developer/rest/endpoints). A model without `tool_use` gets LM Studio's own prompt for tools, which
+/// is not native calling.
 fn of_lm_studio(list: &Value, model: &str) -> ModelInfo {
     let own = list
         .get("data")
@@ -271,9 +271,8 @@ fn of_lm_studio(list: &Value, model: &str) -> ModelInfo {
     }
 }
 
-/// `/props`: `chat_template_caps`, and the context of one slot in
-/// `default_generation_settings` (llama.cpp, tools/server/README.md). A server
-/// that was started without templates says nothing of tools.
+/// Reads `/props`: `chat_template_caps`, and the context of one slot in `default_generation_settings` (llama.cpp,
+/// tools/server/README.md). A server that was started without templates reports nothing about tools.
 fn of_llama_cpp(props: &Value) -> ModelInfo {
     let caps = props.get("chat_template_caps");
     let can = |key: &str| caps?.get(key).and_then(Value::as_bool);

@@ -1,4 +1,4 @@
-//! From the bytes of an answer to a model's events.
+//! Converts the bytes of an answer to a model's events.
 
 use std::collections::VecDeque;
 use std::io::Cursor;
@@ -22,31 +22,30 @@ use crate::message::chunk::{Calls, Choice, Chunk};
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ModelError, ModelEvent, Progress, TokenChoice, Usage};
 
-/// Time after the finish reason for what may follow it: the usage, `[DONE]`.
+/// Time after the finish reason in which the usage and `[DONE]` may follow.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
 
-/// An event of the model, or why there are no more.
+/// An event of the model, or the error that ended the stream.
 pub type Item = Result<ModelEvent, ModelError>;
 
-/// Most bytes of an answer's native calls.
+/// Limit on the bytes of an answer's native calls.
 const MAX_CALLS: usize = MAX_EVENT;
 
-/// Most bytes of a stream in a row that say nothing: comments, and events without anything in
-/// them.
+/// Limit on the consecutive bytes of a stream without content: comments and empty events.
 const MAX_QUIET: usize = MAX_EVENT + (1 << 20);
 
-/// The bytes of a body, as they come.
+/// The bytes of a body as they arrive.
 pub(super) struct Source {
     response: Response,
     idle: Duration,
-    /// When the endpoint has said nothing for too long. One for all pieces: a timer that is moved
-    /// costs a fraction of one that is made.
+    /// Fires when the endpoint has been silent for too long. One timer serves all pieces: resetting it costs a fraction
+    /// of creating one.
     silent: Pin<Box<Sleep>>,
-    /// Read, but not given yet.
+    /// Bytes that were read ahead.
     ahead: Vec<u8>,
 }
 
-/// The stream of events failed below them.
+/// Wraps an error of a layer below the events.
 fn cut_off(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ModelError {
     let source = Cause::new(error);
     ModelError::CutOff { message: source.to_string(), source: Some(source) }
@@ -62,7 +61,7 @@ impl Source {
         if !self.ahead.is_empty() {
             return Ok(Some(std::mem::take(&mut self.ahead)));
         }
-        // One that no clock can hold never comes.
+        // A time that no clock can represent never comes.
         if let Some(until) = Instant::now().checked_add(self.idle) {
             self.silent.as_mut().reset(until);
         }
@@ -76,8 +75,7 @@ impl Source {
         }
     }
 
-    /// The first byte that is neither white space nor a mark of byte order;
-    /// nothing is taken from the source.
+    /// Returns the first byte that is neither white space nor part of a byte-order mark, without consuming anything.
     pub(super) async fn first(&mut self) -> Result<Option<u8>, ModelError> {
         let mut seen = Vec::new();
         while let Some(bytes) = self.next().await? {
@@ -93,7 +91,7 @@ impl Source {
         Ok(None)
     }
 
-    /// The rest of the body, `most` bytes of it.
+    /// Returns the rest of the body, at most `most` bytes.
     pub(super) async fn collect(&mut self, most: usize) -> Result<Vec<u8>, ModelError> {
         let mut all = Vec::new();
         while all.len() < most {
@@ -106,9 +104,9 @@ impl Source {
         Ok(all)
     }
 
-    /// The bytes for the parser of events, with what it needs in front of the end.
+    /// Returns the bytes for the parser of events, with the end of the last event added.
     fn guarded(self, quiet: Arc<AtomicUsize>) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
-        // In a box: a stream moves its state for every piece.
+        // In a box, because a stream moves its state for every piece.
         let state = Some((Box::new((self, Guard::default(), quiet)), None));
         stream::unfold(state, |state| async move {
             let (mut state, failed) = state?;
@@ -125,7 +123,7 @@ impl Source {
                     Ok(text) => (text, Some((state, None))),
                     Err(error) => return Some((Err(error), None)),
                 },
-                // An event that was complete but for the blank line counts.
+                // An event that was complete except for the blank line is valid.
                 Ok(None) => (guard.finish(), None),
                 Err(error) => (guard.finish(), Some((state, Some(error)))),
             };
@@ -135,7 +133,7 @@ impl Source {
     }
 }
 
-/// The events of a streamed answer.
+/// Returns the events of a streamed answer.
 pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
     let quiet = Arc::<AtomicUsize>::default();
     let sse = SseByteStream::new(source.guarded(quiet.clone()));
@@ -143,7 +141,7 @@ pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Ite
     stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
 }
 
-/// The events of an answer that came whole: a completion, an error, or chunks line by line.
+/// Returns the events of an answer that arrived as a whole: a completion, an error, or chunks line by line.
 pub(super) fn whole(bytes: &[u8], mut decoder: Decoder) -> Vec<Item> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
@@ -163,9 +161,9 @@ pub(super) fn whole(bytes: &[u8], mut decoder: Decoder) -> Vec<Item> {
 struct Reader {
     sse: SseByteStream<BoxStream<'static, Result<Cursor<String>, ModelError>>>,
     decoder: Decoder,
-    /// Bytes since something was said.
+    /// Bytes since the last content.
     quiet: Arc<AtomicUsize>,
-    /// The answer is complete, and this long is waited for what follows.
+    /// The answer is complete; until this time, further data is waited for.
     until: Option<Instant>,
 }
 
@@ -184,7 +182,7 @@ impl Reader {
             }
             let event = match self.decoder.finish {
                 None => self.sse.next().await,
-                // The answer is complete; an endpoint that goes silent here costs nothing.
+                // The answer is complete; an endpoint that goes silent now loses nothing.
                 Some(_) => {
                     let until = *self.until.get_or_insert_with(|| Instant::now() + AFTER_FINISH);
                     tokio::time::timeout_at(until, self.sse.next()).await.unwrap_or(None)
@@ -203,39 +201,39 @@ impl Reader {
     }
 }
 
-/// Makes a model's events of the endpoint's.
+/// Converts the endpoint's events to the model's.
 pub struct Decoder {
     url: String,
     queue: VecDeque<Item>,
-    /// Fields that no event tells of are handed on as they are.
+    /// `true` if fields that no event contains are passed on.
     fields: bool,
-    /// Tokens are told of, with what could have stood in their places.
+    /// `true` if tokens are reported with their alternatives.
     alternatives: bool,
     handed_on: Map<String, Value>,
-    /// The choice that is taken: the first one that comes.
+    /// The index of the choice that is used: the first one that arrives.
     choice: Option<u64>,
     calls: Calls,
-    /// A piece of them came.
+    /// A piece of a call has arrived.
     called: bool,
     usage: Option<Usage>,
-    /// Something of the answer came.
+    /// A part of the answer has arrived.
     begun: bool,
-    /// Why the model stopped, held back for the usage behind it.
+    /// The finish reason, held back until the usage after it has arrived.
     finish: Option<FinishReason>,
-    /// JSON that ended too early: the last event of a stream that broke off.
+    /// Truncated JSON: the last event of a stream that broke off.
     torn: Option<String>,
-    /// What stood around the text of the last chunk that was read as JSON, and how many such
-    /// were of no use.
+    /// The text around the content of the last chunk that was parsed as JSON, and the number of consecutive ones that
+    /// matched no further chunk.
     skeleton: Option<Skeleton>,
     useless: u32,
     over: bool,
 }
 
-/// So many chunks in a row that had nothing in common are enough to look for it no more.
+/// Number of consecutive chunks without a common skeleton after which none is looked for any more.
 const MAX_USELESS: u32 = 16;
 
 impl Decoder {
-    /// For an answer of the endpoint, whose URL must hold no secret.
+    /// Creates a decoder for an answer of the endpoint, whose URL must contain no secret.
     pub fn new(url: String) -> Self {
         Decoder {
             url,
@@ -256,19 +254,19 @@ impl Decoder {
         }
     }
 
-    /// Hands on fields that no event tells of.
+    /// Sets whether fields that no event contains are passed on.
     pub fn with_fields(mut self, fields: bool) -> Self {
         self.fields = fields;
         self
     }
 
-    /// Tells of tokens and what could have stood in their places.
+    /// Sets whether tokens are reported with their alternatives.
     pub fn with_alternatives(mut self, alternatives: bool) -> Self {
         self.alternatives = alternatives;
         self
     }
 
-    /// The next of the model's events.
+    /// Returns the next event of the model.
     pub fn pop(&mut self) -> Option<Item> {
         self.queue.pop_front()
     }
@@ -279,7 +277,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the data of an event: a chunk's JSON text, or the word for the end.
+    /// Takes the data of an event: a chunk's JSON text, or `[DONE]`.
     pub fn data(&mut self, data: &str, is_error: bool) {
         let data = data.trim();
         if self.over || data.is_empty() {
@@ -289,7 +287,7 @@ impl Decoder {
             return self.reported(&format!("it is not JSON: {torn}"));
         }
         if data == "[DONE]" {
-            // Whoever says that it is done need not give a reason.
+            // An endpoint that sends `[DONE]` need not send a finish reason.
             self.finish.get_or_insert_default();
             return self.end();
         }
@@ -304,8 +302,8 @@ impl Decoder {
             Ok(value) => self.value(value, is_error),
             Err(error) => return self.not_json(&error, data),
         }
-        // What came before this chunk may have been said for the first time in it; said once
-        // more, as the next one does, it changes nothing.
+        // The fields of this chunk may have been new in it, but repeating them, as the next chunk does, changes
+        // nothing.
         let settled = !is_error && !self.over && self.begun && self.finish.is_none() && self.useless < MAX_USELESS;
         self.skeleton = settled.then(|| Skeleton::of(data, self.choice)).flatten();
         self.useless += u32::from(self.skeleton.is_some());
@@ -327,6 +325,7 @@ impl Decoder {
         }
         let error = value.get("error").filter(|e| !e.is_null());
         let foreign = value.get("choices").is_none() && value.get("usage").is_none();
+        // Some endpoints report an error as a bare object with a message; a chunk has `choices` or `usage`.
         if error.is_some() || is_error || foreign && message(&value).is_some() {
             let words = message(error.unwrap_or(&value)).unwrap_or_else(|| line(&value.to_string()));
             return match context_exceeded(&self.url, &words, &value.to_string()) {
@@ -334,7 +333,7 @@ impl Decoder {
                 None => self.reported(&words),
             };
         }
-        // llama.cpp, where the request has `return_progress` (tools/server/README.md).
+        // llama.cpp sends this if the request has `return_progress` (tools/server/README.md).
         if let Some(progress) = value.get("prompt_progress").filter(|_| !self.begun) {
             let number = |key: &str| progress.get(key).and_then(Value::as_u64);
             if let (Some(processed), Some(total)) = (number("processed"), number("total")) {
@@ -406,7 +405,7 @@ impl Decoder {
         }
     }
 
-    /// The endpoint says in its own words that it failed.
+    /// Fails with an error that the endpoint reported.
     fn reported(&mut self, words: &str) {
         let error = if self.begun {
             ModelError::cut_off(format!("{} reported an error: {words}", self.url))
@@ -417,7 +416,7 @@ impl Decoder {
         self.fail(error);
     }
 
-    /// The body broke off; behind a finish reason nothing of the answer was lost.
+    /// Handles a body that broke off; after a finish reason, no part of the answer is missing.
     fn broken(&mut self, error: ModelError) {
         if self.finish.is_some() { self.end() } else { self.fail(error) }
     }
@@ -429,7 +428,7 @@ impl Decoder {
         }
     }
 
-    /// Nothing more comes.
+    /// Handles the end of the stream.
     pub fn end(&mut self) {
         let Some(reason) = self.finish.take() else { return self.fail(ModelError::BrokeOff) };
         if !self.over {
@@ -441,7 +440,7 @@ impl Decoder {
     }
 }
 
-/// The tokens of a chunk.
+/// Returns the tokens of a chunk.
 fn tokens(logprobs: &Value) -> Vec<TokenChoice> {
     let of = |token: &Value| Some((token.get("token")?.as_str()?.to_owned(), token.get("logprob")?.as_f64()?));
     let all = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -452,8 +451,8 @@ fn tokens(logprobs: &Value) -> Vec<TokenChoice> {
     all(logprobs, "content").iter().filter_map(token).collect()
 }
 
-/// The tokens of a text, of which the endpoint may have held back a part and tells of the last
-/// tokens only: then one without alternatives stands for what is missing before them.
+/// Returns the tokens of a text. If the endpoint held back a part of the text and reports only the last tokens, one
+/// token without alternatives replaces the missing ones before them.
 fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> {
     let told: String = tokens.iter().map(|token| token.text.as_str()).collect();
     if let Some(missing) = text.strip_suffix(told.as_str()).filter(|missing| !missing.is_empty()) {
@@ -462,14 +461,13 @@ fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> 
     tokens
 }
 
-/// Fields of some endpoints for the tokens that they had cached: DeepSeek's, Moonshot's, and
-/// Anthropic's as gateways hand it on.
+/// Fields in which some endpoints report cached tokens: DeepSeek's, Moonshot's, and Anthropic's as gateways pass it on.
 const CACHED: [&str; 3] = ["prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"];
 
-/// More tokens than any answer takes. An endpoint may say any number, and counts are added up.
+/// More tokens than any answer has. An endpoint may report any number, and counts are added up.
 const MAX_TOKENS: u64 = 1 << 40;
 
-/// What an endpoint counted; fields that are missing or of another kind count as none.
+/// Reads the usage that an endpoint reported; fields that are missing or of another type count as absent.
 fn usage(value: &Value) -> Option<Usage> {
     let number = |value: &Value, key: &str| Some(value.get(key)?.as_u64()?.min(MAX_TOKENS));
     let (prompt, completion) = (number(value, "prompt_tokens"), number(value, "completion_tokens"));

@@ -1,4 +1,4 @@
-//! The body of a request.
+//! Builds the body of a request.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,8 @@ use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
 use crate::wire::openai::{Tool, ToolCall};
 
-/// The body, for `model` if the request names none; `parameters` go before everything else, and a `null` takes a field away.
+/// Returns the body, for `model` if the request has none. `parameters` override everything else, and a `null` removes a
+/// field.
 pub(super) fn body(
     model: &str,
     request: &Request,
@@ -52,8 +53,8 @@ pub(super) fn body(
     Value::Object(body)
 }
 
-/// A message, with the reasoning before its calls where the endpoint wants it.
-/// Without text the content of a call is an empty text: some endpoints refuse `null`.
+/// Returns a message, with the reasoning before its calls if the endpoint requires it. The content of a call without
+/// text is an empty string: some endpoints refuse `null`.
 pub fn message(message: &Message, reasoning: bool) -> Value {
     let mut object = Map::new();
     object.insert("role".to_owned(), json!(message.role));
@@ -71,7 +72,7 @@ pub fn message(message: &Message, reasoning: bool) -> Value {
     Value::Object(object)
 }
 
-/// What a message says: its text, or parts where images or sound go with it.
+/// Returns a message's content: its text, or a list of parts if it has images or sound.
 pub fn content(message: &Message) -> Value {
     if message.images.is_empty() && message.audio.is_empty() {
         return message.content.as_str().into();
@@ -82,10 +83,10 @@ pub fn content(message: &Message) -> Value {
     text.into_iter().chain(message.images.iter().map(image)).chain(message.audio.iter().map(audio)).collect()
 }
 
-/// The tools and the choice among them.
+/// Adds the tools and the tool choice.
 ///
-/// A named tool is the only one that is sent, and required: LM Studio and
-/// llama.cpp take a word for the choice and refuse the object that names a tool.
+/// If a tool is named, only that one is sent, with the choice `required`: LM Studio and llama.cpp accept a keyword for
+/// the choice and refuse the object that names a tool.
 pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], choice: &ToolChoice) {
     let named = |tool: &&ToolDefinition| match choice {
         ToolChoice::Named(name) => tool.name == *name,
@@ -97,7 +98,7 @@ pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], cho
     }
     body.insert("tools".to_owned(), json!(tools));
     let choice = match choice {
-        // What endpoints do without a choice; some refuse any.
+        // This is the default of endpoints, and some refuse any choice.
         ToolChoice::Auto => return,
         ToolChoice::None => "none",
         ToolChoice::Required | ToolChoice::Named(_) => "required",

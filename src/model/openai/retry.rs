@@ -1,12 +1,12 @@
-//! How long to wait before the next attempt.
+//! Computes the wait before the next attempt.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). A date that has
-/// passed means at once. What is neither counts as none.
+/// Reads `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). A past date means at once; anything else counts
+/// as absent.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -16,19 +16,19 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-/// How an endpoint's wait stands in its refusal's message.
+/// Formats an endpoint's wait for the message of its refusal.
 pub(super) fn told(time: Duration) -> String {
     format!("(Retry-After: {} s)", time.as_secs_f64().ceil())
 }
 
-/// Between half of the wait and all of it, so that clients that were refused
-/// together do not come back together. `random` is spread over all of `u64`.
+/// Returns a time between half of the wait and all of it, so that clients that were refused together do not return
+/// together. `random` is spread over all of `u64`.
 pub(super) fn jittered(wait: Duration, random: u64) -> Duration {
     let half = wait / 2;
     half + (wait - half).mul_f64(random as f64 / u64::MAX as f64)
 }
 
-/// A number that no other client has. The keys of a hasher are random enough for a wait.
+/// Returns a number that differs between clients. The keys of a hasher are random enough for a wait.
 pub(super) fn random() -> u64 {
     RandomState::new().hash_one(0)
 }

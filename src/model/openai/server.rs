@@ -1,11 +1,11 @@
-//! What serves a model, how it is known, and what it calls its settings.
+//! The servers that run models: how they are recognised, and the names of their settings.
 
 use std::fmt;
 
 use reqwest::Url;
 use serde::Deserialize;
 
-/// What serves models, as its endpoint shows it: a program, or a service.
+/// A server that runs models, as its endpoint identifies it: a program, or a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -27,7 +27,7 @@ pub enum ServerKind {
 }
 
 impl ServerKind {
-    /// How its models get a longer context, in words that follow "…, or".
+    /// Returns the way to give its models a longer context, in words that follow "…, or".
     pub fn longer_context(self) -> &'static str {
         match self {
             ServerKind::LlamaCpp => "start llama-server with a longer context (-c)",
@@ -41,7 +41,7 @@ impl ServerKind {
         }
     }
 
-    /// The service of a URL.
+    /// Returns the service of a URL.
     pub(super) fn of_host(url: &Url) -> Option<Self> {
         let host = url.host_str()?;
         let is = |domain: &str| host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
@@ -49,7 +49,7 @@ impl ServerKind {
         known.into_iter().find(|(domain, _)| is(domain)).map(|(_, kind)| kind)
     }
 
-    /// The program that a list of models names as their owner (`owned_by`).
+    /// Returns the program that a list of models names as their owner (`owned_by`).
     pub(super) fn of_owner(owner: &str) -> Option<Self> {
         match owner {
             "llamacpp" => Some(ServerKind::LlamaCpp),

@@ -1,8 +1,8 @@
-//! Chunks that differ from the one before in their text alone, as most of a stream do.
+//! Reads chunks that differ from the previous one only in their text, as most chunks of a stream do.
 //!
-//! To read a chunk as JSON costs many times what its text does. What stands around the text
-//! is kept from the last chunk that was read; a chunk with the same bytes there says the
-//! same but for the text, whatever fields it has. Every other one is read as JSON.
+//! Parsing a chunk as JSON costs many times more than its text. The bytes around the text are kept from the last chunk
+//! that was parsed; a chunk with the same bytes around it has the same fields, whatever they are. Every other chunk is
+//! parsed as JSON.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use serde::de::IgnoredAny;
 
 use crate::message::{Delta, DeltaKind};
 
-/// Most bytes around the text that are kept.
+/// Limit on the bytes around the text that are kept.
 const MAX_KEPT: usize = 4 << 10;
 
-/// What stands around a chunk's text.
+/// The bytes around a chunk's text.
 pub(super) struct Skeleton {
-    /// Up to the text, with its opening quotation mark.
+    /// The bytes before the text, including its opening quotation mark.
     before: String,
-    /// Behind the text, with its closing quotation mark.
+    /// The bytes after the text, including its closing quotation mark.
     after: String,
     kind: DeltaKind,
 }
@@ -39,7 +39,7 @@ struct Choice<'a> {
     finish_reason: Option<Cow<'a, str>>,
 }
 
-/// A text with an escape cannot be borrowed; the next chunk may have none.
+/// The texts of a delta. A text with an escape cannot be borrowed and yields no skeleton; the next chunk may have none.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(default, borrow)]
@@ -61,10 +61,11 @@ struct Fields<'a> {
 }
 
 impl Skeleton {
-    /// What stands around the text of this chunk, which was read, and of which this choice was
-    /// taken. `None` where it brings anything but one text.
+    /// Returns the skeleton of this chunk, which was parsed and whose choice `choice` was used. `None` if it contains
+    /// anything except one text.
     pub(super) fn of(data: &str, choice: Option<u64>) -> Option<Self> {
         let Chunk { choices: [Choice { index, delta, finish_reason }] } = serde_json::from_str(data).ok()?;
+        // Calls, the end of the answer and reasoning details change the state, so such a chunk must be parsed.
         if Some(index) != choice
             || finish_reason.is_some_and(|reason| !reason.is_empty())
             || delta.tool_calls.is_some_and(|calls| !calls.is_empty())
@@ -89,7 +90,7 @@ impl Skeleton {
         fits.then(|| Skeleton { before: before.to_owned(), after: after.to_owned(), kind })
     }
 
-    /// The text of a chunk that says the same but for that.
+    /// Returns the text of a chunk that otherwise equals this skeleton.
     pub(super) fn read(&self, data: &str) -> Option<Delta> {
         let text = data.strip_prefix(&self.before)?.strip_suffix(&self.after)?;
         let mut bytes = text.bytes();
@@ -97,14 +98,14 @@ impl Skeleton {
             match bytes.next() {
                 None => break true,
                 Some(b'\\') => break false,
-                // The text ended before, or is none.
+                // The text ended earlier, so the rest differs, or it is not a valid string.
                 Some(b'"' | ..0x20) => return None,
                 Some(_) => {}
             }
         };
         let text = match plain {
             true => text.to_owned(),
-            // With its quotation marks: what is no text as a whole is not read.
+            // Parsed with its quotation marks; an invalid string is left to the JSON parser.
             false => serde_json::from_str(&data[self.before.len() - 1..=self.before.len() + text.len()]).ok()?,
         };
         Some(Delta { kind: self.kind, text })

@@ -1,4 +1,4 @@
-//! An endpoint's terms: what a request for one of its models must do without, as its refusals say.
+//! The restrictions of an endpoint on requests for one of its models, learned from its refusals.
 
 use serde_json::{Map, Value};
 
@@ -6,20 +6,20 @@ use crate::conversation::shape::system_to_user;
 use crate::message::chunk::REASONING_CONTENT;
 use crate::model::{ModelError, Request};
 
-/// What is known of an endpoint's model.
+/// The restrictions of an endpoint's model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Terms {
     /// Calls must be sent back with the reasoning before them.
     pub(super) reasoning: bool,
-    /// No message has the role `system`: its text stands in front of the first user message.
+    /// The role `system` is not supported: the system text goes before the first user message.
     no_system: bool,
     /// The field `stream_options` is refused.
     no_stream_options: bool,
-    /// The probabilities of tokens are refused.
+    /// Probabilities of tokens are refused.
     pub(super) no_alternatives: bool,
 }
 
-/// What chat templates and servers say that know no system role, in lower case; each is enough.
+/// Parts of the messages of chat templates and servers without a system role, in lower case; each is sufficient.
 const NO_SYSTEM: [&str; 6] = [
     // Gemma 1 and 2: the template of huggingface.co/google/gemma-2-9b-it.
     "system role not supported",
@@ -27,17 +27,17 @@ const NO_SYSTEM: [&str; 6] = [
     "system messages are not supported",
     // dspy (github.com/stanfordnlp/dspy/issues/1627).
     "does not support system",
-    // Mistral 7B v0.1: a system message is no user's, and the template counts it.
+    // Mistral 7B v0.1: its template counts a system message as one that is not the user's.
     "conversation roles must alternate user/assistant",
     // Mixtral 8x7B: its template.
     "only user and assistant roles are supported",
 ];
 
-/// How endpoints name the probabilities of tokens where they refuse them, in lower case.
+/// Names of token probabilities in the messages of endpoints that refuse them, in lower case.
 const ALTERNATIVES: [&str; 3] = ["logprob", "log_prob", "log prob"];
 
 impl Terms {
-    /// The terms that this refusal of the request tells, if it tells any that are not kept yet.
+    /// Returns the restrictions with the one that this refusal of the request reveals; `None` if it reveals no new one.
     pub(super) fn told_by(self, error: &ModelError, request: &Request, body: &Map<String, Value>) -> Option<Self> {
         if request.alternatives && !self.no_alternatives && refuses_alternatives(error) {
             return Some(Terms { no_alternatives: true, ..self });
@@ -58,7 +58,7 @@ impl Terms {
         (told != self).then_some(told)
     }
 
-    /// What requests do without for its sake.
+    /// Returns the names of the features that requests omit.
     pub(super) fn names(self) -> Vec<&'static str> {
         let all = [
             (self.no_system, "system_role"),
@@ -68,7 +68,7 @@ impl Terms {
         all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
     }
 
-    /// Brings a request's body to these terms.
+    /// Adapts a request's body to these restrictions.
     pub(super) fn keep(self, body: &mut Map<String, Value>) {
         if self.no_stream_options {
             body.shift_remove("stream_options");
@@ -84,7 +84,7 @@ impl Terms {
     }
 }
 
-/// Returns `true` if a message of the body that a caller gave has the reasoning before its calls.
+/// Returns `true` if a message of the caller's body has the reasoning before its calls.
 fn has_reasoning(body: &Map<String, Value>) -> bool {
     let messages = body.get("messages").and_then(Value::as_array);
     messages.is_some_and(|messages| messages.iter().any(|message| message.get(REASONING_CONTENT).is_some()))

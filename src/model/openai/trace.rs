@@ -1,4 +1,4 @@
-//! What goes over the wire, line by line, without secrets.
+//! Records the HTTP traffic, line by line, without secrets.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,13 +14,12 @@ use serde_json::{Map, Value};
 use super::error::cause;
 use crate::secrets::{Hider, REDACTED, Secrets, names_secret};
 
-/// Writes requests, responses and the bytes of their bodies as lines of JSON,
-/// each flushed. `docs/recording.md` shows each line.
+/// Writes requests, responses and the bytes of their bodies as lines of JSON, each flushed. `docs/recording.md` shows
+/// each line.
 ///
-/// Values of secret headers and parameters are left out, and so are the
-/// client's key and headers wherever else they stand. A line that cannot be
-/// written disturbs nobody: the rest is left out, and [`error`](Tracer::error)
-/// says so. Clones write the same trace.
+/// Values of secret headers and parameters are left out, and the client's key and headers are hidden wherever else they
+/// occur. A line that cannot be written does not disturb the program: the following lines are left out, and
+/// [`error`](Tracer::error) returns the reason. Clones write the same trace.
 #[derive(Clone)]
 pub struct Tracer {
     state: Arc<Mutex<State>>,
@@ -35,25 +34,25 @@ struct State {
 }
 
 impl Tracer {
-    /// A trace onto `to`, which should not be buffered.
+    /// Creates a trace that writes to `to`, which should not be buffered.
     pub fn new(to: impl io::Write + Send + 'static) -> Self {
         let state = State { to: Box::new(to), began: Instant::now(), exchanges: 0, failed: None };
         Tracer { state: Arc::new(Mutex::new(state)), secrets: Secrets::default() }
     }
 
-    /// Sets further secrets; those of the client that is traced need not be named.
+    /// Sets further secrets; those of the traced client are hidden anyway.
     #[must_use]
     pub fn with_secrets(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// Why the trace is incomplete: the first line that could not be written.
+    /// Returns the error of the first line that could not be written, if the trace is incomplete.
     pub fn error(&self) -> Option<String> {
         self.state().failed.clone()
     }
 
-    /// A request is sent.
+    /// Records that a request is sent.
     pub(super) fn exchange(&self, request: &Request, secrets: &Secrets) -> Exchange {
         let secrets = self.secrets.and(secrets);
         let mut state = self.state();
@@ -74,7 +73,7 @@ impl Tracer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere cannot leave half a line: each is one write.
+        // A panic elsewhere cannot leave half a line, as each line is one write.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,9 +132,9 @@ enum Line<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum How {
-    /// The body ended.
+    /// The body was read to its end.
     Complete,
-    /// Nobody read on.
+    /// The reader stopped before the end.
     Closed,
     /// The connection failed.
     Failed,
@@ -181,7 +180,7 @@ impl Exchange {
         }
     }
 
-    /// The request was not answered.
+    /// Records that the request was not answered.
     pub(super) fn failed(&mut self, error: &reqwest::Error) {
         self.end(How::Failed, Some(cause(error)));
     }
@@ -193,7 +192,7 @@ impl Drop for Exchange {
     }
 }
 
-/// A response that is traced where somebody wants it.
+/// A response that is recorded if there is a trace.
 pub(super) struct Response {
     response: reqwest::Response,
     exchange: Option<Exchange>,
@@ -215,8 +214,7 @@ impl Response {
         self.response.headers()
     }
 
-    /// Forgets the headers, which hold the buffer that they were read into, for as long as the
-    /// body comes.
+    /// Drops the headers, which otherwise keep the buffer that they were read into until the end of the body.
     pub(super) fn drop_headers(&mut self) {
         *self.response.headers_mut() = HeaderMap::new();
     }
@@ -253,14 +251,13 @@ fn headers<'a>(all: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>)
     shown
 }
 
-/// A URL's parts that are secrets: its password and the values of its parameters
-/// with such names.
+/// Returns the secret parts of a URL: its password, and the values of parameters with secret names.
 pub(super) fn secrets_of(url: &Url) -> Vec<String> {
     let secret = url.query_pairs().filter(|(name, _)| names_secret(name)).map(|(_, value)| value.into_owned());
     url.password().map(str::to_owned).into_iter().chain(secret).collect()
 }
 
-/// The URL without them.
+/// Returns the URL without its secret parts.
 fn secret_free(url: &Url) -> String {
     let mut url = url.clone();
     if url.password().is_some() || !url.username().is_empty() {
