@@ -1,4 +1,4 @@
-//! How a call ended, and what it said.
+//! The outcome of a call: its status and its text.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::message::keyword_enum;
 
-/// How a call ended. Every call has exactly one outcome.
+/// The status of a finished call. Every call has exactly one outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -16,11 +16,11 @@ use crate::message::keyword_enum;
 pub enum Status {
     /// The tool answered.
     Result,
-    /// The tool or its server failed; the text says how.
+    /// The tool or its server failed; the text says why.
     ToolError,
-    /// It did not run: the policy or the user said no, or a rule of the turn did; the text says which.
+    /// The call did not run: the policy, the user or a rule of the turn refused it; the text says which.
     Denied,
-    /// No answer in time.
+    /// The tool did not answer in time.
     TimedOut,
     /// The turn was cancelled.
     Cancelled,
@@ -36,57 +36,58 @@ keyword_enum!(Status, "a status",
     "cancelled" => Status::Cancelled,
     "displayed" => Status::Displayed);
 
-/// What became of a call. A tool's failure is an outcome, not an `Err`.
+/// The outcome of a call. A tool's failure is an outcome, not an `Err`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Outcome {
-    /// How it ended.
+    /// The status.
     pub status: Status,
-    /// Everything the tool said, as text, whole and not neutralised.
+    /// The tool's whole answer as text; control tokens in it are not escaped yet.
     pub text: String,
     /// MCP's `structuredContent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// What the tool tells the caller's interface beside the text. No model sees
-    /// it, but for images and sound ([`MEDIA_EVENT`](super::MEDIA_EVENT)); it is kept with the outcome, so that a stored conversation can be shown again.
+    /// Events from the tool for the caller's user interface, besides the text. No model sees them, except images and
+    /// sound ([`MEDIA_EVENT`](super::MEDIA_EVENT)). They are kept with the outcome, so that a stored conversation can
+    /// be shown again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<InterfaceEvent>,
-    /// Time from the call's start to here, in the serialised form in milliseconds.
+    /// Time from the start of the call to its outcome; milliseconds in the serialized form.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "millis")]
     #[cfg_attr(feature = "typed", schemars(with = "Option<f64>"))]
     pub took: Option<Duration>,
 }
 
-/// Something for the caller's interface that came with an [`Outcome`].
+/// An event for the caller's user interface that came with an [`Outcome`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InterfaceEvent {
-    /// What it is, in the words of tool and interface.
+    /// The kind of event, in terms that tool and user interface share.
     pub kind: String,
-    /// Its content. Untrusted where the tool is.
+    /// The content. It is untrusted if the tool is.
     #[serde(default)]
     pub data: Value,
 }
 
 impl Outcome {
-    /// An outcome with a status and a text.
+    /// Creates an outcome with a status and a text.
     pub fn new(status: Status, text: impl Into<String>) -> Self {
         Outcome { status, text: text.into(), structured: None, events: Vec::new(), took: None }
     }
 
-    /// The tool answered with this text.
+    /// Creates the outcome of a tool that answered with this text.
     pub fn result(text: impl Into<String>) -> Self {
         Outcome::new(Status::Result, text)
     }
 
-    /// The tool failed and said so.
+    /// Creates the outcome of a tool that failed with this text.
     pub fn error(text: impl Into<String>) -> Self {
         Outcome::new(Status::ToolError, text)
     }
 
-    /// What the tool said; its structured content where it said nothing else.
+    /// Returns the tool's text, or its structured content as JSON if the text is blank.
     pub fn said(&self) -> Cow<'_, str> {
         match &self.structured {
             Some(structured) if self.text.trim().is_empty() => Cow::Owned(structured.to_string()),
@@ -101,14 +102,14 @@ impl Outcome {
         self
     }
 
-    /// Adds something for the caller's interface.
+    /// Adds an event for the caller's user interface.
     #[must_use]
     pub fn with_event(mut self, kind: impl Into<String>, data: impl Into<Value>) -> Self {
         self.events.push(InterfaceEvent { kind: kind.into(), data: data.into() });
         self
     }
 
-    /// Whether the tool answered.
+    /// Returns `true` if the tool answered.
     pub fn is_result(&self) -> bool {
         self.status == Status::Result
     }

@@ -1,16 +1,16 @@
-//! Frames around foreign text, whose end nobody who writes the text can know.
+//! Frames around untrusted text, whose closing tag the author of the text cannot know.
 //!
-//! A frame is an opening tag with a code, the text as it is, and a closing tag with the same
-//! code. The code is made of what stands before the text and of the text itself, so that it
-//! is the same whenever the same conversation is told, and it never stands in the text.
+//! A frame is an opening tag with a code, the text as it is, and a closing tag with the same code. The code is computed
+//! from the preceding text and the text itself, so that it is the same whenever the same conversation is rendered; it
+//! never occurs in the text.
 
 use std::borrow::Cow;
 
-/// Characters of a code.
+/// Length of a code in characters.
 const CODE: usize = 6;
 
-/// The code of a frame around `text`: a hash over `before` and the text, of which another is
-/// taken until it is one that the text does not hold.
+/// Returns the code of a frame around `text`: a hash of `before` and the text. It is hashed again until the text does
+/// not contain it.
 ///
 /// ```
 /// use toolgraft::outcome::boundary;
@@ -30,8 +30,7 @@ pub fn boundary<'a>(before: impl IntoIterator<Item = &'a str>, text: &'a str) ->
     }
 }
 
-/// A text in a frame of this kind (`file`), with these attributes of the opening tag, each
-/// with a space before it.
+/// Wraps a text in a frame of this kind (`file`). `attributes` of the opening tag each begin with a space.
 pub(crate) fn framed(kind: &str, attributes: &str, before: &str, text: &str) -> String {
     let code = boundary([before, kind, attributes], text);
     format!("<{kind}{attributes} end=\"{code}\">\n{text}\n</{kind} {code}>")
@@ -52,7 +51,7 @@ pub fn named_files(text: &str) -> impl Iterator<Item = (Option<String>, &str)> {
     in_frames(FILE, text).map(move |(head, inner)| (name(head), inner))
 }
 
-/// The heads and texts of frames.
+/// Iterates over the opening tags (without `">`) and the texts of frames.
 fn in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -69,14 +68,14 @@ fn in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = (&'t str,
     })
 }
 
-/// The frame of a result, as the prompts write it.
+/// The tag of a result's frame, as the prompts write it.
 pub const RESULT: &str = "tool_result";
 
-/// The frame of what the program itself says of calls, which is neither a result nor a file.
+/// The tag of the program's own notes about calls, which are neither results nor files.
 pub const STATUS: &str = "tool_status";
 
-/// A note of the program to the model in its frame, so that it does not pass for what a tool gave or
-/// what a file holds. Small models copy what they read. A text that begins with the frame has it.
+/// Wraps a note of the program to the model in its frame, so that it cannot be confused with a tool's result or a
+/// file's content. Small models copy what they read. A text that already begins with the frame is returned unchanged.
 pub fn noted(note: &str) -> String {
     let note = note.trim();
     if note.starts_with(&format!("<{STATUS}")) {
@@ -86,13 +85,13 @@ pub fn noted(note: &str) -> String {
     format!("<{STATUS}>{gap}{note}{gap}</{STATUS}>")
 }
 
-/// A note without its frame, for people.
+/// Returns a note without its frame, for people.
 pub fn unnoted(note: &str) -> String {
     [format!("<{STATUS}>"), format!("</{STATUS}>")].iter().fold(note.to_owned(), |note, tag| note.replace(tag, ""))
 }
 
-/// Returns `true` if a text holds a frame of the program: of a note, of a result, or of what a result
-/// leaves out. What a model writes into a file has none of its own.
+/// Returns `true` if a text contains a frame of the program: of a note, of a result, or the line about left-out bytes
+/// of a result. A model that writes a file has copied such text rather than written its own.
 pub fn holds_frame(text: &str) -> bool {
     let leaves_out = |rest: &str| {
         let inner = rest.split_once("…]").map(|(inner, _)| inner).filter(|inner| !inner.contains('\n'));
@@ -103,15 +102,15 @@ pub fn holds_frame(text: &str) -> bool {
         || text.split("[…").skip(1).any(leaves_out)
 }
 
-/// The frame of a text file.
+/// The tag of a text file's frame.
 pub const FILE: &str = "file";
 
-/// The frame of a person's words that hold the tag of a result's frame.
+/// The tag of the frame around a user's text that contains the tag of a result's frame.
 const WORDS: &str = "user_message";
 
-/// A person's words as the model reads them: as they are, or, where a frame of a result or of a note
-/// begins or ends in them, in a frame of their own. So nothing in them passes for either, whatever its
-/// code. A frame within a file's is one of the file.
+/// Returns the user's text as the model reads it: unchanged, or in a frame of its own if the tag of a result's or a
+/// note's frame occurs in it. So no part of it can be confused with either, whatever its code. Tags within a file's
+/// frame belong to the file.
 pub fn told_apart(text: &str) -> Cow<'_, str> {
     let ours = |text: &str| tags(text, RESULT) + tags(text, STATUS);
     if ours(text) <= foreign_in_frames(FILE, text).map(ours).sum() {
@@ -120,7 +119,7 @@ pub fn told_apart(text: &str) -> Cow<'_, str> {
     Cow::Owned(framed(WORDS, "", "", text))
 }
 
-/// Tags of frames of this kind in a text.
+/// Returns the number of tags of this kind in a text.
 fn tags(text: &str, kind: &str) -> usize {
     let behind = text.match_indices(kind).filter_map(|(at, name)| {
         let opens = text[..at].ends_with('<') || text[..at].ends_with("</");
@@ -140,16 +139,16 @@ impl Default for Hash {
 }
 
 impl Hash {
-    /// With a text behind what was taken; where one text ends counts.
+    /// Returns the hash after this text. The end of each text is hashed too, so `["ab", "c"]` and `["a", "bc"]` differ.
     fn with(self, text: &str) -> Self {
         let bytes = text.bytes().chain([0xff]);
         Hash(bytes.fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
-    /// The hash in letters and digits, of which none is taken for another.
+    /// Returns the hash as letters and digits, without those that are easily confused.
     fn code(self) -> String {
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-        // The upper bits are mixed best.
+        // The upper bits are mixed best, so the code is taken from them.
         let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let letter = |at: usize| char::from(LETTERS[((mixed >> (64 - 5 * (at + 1))) & 31) as usize]);
         (0..CODE).map(letter).collect()

@@ -1,37 +1,37 @@
-//! Long texts cut to head and tail.
+//! Cuts long texts to head and tail.
 
 use std::borrow::Cow;
 
-/// Bytes of a result that the model sees at most, unless told otherwise.
+/// Limit on the bytes of a result that the model reads, unless configured otherwise.
 pub const RESULT_BYTES: usize = 50 * 1024;
 
-/// What is kept of a text that is too long.
+/// The parts that remain of a text that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut<'a> {
-    /// The text's beginning: two thirds of what is kept.
+    /// The text's beginning: two thirds of the limit.
     pub head: &'a str,
-    /// Bytes left out between head and tail.
+    /// Bytes that are left out between head and tail.
     pub missing: usize,
     /// The text's end.
     pub tail: &'a str,
 }
 
-/// Cuts a text longer than `limit` bytes, at character boundaries, so that
-/// head and tail together fit; `None` if it fits whole.
+/// Cuts a text longer than `limit` bytes at character boundaries, so that head and tail together fit; `None` if it fits
+/// whole.
 pub fn cut(text: &str, limit: usize) -> Option<Cut<'_>> {
     if text.len() <= limit {
         return None;
     }
-    // A remainder of one or two bytes goes to the head.
+    // The division's remainder of one or two bytes goes to the head.
     let tail_bytes = limit / 3;
     let head = &text[..text.floor_char_boundary(limit - tail_bytes)];
     let from = text.ceil_char_boundary(text.len() - tail_bytes);
     Some(Cut { head, missing: from - head.len(), tail: &text[from..] })
 }
 
-/// The text, or its head and tail with a note between them that says how many
-/// bytes are missing. The note is not counted in `limit`.
+/// Returns the text, or its head and tail with a note between them that says how many bytes are missing. The note does
+/// not count towards `limit`.
 pub fn bounded(text: &str, limit: usize) -> Cow<'_, str> {
     match cut(text, limit) {
         None => Cow::Borrowed(text),

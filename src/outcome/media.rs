@@ -1,48 +1,47 @@
-//! Images and sound that a tool gave.
+//! Images and sound in the results of tools.
 
 use serde_json::{Value, json};
 
 use super::Outcome;
 use crate::message::{Audio, Image};
 
-/// Kind of the interface events that carry a result's images, audio and blobs: `kind`
-/// (`image`, `audio` or `resource`), `mimeType` and `uri` where they are named, and `data` in
-/// base64. A model that reads images or hears gets those that it can read; beside them stands
-/// a note in the text, which is all that other models read.
+/// Kind of the interface events that carry a result's images, audio and blobs. The data of such an event has `kind`
+/// (`image`, `audio` or `resource`), `mimeType` and `uri` if they are known, and `data` in base64. A model that reads
+/// images or audio gets those that it can read; the result's text has a note for each, which is all that other models
+/// read.
 ///
-/// An MCP hub keeps them where it is told to
-/// (`HubBuilder::keep_media`); a function adds them with [`Outcome::with_image`].
+/// An MCP hub keeps media where it is configured to (`HubBuilder::keep_media`); a function adds them with
+/// [`Outcome::with_image`].
 pub const MEDIA_EVENT: &str = "mcp_media";
 
-/// Where a medium's data has, in base64, what a model is shown instead of `data`: a smaller
-/// image, where that one is too large; `null` where it is shown nothing of it.
+/// Key in a medium's data of the base64 that a model is shown instead of `data`: a smaller image, where the original is
+/// too large; `null` if the model is not shown the medium.
 pub const MEDIUM_SHOWN: &str = "shown";
 
-/// Bytes of one image or sound of a tool that a model is shown at most: Anthropic's interface
-/// takes images of 5 MB (docs.anthropic.com/en/docs/build-with-claude/vision), others more.
+/// Limit on the bytes of one image or sound of a tool that a model is shown: Anthropic's API takes images of 5 MB
+/// (docs.anthropic.com/en/docs/build-with-claude/vision), others more.
 pub const MODEL_MEDIUM_BYTES: usize = 5_000_000;
 
-/// Bytes of all of them in one request at most; the newest come first.
+/// Limit on the bytes of all tools' media in one request; the newest come first.
 pub(crate) const MODEL_MEDIA_BYTES: usize = 20_000_000;
 
-/// Images and sounds of tools in one request at most; the newest come first.
+/// Limit on the number of tools' media in one request; the newest come first.
 pub(crate) const MODEL_MEDIA: usize = 16;
 
 impl Outcome {
-    /// Adds an image, for the interface and for a model that reads images. The text should
-    /// hold a note of it.
+    /// Adds an image, for the user interface and for a model that reads images. The text should contain a note about
+    /// it.
     #[must_use]
     pub fn with_image(self, image: &Image) -> Self {
         self.with_event(MEDIA_EVENT, json!({"kind": "image", "mimeType": image.media_type(), "data": image.base64()}))
     }
 
-    /// The images among what the tool gave that a model can be shown: PNG, JPEG, GIF or WebP
-    /// of [`MODEL_MEDIUM_BYTES`] at most.
+    /// Returns the result's images that a model can be shown: PNG, JPEG, GIF or WebP of at most [`MODEL_MEDIUM_BYTES`].
     pub fn images(&self) -> impl Iterator<Item = Image> {
         self.media().filter_map(Image::from_base64).filter(|image| image.bytes() <= MODEL_MEDIUM_BYTES)
     }
 
-    /// The sound among what the tool gave that a model can be given: WAV or MP3, as large.
+    /// Returns the result's sounds that a model can be given: WAV or MP3 of at most [`MODEL_MEDIUM_BYTES`].
     pub fn audio(&self) -> impl Iterator<Item = Audio> {
         self.media().filter_map(Audio::from_base64).filter(|audio| audio.bytes() <= MODEL_MEDIUM_BYTES)
     }

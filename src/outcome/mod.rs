@@ -1,15 +1,14 @@
-//! What became of a call: a bounded text for the model, the whole for the caller.
+//! The outcome of a call: a bounded text for the model, the whole for the caller.
 //!
-//! In comes what a tool gave or why it did not run; out goes an [`Outcome`] with
-//! a [`Status`], the text that the model reads, and what only the program sees (structured
-//! values, media, events for a user interface). A failure is an outcome too, never an error.
+//! The input is a tool's answer or the reason why it did not run; the output is an [`Outcome`] with a [`Status`], the
+//! text that the model reads, and the parts that only the program sees (structured values, media, events for a user
+//! interface). A failure is an outcome too, never an error.
 //!
-//! On its way to the model a text passes two things: [`bounded`] cuts a long one to head and
-//! tail ([`Part`] and [`Places`] are what the model may read on), and [`break_tokens`] breaks the
-//! control tokens of chat templates, which [`restore_tokens`] takes back in what the model writes.
-//! All else arrives byte for byte, in a frame with a [`boundary`]; what the program itself says has
-//! a frame of its own ([`noted`]). What describes tools is
-//! neutralised further: a [`Neutraliser`] breaks in it what a dialect could read as a call.
+//! Two functions change a text on its way to the model: [`bounded`] cuts a long one to head and tail ([`Part`] and
+//! [`Places`] let the model read the rest), and [`break_tokens`] escapes the control tokens of chat templates, which
+//! [`restore_tokens`] reverses in the model's output. The text otherwise arrives byte for byte, in a frame with a
+//! [`boundary`]; the program's own notes have a frame of their own ([`noted`]). Descriptions of tools are escaped
+//! further: a [`Neutraliser`] breaks every text in them that a dialect could read as a call.
 
 pub(crate) mod answer;
 mod boundary;

@@ -1,4 +1,4 @@
-//! Foreign text made harmless: no dialect finds a call in it.
+//! Escapes untrusted text, so that no dialect finds a call in it.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,15 @@ use super::tokens::{BREAK, rebreak_tokens};
 use crate::parse::{Marks, Names, OpenerKind, without_marks};
 use crate::tools::Catalog;
 
-/// Makes call markers in foreign text harmless, for one catalog.
+/// Escapes call delimiters in untrusted text, for one catalog.
 ///
-/// A [`BREAK`], which is not seen, goes behind the first character of a marker (`<think>`,
-/// `[TOOL_REQUEST]`), of a control token of a chat template, of a line such as `TYPE: MCP`, of
-/// a known tool's `name(` at a line's start or in a list, and of the key before a known tool's
-/// name in a JSON call. All other text stays as it is, and neutralising twice changes nothing
-/// more.
+/// It inserts an invisible [`BREAK`] after the first character of a delimiter (`<think>`, `[TOOL_REQUEST]`), of a
+/// control token of a chat template, of a line such as `TYPE: MCP`, of a known tool's `name(` at the start of a line or
+/// in a list, and of the key before a known tool's name in a JSON call. All other text stays as it is, and escaping
+/// twice changes nothing more.
 ///
-/// This is for what describes tools. What tools say, files and clients' texts have their
-/// control tokens broken and nothing else ([`break_tokens`](super::break_tokens)).
+/// This is for descriptions of tools. In results, files and texts of clients only the control tokens are escaped
+/// ([`break_tokens`](super::break_tokens)).
 ///
 /// ```
 /// use toolgraft::Catalog;
@@ -35,12 +34,12 @@ pub struct Neutraliser {
 }
 
 impl Neutraliser {
-    /// For texts of these servers: knows the tools' names, which are tags in `tool_tag`.
+    /// Creates a neutraliser for texts of these servers. It knows the tools' names, which are tags in `tool_tag`.
     pub fn new(catalog: &Catalog) -> Self {
         Neutraliser { marks: Marks::new(catalog), names: Names::new(catalog) }
     }
 
-    /// The text with no marker in it.
+    /// Returns the text with all delimiters escaped.
     pub fn neutralise<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match rebreak_tokens(text) {
             Cow::Borrowed(text) => self.without_markers(text),
@@ -52,7 +51,7 @@ impl Neutraliser {
         let mut places: Vec<usize> = memchr2_iter(b'<', b'[', text.as_bytes())
             .filter(|at| self.marks.begins(&text[*at..]))
             .chain(without_marks(text, Some(&self.names)).into_iter().flat_map(|opener| {
-                // Of ReAct's lines each may be shown beside another.
+                // Each of ReAct's lines is escaped, since a text may show it beside lines of another text.
                 let line = text[opener.at..opener.span.end].rfind('\n').filter(|_| opener.kind == OpenerKind::React);
                 let line = line.and_then(|line| first_letter(text, opener.at + line));
                 opener.begins.then_some(opener.at).into_iter().chain(line)
@@ -77,16 +76,14 @@ impl Neutraliser {
         Cow::Owned(safe)
     }
 
-    /// Server text for the prompt on one line: control and invisible characters
-    /// stripped, white space joined to single spaces, at most `limit` characters
-    /// (an ellipsis marks the cut), markers neutralised.
+    /// Returns a server's text on one line for the prompt: control and invisible characters are removed, white space is
+    /// joined to single spaces, the text is cut to `limit` characters (with an ellipsis), and delimiters are escaped.
     pub fn describe(&self, text: &str, limit: usize) -> String {
         let joined = strip_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
         self.neutralise(&shortened(joined, limit)).into_owned()
     }
 
-    /// As [`describe`](Neutraliser::describe), but the text's lines stay, without
-    /// empty ones; each is cut off at its ends only.
+    /// As [`describe`](Neutraliser::describe), but keeps the text's lines, except empty ones; each is trimmed.
     pub fn describe_lines(&self, text: &str, limit: usize) -> Vec<String> {
         let stripped = strip_invisible(text);
         let lines: Vec<_> = stripped.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -95,12 +92,12 @@ impl Neutraliser {
     }
 }
 
-/// Where the first letter at or behind a place stands.
+/// Returns the offset of the first letter at or after an offset.
 fn first_letter(text: &str, from: usize) -> Option<usize> {
     text[from..].find(char::is_alphabetic).map(|at| from + at)
 }
 
-/// At most so many characters of the text, with an ellipsis where more is left out.
+/// Returns the text cut to `limit` characters, with an ellipsis if it was longer.
 pub(crate) fn shortened(mut text: String, limit: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(limit) {
         text.truncate(end);
@@ -110,15 +107,14 @@ pub(crate) fn shortened(mut text: String, limit: usize) -> String {
     text
 }
 
-/// The text without control characters (line breaks and tabs stay) and without
-/// characters that are not seen: zero-width, direction marks, variation
-/// selectors, soft hyphens, and the tags block that can hide whole sentences.
+/// Returns the text without control characters (line breaks and tabs stay) and without invisible characters:
+/// zero-width, direction marks, variation selectors, soft hyphens, and the tags block, which can hide whole sentences.
 pub(crate) fn strip_invisible(text: &str) -> Cow<'_, str> {
     if text.contains(is_invisible) { Cow::Owned(text.replace(is_invisible, "")) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a character is not seen and may hide something: a control character other than
-/// line break and tab, a formatting or a filling character.
+/// Returns `true` if a character is invisible and may hide something: a control character other than line break and
+/// tab, a formatting or a filling character.
 pub fn is_invisible(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
         || matches!(c,

@@ -1,32 +1,32 @@
-//! Parts of a long text: what stands from a byte on, and where a text stands in it.
+//! Parts of a long text: the text from a byte offset, and the places where a text occurs.
 
 use regex::RegexBuilder;
 
-/// Bytes of a line before and behind what is looked for.
+/// Bytes of the line that are shown before and after an occurrence.
 const AROUND: (usize, usize) = (80, 160);
 
-/// Bytes for the place's own byte and what parts the two.
+/// Bytes that a shown place counts for its offset and separator.
 const NUMBER: usize = 16;
 
-/// Characters of a text that is looked for.
+/// Characters of a searched text that are compared.
 const WANTED_CHARS: usize = 256;
 
-/// Places that are told at most.
+/// Limit on the places that are shown.
 const PLACES: usize = 40;
 
-/// What stands in a text from a byte on.
+/// The part of a text from a byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part<'a> {
-    /// Where it begins, in bytes.
+    /// The byte offset where the part begins.
     pub from: usize,
-    /// The text there.
+    /// The part's text.
     pub text: &'a str,
 }
 
 impl<'a> Part<'a> {
-    /// At most `limit` bytes of `text` from the character at byte `from` on. It ends behind a line
-    /// where one ends in its last quarter, and has one character at least.
+    /// Returns at most `limit` bytes of `text` from the character at byte `from`. The part ends after a line break if
+    /// one is in its last quarter, and has at least one character.
     pub fn new(text: &'a str, from: usize, limit: usize) -> Self {
         let from = text.floor_char_boundary(from);
         let rest = &text[from..];
@@ -36,25 +36,25 @@ impl<'a> Part<'a> {
         Part { from, text: &rest[..line.unwrap_or(most)] }
     }
 
-    /// The byte behind it.
+    /// Returns the byte offset after the part.
     pub fn end(&self) -> usize {
         self.from + self.text.len()
     }
 }
 
-/// Where a text stands in another.
+/// The places where a text occurs in another one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Places<'a> {
-    /// What stands around each, on its line: the byte at which that begins, and the text.
+    /// The text around each place, on its line, with the byte offset where it begins.
     pub shown: Vec<Part<'a>>,
-    /// How many there are, those on what is shown already not counted anew.
+    /// The number of places; further occurrences in the text around a place do not count.
     pub count: usize,
 }
 
 impl<'a> Places<'a> {
-    /// Where `wanted` stands in `text`, whatever the case; at most 40 of them and `limit` bytes are
-    /// shown. Of a longer `wanted` the first 256 characters are looked for.
+    /// Finds `wanted` in `text`, without regard to case. At most 40 places and `limit` bytes are shown. Of a longer
+    /// `wanted` only the first 256 characters are compared.
     pub fn new(text: &'a str, wanted: &str, limit: usize) -> Self {
         let mut places = Places::default();
         let wanted = wanted.char_indices().nth(WANTED_CHARS).map_or(wanted, |(end, _)| &wanted[..end]);
@@ -62,7 +62,7 @@ impl<'a> Places<'a> {
         let Some(pattern) = pattern.ok().filter(|_| !wanted.is_empty()) else { return places };
         let (mut at, mut bytes) = (0, 0);
         while let Some(found) = pattern.find_at(text, at) {
-            // No more is looked at than is shown: the line may be the whole text.
+            // The search for line breaks is limited to what is shown, because the line may be the whole text.
             let first = text.floor_char_boundary(found.start().saturating_sub(AROUND.0));
             let last = text.floor_char_boundary(found.end() + AROUND.1);
             let begin = text[first..found.start()].rfind('\n').map_or(first, |line| first + line + 1);
@@ -77,7 +77,7 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// Each that is shown, on a line with its byte.
+    /// Returns the places that are shown, each on a line with its byte offset.
     pub fn lines(&self) -> String {
         let lines: Vec<String> = self.shown.iter().map(|place| format!("{}: {}", place.from, place.text)).collect();
         lines.join("\n")

@@ -1,27 +1,26 @@
-//! Control tokens of chat templates in foreign text: broken on the way to the model,
-//! restored on the way back.
+//! Control tokens of chat templates in untrusted text: escaped on the way to the model, restored on the way back.
 //!
-//! A tokeniser turns `<|im_start|>` into a turn wherever it stands. [`break_tokens`] puts
-//! [`BREAK`], which is not seen, behind the first character of each such token, and one more
-//! where there are some already; [`restore_tokens`] takes one away in the same places. So
-//! `restore(break(x)) == x` for every text, and what is no token is not touched by either.
+//! A tokenizer turns `<|im_start|>` into a turn wherever it occurs. [`break_tokens`] inserts an invisible [`BREAK`]
+//! after the first character of each such token, and one more where the text has some already; [`restore_tokens`]
+//! removes one at the same places. So `restore(break(x)) == x` for every text, and neither changes text that is not a
+//! token.
 //!
-//! That holds because the places are the same in both texts: no token begins inside another
-//! one (but for its last character), so nothing is put into what a token is known by.
+//! The reason is that the places are the same in both texts: no token begins inside another one (except at its last
+//! character), so nothing is inserted into the part by which a token is recognised.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::dialect::{CONTROL_FAMILIES, NUMBERED_TOKENS, template_tokens};
 
-/// The word joiner, which is not seen and forbids a line break.
+/// The word joiner, which is invisible and forbids a line break.
 pub const BREAK: char = '\u{2060}';
 
-/// Most bytes between the bars of `<|…|>`, and digits of a numbered token.
+/// Limit on the bytes between the bars of `<|…|>`, and on the digits of a numbered token.
 const MAX_INNER: usize = 64;
 
-/// What foreign text is broken into: each control token gets a [`BREAK`] behind its first
-/// character. All other text stays as it is, byte for byte.
+/// Escapes untrusted text: each control token gets a [`BREAK`] after its first character. All other text stays as it
+/// is, byte for byte.
 ///
 /// ```
 /// use toolgraft::outcome::{break_tokens, restore_tokens};
@@ -34,12 +33,12 @@ pub fn break_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |_| true)
 }
 
-/// As [`break_tokens`] for what the model wrote: a token that it copied broken stays as it is.
+/// As [`break_tokens`], for the model's own text: a token that the model copied with a break stays as it is.
 pub(crate) fn rebreak_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |breaks| breaks == 0)
 }
 
-/// What [`break_tokens`] was given.
+/// Reverses [`break_tokens`].
 pub fn restore_tokens(text: &str) -> Cow<'_, str> {
     if !text.contains(BREAK) {
         return Cow::Borrowed(text);
@@ -71,18 +70,18 @@ fn with_breaks(text: &str, wants: impl Fn(usize) -> bool) -> Cow<'_, str> {
     Cow::Owned(broken)
 }
 
-/// Restores the tokens of a text that comes in pieces. Nothing waits but a [`BREAK`] behind
-/// a character that begins tokens, and what follows while it may be one.
+/// Restores the tokens of a text that arrives in pieces. It holds back only a [`BREAK`] after a character that begins
+/// tokens, and the following text while it may be the rest of a token.
 #[derive(Debug, Clone, Default)]
 pub struct Restorer {
-    /// The last character that was handed on, if it begins tokens.
+    /// The last emitted character, if it begins tokens.
     first: Option<char>,
-    /// A break, and what came behind it.
+    /// A break that is held back, and the text that followed it.
     held: String,
 }
 
 impl Restorer {
-    /// Takes a piece; gives what of the text is certain now.
+    /// Takes a piece and returns the text that is certain now.
     pub fn push(&mut self, text: &str) -> String {
         let all = std::mem::take(&mut self.held) + text;
         let mut rest = all.as_str();
@@ -113,24 +112,24 @@ impl Restorer {
         restored
     }
 
-    /// What is held at the text's end, or where something else comes between.
+    /// Returns the text that is held back, at the end of the text or before something that interrupts it.
     pub fn finish(&mut self) -> String {
         self.first = None;
         std::mem::take(&mut self.held)
     }
 }
 
-/// What stands behind a first character.
+/// Classifies the text after a first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// The rest of a token.
     Token,
-    /// Its beginning; the text ends too early to tell.
+    /// The beginning of a token; the text ends too early to tell.
     More,
     Other,
 }
 
-/// Bytes with which first characters begin.
+/// Returns `true` for bytes with which first characters begin in UTF-8.
 fn may_begin(byte: u8) -> bool {
     matches!(byte, b'<' | b'[' | b']' | 0xef | 0xe2)
 }
@@ -148,7 +147,7 @@ fn first_of(bytes: &[u8]) -> Option<char> {
     }
 }
 
-/// Whether a token goes on so behind its first character and the breaks there.
+/// Tells whether `text`, the text after a first character and its breaks, is the rest of a token.
 fn token_behind(first: char, text: &str) -> Found {
     let Some(second) = text.bytes().next() else { return Found::More };
     if !SECOND[usize::from(second)] {
@@ -185,11 +184,11 @@ fn token_behind(first: char, text: &str) -> Found {
     }
 }
 
-/// Whether `text` goes on as `<|…|>` does behind its first bar.
+/// Tells whether `text` continues like `<|…|>` after its first bar.
 fn barred(text: &str, bar: char) -> Found {
     let is_inner = |c: char| !(c.is_whitespace() || is_first(c) || matches!(c, '>' | '|' | BREAK));
     match closed(text, bar, is_inner) {
-        // `｜DSML｜` is a token itself, whose first character is this bar.
+        // `｜DSML｜` is a token of its own, which begins with this bar.
         Found::Token
             if bar == '｜'
                 && text.bytes().next().is_some_and(|second| rests(bar, second).any(|rest| text.starts_with(rest))) =>
@@ -208,7 +207,7 @@ fn barred(text: &str, bar: char) -> Found {
     }
 }
 
-/// Whether some characters of a kind stand at the beginning, and `close` behind them.
+/// Tells whether `text` begins with 1 to [`MAX_INNER`] bytes of a kind, followed by `close`.
 fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> Found {
     let end = text.find(|c| !is_inner(c)).unwrap_or(text.len());
     match text[end..].chars().next() {
@@ -219,23 +218,23 @@ fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> Found {
     }
 }
 
-/// All control tokens that are written down, each once; those of the forms `<|…|>` and
-/// `<｜…｜>` too, which are known by their form.
+/// Returns all control tokens that are listed, each once. They include tokens of the forms `<|…|>` and `<｜…｜>`, which
+/// are also recognised by their form.
 pub fn control_tokens() -> impl Iterator<Item = &'static str> {
     let families = CONTROL_FAMILIES.iter().flat_map(|family| family.tokens.iter().copied());
-    // Some templates have a word between two tokens.
+    // Some templates' tokens enclose a word between two tokens.
     let single = |token: &&str| token.matches("|>").count() < 2;
     template_tokens().map(|token| token.text).filter(single).chain(families)
 }
 
-/// What follows `first` in the tokens that have no form, where that begins with this byte.
+/// Returns the rests after `first` of the tokens without a form, where the rest begins with the byte `second`.
 fn rests(first: char, second: u8) -> impl Iterator<Item = &'static str> {
     let behind = &RESTS[usize::from(second)];
     behind.iter().filter(move |(own, _)| *own == first).map(|(_, rest)| rest.as_str())
 }
 
-/// First characters of the tokens that have no form, and what follows them; by the first byte of
-/// what follows, since every bracket of a conversation is looked up here.
+/// First characters and rests of the tokens without a form, indexed by the first byte of the rest, since every bracket
+/// of a conversation is looked up here.
 static RESTS: LazyLock<Vec<Vec<(char, String)>>> = LazyLock::new(|| {
     let split = |token: &'static str| {
         let first = token.chars().next().filter(|c| is_first(*c))?;
@@ -256,18 +255,17 @@ static RESTS: LazyLock<Vec<Vec<(char, String)>>> = LazyLock::new(|| {
     rests
 });
 
-/// Bytes that stand behind the first character of some token: most brackets of a text are
-/// told from tokens by them.
+/// The bytes that can follow the first character of a token. They rule out most brackets of a text at once.
 static SECOND: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let mut second = [false; 256];
     let numbered = NUMBERED_TOKENS.iter().filter_map(|(token, _)| token.as_bytes().get(1).copied());
     let rests = (0..=u8::MAX).filter(|byte| !RESTS[usize::from(*byte)].is_empty());
-    // 0xef begins the wide bar.
+    // 0xef is the first byte of the wide bar.
     rests.chain(numbered).chain([b'|', 0xef]).for_each(|byte| second[usize::from(byte)] = true);
     second
 });
 
-/// Whether `text` is the rest of `<|…|>` and nothing else.
+/// Returns `true` if `text` is the rest of `<|…|>` and nothing else.
 fn barred_only(text: &str, bar: char) -> bool {
     text.strip_suffix('>').and_then(|text| text.strip_suffix(bar)).is_some_and(|inner| !inner.contains(['<', '>', bar]))
 }
@@ -284,7 +282,7 @@ mod tests {
             let last = token.char_indices().last().unwrap().0;
             for (at, _) in token.char_indices().skip(1).filter(|(at, c)| *at < last && is_first(*c)) {
                 let first = token[at..].chars().next().unwrap();
-                // Whatever stands behind the token.
+                // Whatever follows the token.
                 assert_eq!(token_behind(first, &token[at + first.len_utf8()..]), Found::Other, "{token} at {at}");
             }
         }
