@@ -1,8 +1,8 @@
-//! The budget of the list of tools, and which tools are listed within it, and how.
+//! The budget of the list of tools: selects the tools that are listed within it, and their styles.
 //!
-//! The same rule serves the prompt, which lists the tools as text, and a request that carries them
-//! ([`Measure`]). While all are listed, the order of the steps depends on the tools alone, so that the
-//! same tools and the same budget give the same prompt, which an endpoint can keep in its cache.
+//! The same rule serves the prompt, which lists the tools as text, and a request that carries them ([`Measure`]). As
+//! long as all tools are listed, the order of the steps depends on the tools alone: the same tools and the same budget
+//! give the same prompt, which an endpoint can cache.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -14,23 +14,22 @@ use crate::tools::{FIND_TOOL, LIKELIEST, Tool};
 /// Tokens that the list of tools may take where the length of the context is not known.
 pub const TOOL_BUDGET: usize = 8_000;
 
-/// The part of a known context that the list of tools may take, one of so many: the instructions, the
-/// history and the answer share the rest.
+/// The share of a known context that the list of tools may take, as a divisor: the instructions, the history and the
+/// answer use the rest.
 const LISTING_PART: usize = 4;
 
-/// Returns the tokens that the list of tools may take in a context of so many tokens, in the prompt
-/// or in the request, where nobody set a budget: a quarter of the context, or [`TOOL_BUDGET`] if its
-/// length is not known.
+/// Returns the default budget of the list of tools in tokens, in the prompt or in the request: a quarter of the
+/// context, or [`TOOL_BUDGET`] if its length is not known.
 pub fn tool_budget(context: Option<usize>) -> usize {
     context.map_or(TOOL_BUDGET, |tokens| tokens / LISTING_PART)
 }
 
-/// Longest context, in tokens, in which no more than eight tools are listed at once.
+/// Longest context, in tokens, in which at most eight tools are listed at once.
 const SHORT_CONTEXT: usize = 16_384;
 
 impl Options {
-    /// Sets the budget of the list of tools that is usual in a context of so many tokens
-    /// ([`tool_budget`]), unless one is set, and whether [few](Self::few_tools) are listed.
+    /// Sets the usual budget of the list of tools for a context of so many tokens ([`tool_budget`]), unless one is set,
+    /// and lists only a [few](Self::few_tools) tools in a short context.
     #[must_use]
     pub fn within(self, context: Option<usize>) -> Self {
         let budget = self.tool_budget.unwrap_or_else(|| tool_budget(context));
@@ -39,18 +38,17 @@ impl Options {
     }
 }
 
-/// How the tools of a prompt are listed, and what that takes.
+/// The styles in which the tools of a prompt are listed, and the size of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Tools in each style, in the order of [`Listing::ALL`].
+    /// Number of tools in each style, in the order of [`Listing::ALL`].
     counts: [usize; Listing::ALL.len()],
-    /// Tools that are not listed: the model finds them with the built-in tool.
+    /// Number of tools that are not listed: the model finds them with the built-in tool.
     pub unlisted: usize,
-    /// Tokens of the listing: servers with their instructions, tools and
-    /// resources, and how to ask for the rest.
+    /// Tokens of the list: servers with their instructions, tools and resources, and the way to ask for the rest.
     pub tokens: usize,
-    /// Tokens that it may take.
+    /// Tokens that the list may take.
     pub budget: Option<usize>,
 }
 
@@ -61,12 +59,12 @@ impl Listed {
         Listed { counts, unlisted: count(None), tokens, budget }
     }
 
-    /// Tools that are listed in this style.
+    /// Returns the number of tools that are listed in this style.
     pub fn count(&self, style: Listing) -> usize {
         Listing::ALL.iter().position(|s| *s == style).map_or(0, |n| self.counts[n])
     }
 
-    /// Whether the listing takes more than its budget: it is as short as it can be.
+    /// Returns `true` if the list takes more than its budget although it is as short as possible.
     pub fn is_over_budget(&self) -> bool {
         self.budget.is_some_and(|budget| self.tokens > budget)
     }
@@ -83,36 +81,36 @@ impl fmt::Display for Listed {
     }
 }
 
-/// How a tool is listed, if it is.
+/// The style in which a tool is listed; `None` if it is not listed.
 pub(super) type Style = Option<Listing>;
 
-/// Sizes in tokens.
+/// Measures a list of tools in tokens.
 pub(super) trait Measure {
-    /// The listing with its tools in these styles.
+    /// Returns the size of the list with its tools in these styles.
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError>;
-    /// One offered tool, by its place, in a style.
+    /// Returns the size of one offered tool in a style; `place` is its index.
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError>;
 }
 
-/// What decides how the tools of a catalog are listed within a budget.
+/// The input of the rule that selects the tools of a list and their styles within a budget.
 pub(super) struct Rule<'r> {
-    /// The style of each tool where all fit ([`start`]).
+    /// The style of each tool if all of them fit ([`start`]).
     pub(super) start: Vec<Style>,
-    /// Tools that stay as they are, since the choice names them.
+    /// Marks the tools that keep their style, because the tool choice names them.
     pub(super) pinned: Vec<bool>,
-    /// The shortest style of a tool that is listed.
+    /// The shortest style of a listed tool.
     pub(super) shortest: Listing,
-    /// The style of tools that are listed while others are not.
+    /// The style of listed tools if others are not listed.
     pub(super) full: Listing,
-    /// Of more than [`LIKELIEST`] tools only those are listed that the conversation means, if it means any.
+    /// With more than [`LIKELIEST`] tools, only those that the conversation suggests are listed, if it suggests any.
     pub(super) few: bool,
-    /// Returns the places of the tools that the conversation means; `None` where a tool that is not
-    /// listed cannot be found.
+    /// Returns the indices of the tools that the conversation suggests; `None` if the model cannot find a tool that is
+    /// not listed.
     pub(super) meant: Option<&'r dyn Fn() -> Vec<usize>>,
 }
 
-/// Returns the style of each tool where all fit: none of one that is deferred, not in `pinned`, and not among
-/// those that the conversation means.
+/// Returns the style of each tool if all of them fit. A deferred tool is listed only if it is in `pinned` or the
+/// conversation suggests it.
 pub(super) fn start(
     tools: &[&Tool],
     pinned: &[bool],
@@ -125,9 +123,9 @@ pub(super) fn start(
     tools.iter().enumerate().map(style).collect()
 }
 
-/// Returns the style of each tool within the budget, and the tokens that the listing takes then: all
-/// tools in styles that are as long as fits ([`fit`]), or, if more than [`LIKELIEST`] do not fit in
-/// the shortest or few are to be listed, those that the conversation means ([`choose`]).
+/// Returns the style of each tool within the budget, and the tokens of the list then. All tools are listed, in the
+/// longest styles that fit ([`fit`]). If more than [`LIKELIEST`] tools do not fit even in the shortest style, or if few
+/// are to be listed, only those that the conversation suggests are listed ([`choose`]).
 pub(super) fn styles(
     measure: &impl Measure,
     rule: Rule<'_>,
@@ -139,7 +137,7 @@ pub(super) fn styles(
         let fits = measure.listing(&least)? <= budget;
         let meant = if few || !fits { meant() } else { Vec::new() };
         if !(fits && meant.is_empty()) {
-            // What was found or called later needs room.
+            // Tools that are found or called later need space.
             let budgets = [if few { budget / 2 } else { budget }, budget];
             return choose(measure, (full, &meant), &pinned, budgets);
         }
@@ -147,13 +145,12 @@ pub(super) fn styles(
     fit(measure, start, &pinned, shortest, budget)
 }
 
-/// The styles with which the listing fits the budget, and what it takes then;
-/// where none does, the shortest. `start` says how each tool is listed without a
-/// budget; tools in `pinned` stay as they are, and none gets shorter than `shortest`.
+/// Returns the styles with which the list fits the budget, and its tokens then; if none fit, the shortest styles.
+/// `start` has the styles without a budget; tools in `pinned` keep theirs, and no style gets shorter than `shortest`.
 ///
-/// Style by style: only when all tools are signatures does the first become
-/// brief. Within a style, the tool that saves most goes first, of equal ones the
-/// later. So each tool keeps as much as it can, and few lose anything.
+/// Styles are shortened level by level: only when all tools are signatures does the first become brief. Within a level,
+/// the tool that saves most is shortened first; of equal ones the later. So each tool keeps as much as possible, and
+/// few lose anything.
 fn fit(
     measure: &impl Measure,
     start: Vec<Style>,
@@ -166,7 +163,7 @@ fn fit(
     if whole <= budget {
         return Ok((styles, whole));
     }
-    // What the entries saved, so that the whole is not measured at every step.
+    // The estimate subtracts what each step saves, so that the whole list is not measured at every step.
     let mut estimate = whole;
     let mut last = None;
     for step in steps(measure, &start, pinned, shortest)? {
@@ -185,11 +182,10 @@ fn fit(
     Ok((styles, whole))
 }
 
-/// The styles with which as many of the `meant` tools are listed, the first first, as fit the
-/// budget, and what the listing takes then. A tool stays as it is, whatever is meant after it, so
-/// that a prompt only grows. Each may take half of what is left: one that is large puts out no
-/// others. The [`LIKELIEST`] of the first question have a budget of their own. Tools in `pinned` are listed in
-/// any case.
+/// Returns styles that list as many of the `meant` tools as fit the budget, in their order, and the tokens of the list
+/// then. A tool's style does not depend on the tools after it, so a prompt only grows during a conversation. Each tool
+/// may take half of the space that is left, so that a large one does not displace others. The [`LIKELIEST`] tools of
+/// the first question have a budget of their own. Tools in `pinned` are always listed.
 fn choose(
     measure: &impl Measure,
     (full, meant): (Listing, &[usize]),
@@ -214,7 +210,7 @@ fn choose(
     Ok((styles, tokens))
 }
 
-/// One tool gets a shorter style.
+/// A step that gives one tool a shorter style.
 struct Shortening {
     place: usize,
     style: Listing,
@@ -239,7 +235,7 @@ fn steps(
             start.iter().enumerate().filter(|(place, from)| !pinned[*place] && from.is_some_and(|from| from < *style))
         {
             let size = measure.tool(place, *style)?;
-            // A tool without parameters may be no shorter as a signature than as brief.
+            // A tool without parameters may be as short in the signature style as in the brief style.
             if size < sizes[place] {
                 level.push(Shortening { place, style: *style, saves: sizes[place] - size });
             }

@@ -1,7 +1,7 @@
-//! A question, the calls that answer it one after another, and the answer: what an example shows.
+//! Example dialogues: a question, the calls that answer it one after another, and the answer.
 //!
-//! A tool's own examples come first, then those written for the tools of well-known servers, and at last
-//! one made of its description and its schema.
+//! A tool's own examples come first, then those written for the tools of well-known servers, and last one that is
+//! generated from its description and schema.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,13 +15,13 @@ use crate::dialect::Lang;
 use crate::outcome::Neutraliser;
 use crate::tools::{Tool, ToolExample};
 
-/// A question, the calls that answer it, and what the person is told then.
+/// A question, the calls that answer it, and the answer to the user.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Dialogue<'t> {
     pub(super) question: String,
     pub(super) steps: Vec<Step<'t>>,
     pub(super) answer: String,
-    /// Nobody wrote the answer: it is made.
+    /// The answer is generated, not written by a person.
     pub(super) is_made: bool,
 }
 
@@ -31,7 +31,7 @@ impl Dialogue<'_> {
     }
 }
 
-/// A call and what the tool says.
+/// A call and the tool's result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step<'t> {
     pub(super) tool: &'t Tool,
@@ -39,28 +39,28 @@ pub(super) struct Step<'t> {
     pub(super) result: String,
 }
 
-/// The dialogues written for tools of well-known servers, in English and Chinese. A key has the tools of its
-/// calls, each by its [identity](identity); a dialogue is its question, arguments and result of each call, and
-/// the answer.
+/// The dialogues written for tools of well-known servers, in English and Chinese. A key joins the
+/// [identities](identity) of the called tools; a dialogue is a list of its question, the arguments and the result of
+/// each call, and the answer.
 static WRITTEN: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../prompts/examples.json")).unwrap_or_default());
 
-/// Between the tools of a key.
+/// The separator between the tools of a key.
 const THEN: &str = " > ";
 
 /// The keys of dialogues with several calls.
 static CHAINS: LazyLock<Vec<Vec<&'static str>>> =
     LazyLock::new(|| WRITTEN.keys().filter(|key| key.contains(THEN)).map(|key| key.split(THEN).collect()).collect());
 
-/// The tool by its name and its required parameters, whichever server has it: descriptions are reworded and
-/// optional parameters added from one version to the next, but a call with these arguments stays right.
+/// Returns the tool's name and required parameters, without its server: descriptions are reworded and optional
+/// parameters added from one version to the next, but a call with these arguments stays correct.
 fn identity(tool: &Tool) -> String {
     let mut required: Vec<&str> = tool.parameters().filter(|p| p.required).map(|p| p.name).collect();
     required.sort_unstable();
     format!("{}({})", tool.name, required.join(", "))
 }
 
-/// The dialogue written under this key. `None` if a tool lacks one of its arguments.
+/// Returns the dialogue written under this key; `None` if a tool lacks one of its arguments.
 fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>> {
     let (question, rest) = WRITTEN.get(key)?.get(lang.as_str())?.as_array()?.split_first()?;
     let (answer, calls) = rest.split_last()?;
@@ -74,7 +74,7 @@ fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>
     Some(Dialogue { question: text(question)?, steps, answer: text(answer)?, is_made: false })
 }
 
-/// The dialogue of one call that shows a tool.
+/// Returns the dialogue of one call that shows a tool.
 pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &Neutraliser) -> Dialogue<'t> {
     let describe = |text: String| neutraliser.describe(&text, SENTENCE_CHARS);
     let made = |arguments: Map<String, Value>| made(tool, arguments, options.lang, neutraliser);
@@ -89,14 +89,14 @@ pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &N
     written(&identity(tool), &[tool], options.lang).unwrap_or_else(|| made(tool.example_arguments()))
 }
 
-/// The dialogues that show the tools, the best first: of harmless ones with few parameters and a short call.
+/// Returns the dialogues of the tools, the best first: harmless tools with few parameters and a short call.
 pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &Neutraliser) -> Vec<Dialogue<'a>> {
     let worth = |dialogue: &Dialogue<'_>| {
         let Some(step) = dialogue.steps.first() else { return Default::default() };
         let tool = step.tool;
         let required = tool.parameters().filter(|p| p.required).count();
         let text = Value::Object(step.arguments.clone()).to_string();
-        // A server's own values may hold markers; such a tool teaches nothing good.
+        // A server's own values may contain delimiters; such a tool is a bad example.
         let hostile = neutraliser.describe(&text, usize::MAX) != text
             || neutraliser.describe(&tool.name, NAME_CHARS) != tool.name;
         let nested = step.arguments.values().filter(|v| v.is_object() || v.is_array()).count();
@@ -109,8 +109,8 @@ pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &
     all
 }
 
-/// The first dialogue of several calls, each with a value from the result before it, that these tools can hold:
-/// a written one, else one that is made.
+/// Returns the first dialogue of several calls, each with a value from the result before it, that these tools allow: a
+/// written one, otherwise a generated one.
 pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
     let by_identity: HashMap<String, &Tool> = tools.iter().rev().map(|tool| (identity(tool), *tool)).collect();
     let held = CHAINS.iter().filter_map(|keys| {
@@ -120,11 +120,11 @@ pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutral
     held.into_iter().next().or_else(|| linked(tools, lang, neutraliser))
 }
 
-/// What the last tool of a dialogue says that is made. The answer has it in another word.
+/// The result of the last tool in a generated dialogue. The answer expresses it in another word.
 const RESULT: &str = "OK, 7";
 
-/// A call of the tool with these arguments, and a question for it: what the tool does, and each value. A model
-/// copies values of which it does not see where they come from.
+/// Generates a dialogue with one call of the tool. The question contains the tool's purpose and each value, since a
+/// model otherwise copies values whose origin it does not see.
 fn made<'t>(tool: &'t Tool, arguments: Map<String, Value>, lang: Lang, neutraliser: &Neutraliser) -> Dialogue<'t> {
     let request = request(tool, neutraliser);
     let question = with_values(lang, &request, &clean_arguments(neutraliser, &arguments));
@@ -132,7 +132,7 @@ fn made<'t>(tool: &'t Tool, arguments: Map<String, Value>, lang: Lang, neutralis
     Dialogue { question, steps, answer: answer(lang, &request), is_made: true }
 }
 
-/// What is told of [`RESULT`], so that nobody takes it for the answer to another question.
+/// Returns the answer about [`RESULT`], worded so that it does not suit any other question.
 fn answer(lang: Lang, request: &str) -> String {
     match lang {
         Lang::En => format!("For \"{request}\" the tool says seven."),
@@ -140,11 +140,11 @@ fn answer(lang: Lang, request: &str) -> String {
     }
 }
 
-/// Tools that are looked at for a dialogue of two calls: each is compared with each.
+/// Number of tools that are considered for a dialogue of two calls: each is compared with each.
 const LINKED: usize = 16;
 
-/// A call of one tool, and one of another with a value that the first one says: of a parameter that the first
-/// tool's name tells of, if there is one (`list_channels`, `channel_id`).
+/// Generates a dialogue of one tool's call, and a call of another tool with a value from the first result. It prefers a
+/// parameter that the first tool's name mentions (`list_channels`, `channel_id`).
 fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
     let tools = || tools.iter().take(LINKED);
     let mut pairs = Vec::new();
@@ -152,7 +152,7 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
         let arguments = second.example_arguments();
         let is_required =
             |name: &str| second.parameters().any(|parameter| parameter.required && parameter.name == name);
-        // Nothing is known of its value.
+        // The value is a placeholder, so nothing is known about it.
         let is_open = |(name, value): &(&String, &Value)| {
             value.as_str() == Some(&format!("{name}-1")) && is_required(name.as_str())
         };
@@ -185,11 +185,11 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
     Some(dialogue)
 }
 
-/// Longest description, in characters, that a question is made of: of a longer one the tool's name says enough.
+/// Longest description, in characters, from which a question is generated; for a longer one the tool's name is used.
 const REQUEST_CHARS: usize = 80;
 
-/// What the tool does, as one asks for it where its own name has the verb: `search_web` "Searches the web", of
-/// which one asks "Search the web".
+/// Returns the tool's purpose as a request, with the verb as in the tool's name: `search_web` "Searches the web"
+/// becomes "Search the web".
 fn request(tool: &Tool, neutraliser: &Neutraliser) -> String {
     let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
     let does = neutraliser.describe(first_sentence(description), SENTENCE_CHARS);
@@ -211,7 +211,7 @@ fn request(tool: &Tool, neutraliser: &Neutraliser) -> String {
     }
 }
 
-/// What is asked for, with each value behind its name, unless the value begins with that.
+/// Returns the request with each value after its name, unless the value begins with the name.
 fn with_values(lang: Lang, request: &str, arguments: &Map<String, Value>) -> String {
     let value = |(name, value): (&String, &Value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -1,4 +1,4 @@
-//! What servers offer as values for the templates, one entry each: cleaned and bounded.
+//! The entries of the templates: what servers offer, one entry each, cleaned and cut to limits.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::json::map_texts;
 use crate::outcome::{Neutraliser, strip_invisible};
 use crate::tools::{Catalog, Resource, ResourceTemplate, Server, Tool};
 
-/// A server with all that it offers.
+/// A server with everything that it offers.
 #[derive(Debug, Serialize)]
 pub(super) struct ServerView {
     pub(super) name: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct ServerView {
 }
 
 impl ServerView {
-    /// Whether the server says something beside its tools.
+    /// Returns `true` if the server has instructions or resources besides its tools.
     pub(super) fn says_more(&self) -> bool {
         !(self.instructions.is_empty() && self.resources.is_empty() && self.templates.is_empty())
     }
@@ -34,10 +34,10 @@ impl ServerView {
 #[derive(Debug, Serialize)]
 pub(super) struct ToolView {
     style: &'static str,
-    /// What a call says.
+    /// The name to call.
     name: String,
     server: Option<String>,
-    /// Name with parameters, in the styles that have them; else the name.
+    /// Name with parameters, in the styles that have them; otherwise the name.
     signature: String,
     needs_server: bool,
     display_only: bool,
@@ -60,12 +60,12 @@ pub(super) struct ResourceView {
     mime: Option<String>,
 }
 
-/// What a tool says of itself.
+/// Returns the tool's description, or its title.
 fn described(tool: &Tool) -> &str {
     tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()
 }
 
-/// What of that is listed in a style, however long.
+/// Returns the part of the description that is listed in a style, before it is cut.
 pub(super) fn listed(tool: &Tool, style: Listing) -> &str {
     match style {
         Listing::Schema | Listing::Signature => described(tool),
@@ -73,7 +73,7 @@ pub(super) fn listed(tool: &Tool, style: Listing) -> &str {
     }
 }
 
-/// Characters of a description that are listed in a style at most.
+/// Returns the limit on the characters of a description in a style.
 pub(super) fn limit(style: Listing, description_chars: Option<usize>) -> usize {
     match style {
         Listing::Schema => description_chars.unwrap_or(TEXT_CHARS),
@@ -88,7 +88,7 @@ pub(super) struct Lister<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) dialect: Dialect,
     pub(super) neutraliser: &'a Neutraliser,
-    /// Characters of a description at most, where a tool is listed in full.
+    /// Limit on the characters of a description where a tool is listed in full, if the program set one.
     pub(super) description_chars: Option<usize>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Lister<'a> {
         self.neutraliser.describe(text, limit)
     }
 
-    /// The server with its tools in these styles, which are as many.
+    /// Returns the entry of a server with its tools in these styles, one for each.
     pub(super) fn server(&self, server: &Server, styles: &[Style]) -> ServerView {
         let instructions = server.instructions.as_deref().unwrap_or_default();
         ServerView {
@@ -123,20 +123,21 @@ impl<'a> Lister<'a> {
         self.tool_within(tool, style, limit(style, self.description_chars))
     }
 
-    /// Whether the listing in this style holds less than the tool's description.
+    /// Returns `true` if the list in this style omits a part of the tool's description.
     pub(super) fn cuts(&self, tool: &Tool, style: Listing) -> bool {
         let characters = |text: &str| text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
         let all = characters(described(tool));
         all > characters(listed(tool, style)).min(limit(style, self.description_chars).saturating_add(1))
     }
 
-    /// The tool with its description up to `limit` characters.
+    /// Returns the entry of a tool with its description cut to `limit` characters.
     pub(super) fn tool_within(&self, tool: &Tool, style: Listing, limit: usize) -> ToolView {
         let description = listed(tool, style);
         let name = self.clean(&display_name(self.catalog, self.dialect, tool), NAME_CHARS);
         let (signature, notes, schema) = match style {
             Listing::Signature | Listing::Brief => {
-                // It is one line, whose names and values are to be written back as they are.
+                // A signature is one line whose names and values the model has to write back unchanged, so it is only
+                // escaped.
                 let parameters = parameters(tool);
                 let parameters = self.neutraliser.neutralise(&strip_invisible(&parameters)).into_owned();
                 (format!("{name}({parameters})"), self.notes(tool), None)
@@ -171,7 +172,7 @@ impl<'a> Lister<'a> {
         signature::notes(tool).into_iter().map(note).collect()
     }
 
-    /// The schema as one line of JSON, its texts cleaned, without `$schema`.
+    /// Returns the schema as one line of JSON, its texts cleaned, without `$schema`.
     fn schema(&self, schema: &Value) -> String {
         let mut schema = schema.clone();
         if let Some(map) = schema.as_object_mut() {

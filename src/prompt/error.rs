@@ -1,17 +1,17 @@
-//! Why a prompt cannot be written.
+//! The errors of writing a prompt.
 
 use super::template::TemplateError;
 
-/// Why a prompt cannot be written.
+/// The reason why a prompt cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// The tool choice names no tool of the catalog.
+    /// The tool choice names a tool that is not in the catalog.
     #[error("the tool choice names {name:?}, which is no tool{}", nearest_list(nearest))]
     UnknownTool {
         /// The name.
         name: String,
-        /// Names that may have been meant.
+        /// Similar names that may have been meant.
         nearest: Vec<String>,
     },
     /// A call is required, but there is nothing to call.

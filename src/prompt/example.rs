@@ -1,4 +1,4 @@
-//! Calls that show the model how: written by the code whose output the parser reads back.
+//! Example calls, written by the same code whose output the parser reads back.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,10 @@ use crate::json::map_texts;
 use crate::outcome::Neutraliser;
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool, is_destructive};
 
-/// Characters of a string in an example at most.
+/// Limit on the characters of a string in an example.
 const EXAMPLE_CHARS: usize = 120;
 
-/// The name that a call of the tool starts with: `server.tool` where the tag
-/// alone would be ambiguous.
+/// Returns the name with which a call of the tool starts: `server.tool` if the tag alone would be ambiguous.
 pub(super) fn display_name(catalog: &Catalog, dialect: Dialect, tool: &Tool) -> String {
     match (&dialect.spec().shape, &tool.server) {
         (Shape::ToolTag, Some(server)) if catalog.is_ambiguous(&tool.name) => format!("{server}.{}", tool.name),
@@ -20,8 +19,8 @@ pub(super) fn display_name(catalog: &Catalog, dialect: Dialect, tool: &Tool) -> 
     }
 }
 
-/// The tools whose calls are shown: none that may destroy something, unless the program left out the built-in
-/// tool that reads on in a result, which shows the form as well.
+/// Returns the tools whose calls are shown as examples. Destructive tools are excluded; if there are no others, the
+/// built-in tool that reads on in a result shows the form instead, unless the program removed it.
 pub(super) fn harmless<'a>(catalog: &'a Catalog, tools: impl Iterator<Item = &'a Tool>) -> Vec<&'a Tool> {
     let (bad, good): (Vec<&Tool>, Vec<&Tool>) = tools.partition(|tool| is_destructive(tool));
     match (good.is_empty() && !bad.is_empty(), catalog.built_in(BuiltIn::Read)) {
@@ -31,7 +30,7 @@ pub(super) fn harmless<'a>(catalog: &'a Catalog, tools: impl Iterator<Item = &'a
     }
 }
 
-/// A correct call of the tool with these arguments.
+/// Writes a correct call of the tool with these arguments.
 pub(super) fn call_with(
     catalog: &Catalog,
     dialect: Dialect,
@@ -41,7 +40,7 @@ pub(super) fn call_with(
     write_tool_call(dialect, catalog, &clean_tool(neutraliser, tool), &clean_arguments(neutraliser, arguments))
 }
 
-/// A correct reading of a resource.
+/// Writes a correct call that reads a resource.
 pub(super) fn read_call(dialect: Dialect, neutraliser: &Neutraliser, server: Option<&str>, uri: &str) -> String {
     let mut arguments = Map::new();
     arguments.insert("uri".to_owned(), neutraliser.describe(uri, TEXT_CHARS).into());
@@ -49,7 +48,7 @@ pub(super) fn read_call(dialect: Dialect, neutraliser: &Neutraliser, server: Opt
     write_call(dialect, server.as_deref(), ACCESS_RESOURCE, &arguments)
 }
 
-/// The built-in tool's name, and a call that asks about a tool.
+/// Returns the name of the built-in tool that describes tools, and a call that asks about `about`.
 pub(super) fn describe_call(
     catalog: &Catalog,
     dialect: Dialect,
@@ -62,7 +61,7 @@ pub(super) fn describe_call(
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
-/// The name of the built-in tool that finds others, and a call of it.
+/// Returns the name of the built-in tool that finds tools, and a call of it.
 pub(super) fn find_call(catalog: &Catalog, dialect: Dialect, lang: Lang) -> Option<(String, String)> {
     let built_in = catalog.built_in(BuiltIn::Find)?;
     let query = match lang {
@@ -73,7 +72,7 @@ pub(super) fn find_call(catalog: &Catalog, dialect: Dialect, lang: Lang) -> Opti
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
-/// A call that reads on in a result, from this byte on.
+/// Writes a call that reads on in a result from byte `from`.
 pub(super) fn read_on(catalog: &Catalog, dialect: Dialect, result: &str, from: usize) -> Option<String> {
     let built_in = catalog.built_in(BuiltIn::Read)?;
     let arguments = Map::from_iter([("result".to_owned(), result.into()), ("from".to_owned(), from.into())]);

@@ -1,4 +1,4 @@
-//! A catalog as values for the templates of the system text.
+//! The values for the templates of the system text, from a catalog.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::outcome::Neutraliser;
 use crate::tools::{Catalog, FOUND, Server, Tool, ToolChoice};
 
-/// Names that are listed where none is near the one that was written.
+/// Limit on the names that are listed if none is similar to the one that was written.
 pub(super) const NAMES: usize = 40;
 
-/// Tools that are described where words ask for one.
+/// Limit on the tools that are described if a description of a task is given instead of a name.
 const DESCRIBED: usize = 3;
 
-/// What the templates of the system text see.
+/// The variables of the system text's templates.
 #[derive(Debug, Serialize)]
 pub(super) struct SystemVariables {
     own: String,
@@ -28,33 +28,32 @@ pub(super) struct SystemVariables {
     ambiguous: bool,
     choice: &'static str,
     listing: &'static str,
-    /// Whether some tool shows its parameters as a signature, and some by a schema.
+    /// Some tool shows its parameters as a signature; `schemas`: some tool shows them by a schema.
     signatures: bool,
     schemas: bool,
     named: String,
     max_calls: Option<usize>,
-    /// A call, and the question that it answers.
+    /// An example call; `question` is the question that it answers.
     pub(super) example: Option<String>,
     pub(super) question: Option<String>,
-    /// What else a model has to see, where the style shows it.
+    /// The other examples, in the style that shows them.
     pub(super) examples: Vec<Example>,
-    /// They stand in messages of their own, and not in this text.
+    /// The examples are in messages of their own, not in this text.
     pub(super) apart: bool,
     read: Option<String>,
     describe: Option<DescribeView>,
     find: Option<FindView>,
 }
 
-/// What is said to a model, and what it should write then: a question and its call, or a result
-/// and its answer.
+/// An example for the model: a question and its call, or a result and the answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
-    /// What is said.
+    /// The message to the model.
     pub question: String,
-    /// What is written then.
+    /// The message that the model should write then.
     pub call: String,
-    /// It goes on with the example before it: the question is the result of its call.
+    /// The example continues the previous one: the question is the result of its call.
     pub follows: bool,
 }
 
@@ -64,50 +63,50 @@ impl Example {
     }
 }
 
-/// How to get at what an index leaves out.
+/// The built-in tool that gives the parts that an index leaves out.
 #[derive(Debug, Serialize)]
 struct DescribeView {
     name: String,
     example: String,
 }
 
-/// How to get at what is not listed.
+/// The built-in tool that finds tools that are not listed.
 #[derive(Debug, Serialize)]
 struct FindView {
     name: String,
     example: String,
-    /// Tools that are not listed.
+    /// Number of tools that are not listed.
     count: usize,
-    /// Their servers, as many as are named, and how many others there are.
+    /// The servers of those tools, up to [`NAMES`]; `others` is the number of further servers.
     servers: Vec<String>,
     others: usize,
 }
 
 impl SystemVariables {
-    /// The same for a text without the examples.
+    /// Returns the variables for a text without the examples.
     pub(super) fn apart(self) -> Self {
         SystemVariables { apart: true, ..self }
     }
 }
 
-/// What the template of one tool sees.
+/// The variables of the template of one tool.
 #[derive(Debug, Serialize)]
 pub(super) struct ToolVariables {
     pub(super) tool: ToolView,
 }
 
-/// What the template of a description sees.
+/// The variables of the template that describes tools.
 #[derive(Debug, Serialize)]
 pub(super) struct DescribeVariables {
     pub(super) tools: Vec<ToolView>,
     name: String,
     nearest: Vec<String>,
     names: Vec<String>,
-    /// They were looked for by what they do.
+    /// The tools were found by their purpose.
     found: bool,
 }
 
-/// Values for the system text, with the offered tools in these styles.
+/// Returns the variables of the system text, with the offered tools in these styles.
 pub(super) fn view(
     catalog: &Catalog,
     options: &Options,
@@ -122,6 +121,7 @@ pub(super) fn view(
     let dialect = options.dialect;
     let full = options.listing.full();
     let has = |style| styles.contains(&Some(style));
+    // The full style also occurs later if tools are listed as index or not at all: the built-in tools answer in it.
     let shows = |style| has(style) || (full == style && (has(Listing::Index) || styles.contains(&None)));
     let short = catalog.offered().zip(styles).find(|(_, style)| **style == Some(Listing::Index)).map(|(tool, _)| tool);
     Ok(SystemVariables {
@@ -144,7 +144,7 @@ pub(super) fn view(
         examples: Vec::new(),
         apart: false,
         read,
-        // Where one tool is demanded, that one stands there in full.
+        // A tool that the choice names is listed in full, so nothing needs to be described.
         describe: short.filter(|_| !silent && named.is_none()).and_then(|tool| {
             let (name, example) = describe_call(catalog, dialect, neutraliser, tool)?;
             Some(DescribeView { name, example })
@@ -153,7 +153,7 @@ pub(super) fn view(
     })
 }
 
-/// How to get at the tools that are not listed, if there are any.
+/// Returns the tool that finds the tools that are not listed, if there are any.
 fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styles: &[Style]) -> Option<FindView> {
     let unlisted = || catalog.offered().zip(styles).filter(|(_, style)| style.is_none()).map(|(tool, _)| tool);
     let count = unlisted().count();
@@ -165,8 +165,8 @@ fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styl
     Some(FindView { name, example, count, servers, others })
 }
 
-/// The tools that have an example: those that are listed with their parameters, or the one
-/// that the choice names.
+/// Returns the tools that have an example: those that are listed with their parameters, or only the one that the choice
+/// names.
 pub(super) fn shown<'a>(
     catalog: &'a Catalog,
     styles: &'a [Style],
@@ -177,7 +177,7 @@ pub(super) fn shown<'a>(
     shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
 }
 
-/// The servers that offer something, with the offered tools in these styles.
+/// Returns the entries of the servers that have listed tools or resources, with the offered tools in these styles.
 pub(super) fn servers(
     catalog: &Catalog,
     options: &Options,
@@ -196,7 +196,7 @@ pub(super) fn servers(
     views
 }
 
-/// Values for the description of the tools that a name stands for.
+/// Returns the variables for the description of the tools that a name matches.
 pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> DescribeVariables {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
@@ -204,7 +204,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
     let found = catalog.named(name);
     let (tools, nearest) = match found {
         Ok(tools) => (tools, Vec::new()),
-        // What is near no name may be words for what is wanted.
+        // A text that is similar to no name may describe the purpose of a tool.
         Err(error) if error.nearest.is_empty() => (catalog.likeliest(name, DESCRIBED), Vec::new()),
         Err(error) => (Vec::new(), error.nearest),
     };
@@ -219,7 +219,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
     }
 }
 
-/// Values for the description of the tools that are found by what they do.
+/// Returns the variables for the description of the tools that a search by purpose finds.
 pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> DescribeVariables {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
@@ -233,14 +233,14 @@ pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> Describ
     }
 }
 
-/// The name of a server and the first address that can be read there.
+/// Returns the name of a server and the first address that can be read there.
 pub(super) fn readable(server: &Server) -> Option<(Option<&str>, &str)> {
     let templates = server.resource_templates.iter().map(|template| &template.uri_template);
     let uri = server.resources.iter().map(|resource| &resource.uri).chain(templates).next()?;
     Some((server.name.as_deref(), uri))
 }
 
-/// What the templates call a choice; there is none where nothing can be called.
+/// Returns the templates' word for a choice; `nothing` if there is nothing to call.
 pub(super) fn choice_word(catalog: &Catalog, choice: &ToolChoice) -> &'static str {
     match choice {
         _ if catalog.is_empty() => "nothing",
@@ -251,7 +251,7 @@ pub(super) fn choice_word(catalog: &Catalog, choice: &ToolChoice) -> &'static st
     }
 }
 
-/// The tool that the choice names.
+/// Returns the tool that the choice names.
 pub(super) fn named<'a>(catalog: &'a Catalog, choice: &ToolChoice) -> Result<Option<&'a Tool>, PromptError> {
     match choice {
         ToolChoice::Auto | ToolChoice::None => Ok(None),

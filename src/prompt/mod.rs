@@ -1,11 +1,9 @@
-//! Tools and results to text for the model.
+//! Writes tools and results as text for the model.
 //!
-//! [`Prompt::system`] teaches a call syntax and lists the tools of a catalog;
-//! [`Prompt::results`] writes the one user message that answers the calls of a
-//! round. Both are minijinja templates (`prompts/<lang>/`), filled with values
-//! that were made harmless first: everything that a server or a tool wrote is
-//! stripped, bounded and [neutralised](crate::outcome::Neutraliser). Where the
-//! system text goes, and what is called when, is decided elsewhere.
+//! [`Prompt::system`] teaches a call syntax and lists the tools of a catalog; [`Prompt::results`] writes the one user
+//! message that answers the calls of a round. Both are minijinja templates (`prompts/<lang>/`), filled with escaped
+//! values: all text of a server or a tool is stripped, cut to limits and [escaped](crate::outcome::Neutraliser). Other
+//! modules decide the place of the system text and the time of each call.
 //!
 //! ```text
 //! Catalog ─▶ entry: cleaned, bounded ─▶ budget: how long? ─▶ listing ─┐

@@ -1,4 +1,4 @@
-//! Words for a model that gets its tools in the request: no listing, no syntax.
+//! Texts for a model that gets its tools in the request: they list no tools and teach no syntax.
 
 use serde::Serialize;
 
@@ -14,22 +14,22 @@ use crate::outcome::{Neutraliser, Status, bounded, break_tokens, cut};
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, ToolChoice};
 use crate::wire::wire_name;
 
-/// What the template of the system text sees.
+/// The variables of the system text's template.
 #[derive(Debug, Serialize)]
 struct NativeVariables {
     own: String,
     choice: &'static str,
     named: String,
     max_calls: Option<usize>,
-    /// Servers that say something beside their tools.
+    /// Servers that have instructions or resources besides their tools.
     servers: Vec<ServerView>,
     access: &'static str,
 }
 
 impl Prompt {
-    /// The system text of a request that carries the tools: the caller's own, what
-    /// the choice demands (some endpoints ignore it in the request), the servers'
-    /// instructions, and the resources, which no function lists.
+    /// Returns the system text of a request that carries the tools: the caller's own text, the demands of the tool
+    /// choice (some endpoints ignore it in the request), the servers' instructions, and the resources, which no
+    /// function lists.
     ///
     /// # Errors
     /// As for [`system`](Prompt::system).
@@ -37,7 +37,7 @@ impl Prompt {
         self.native_text(catalog, self.options.system.as_deref().unwrap_or_default())
     }
 
-    /// The same after another text of the caller's own.
+    /// As [`native_system`](Prompt::native_system), with another text of the caller.
     pub(super) fn native_text(&self, catalog: &Catalog, own: &str) -> Result<String, PromptError> {
         let options = &self.options;
         let named = named(catalog, &options.tool_choice)?;
@@ -56,8 +56,8 @@ impl Prompt {
         self.render("native", &view)
     }
 
-    /// What answers one call in a request that carries the tools: its result,
-    /// bounded and neutralised, or what was wrong with it.
+    /// Returns the text that answers one call in a request that carries the tools: its result, cut and escaped, or the
+    /// reason why it was rejected.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -80,8 +80,8 @@ impl Prompt {
         let Item::Answered { id, outcome, .. } = item else {
             return self.render_round("native_reply", catalog, &Round::new(&[*item]), limit);
         };
-        // The message is the frame: what the tool said stands in it byte for byte, behind the
-        // word on how the call ended.
+        // The message itself is the frame: the tool's text is in it byte for byte, after the line about the call's
+        // status.
         let said = outcome.said();
         let ours = failure_in(self.options.lang, &said).filter(|_| outcome.status == Status::ToolError);
         let whole = ours.map_or(said, Into::into);
@@ -94,13 +94,13 @@ impl Prompt {
             return Ok(said);
         }
         let word = self.render_round("native_reply", catalog, &Round::new(&[*item]), limit)?;
-        // What is said of a call that gave no result stands in the frame.
+        // The text of a call that gave no result is inside the frame already.
         let said = if outcome.status == Status::ToolError { said } else { String::new() };
         Ok([word, said].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
     }
 }
 
-/// The name on the wire of a tool that is named as `tool` or `server.tool`.
+/// Returns the wire name of a tool that is named as `tool` or `server.tool`.
 fn on_the_wire(catalog: &Catalog, name: &str) -> String {
     let choice = ToolChoice::Named(name.to_owned());
     let tool = catalog.offered().find(|tool| choice.admits(tool.server.as_deref(), &tool.name));

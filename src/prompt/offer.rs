@@ -19,22 +19,22 @@ use crate::wire::{ToolDefinition, cut_description, whole_description};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OfferedTools {
-    /// The tools as the request has them, in the catalog's order, and at the end the built-in tool
-    /// that finds the others, if there are any.
+    /// The tools as the request has them, in the catalog's order, followed by the built-in tool that finds the tools
+    /// that are left out, if there are any.
     pub definitions: Vec<ToolDefinition>,
-    /// How they are listed, and what that takes with the text of [`Prompt::native_system`].
+    /// The styles of the tools, and their tokens together with the text of [`Prompt::native_system`].
     pub listed: Listed,
 }
 
 impl Prompt {
-    /// Returns the tools of a request that carries them, for a conversation in which this was said so
-    /// far, within the [budget](super::Options::tool_budget).
+    /// Returns the tools of a request that carries them, within the [budget](super::Options::tool_budget). `said` is
+    /// the conversation so far.
     ///
-    /// The rule is that of [`compose_for`](Prompt::compose_for). The styles have other forms here:
-    /// `schema` is the definition as it is, from which every tool starts; `signature` cuts the
-    /// description as a signature in the prompt does; `brief` has the first sentence of the
-    /// description and of each parameter's. There is no `index`. If more than eight tools do not fit
-    /// in brief, those are offered that the conversation means, and a built-in tool finds the rest.
+    /// The rule is that of [`compose_for`](Prompt::compose_for). The styles have other forms here: `schema` is the
+    /// unchanged definition, from which every tool starts; `signature` cuts the description as a signature in the
+    /// prompt does; `brief` has the first sentence of the description and of each parameter's. There is no `index`. If
+    /// more than eight tools do not fit in brief, those that the conversation suggests are offered, and a built-in tool
+    /// finds the rest.
     ///
     /// # Errors
     /// As for [`system`](Prompt::system).
@@ -42,8 +42,8 @@ impl Prompt {
         self.offer_meant(catalog, false, &|| self.options.meant(catalog, said))
     }
 
-    /// The same for the places of the tools that a conversation means. The descriptions of tools
-    /// without a server have any length if `whole`.
+    /// As [`offer`](Prompt::offer), with the indices of the tools that a conversation suggests. If `whole`, the
+    /// descriptions of tools without a server are not cut.
     pub(crate) fn offer_meant(
         &self,
         catalog: &Catalog,
@@ -57,7 +57,8 @@ impl Prompt {
         let Some(budget) = self.options.tool_budget else {
             return Ok(native.offered(&start, native.bytes(), None));
         };
-        // A token has a byte at least. A real count may have to read its table first, of megabytes.
+        // A token has at least one byte, so a list with few enough bytes needs no exact count, which may have to load a
+        // table of megabytes first.
         let few = self.options.chooses(native.tools.len());
         if !few && native.bytes() <= budget {
             return Ok(native.offered(&start, native.bytes(), Some(budget)));
@@ -67,8 +68,8 @@ impl Prompt {
         Ok(native.offered(&styles, tokens, Some(budget)))
     }
 
-    /// Returns what a call of the built-in tool is answered with that looks for tools, where requests
-    /// carry them: the names, under which the next request has them, and what they do.
+    /// Returns the answer to a call of the built-in tool that finds tools, if requests carry the tools: their names in
+    /// the next request and their purposes.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -90,14 +91,14 @@ impl Prompt {
     }
 }
 
-/// The tools of a catalog as definitions, in every style.
+/// The tools of a catalog as definitions, measured in every style.
 struct NativeListing<'a> {
     description_chars: Option<usize>,
     tools: Vec<NativeTool<'a>>,
-    /// The function that reads resources, where a server has some.
+    /// The function that reads resources, if a server has some.
     resource: Option<ToolDefinition>,
     find: Option<ToolDefinition>,
-    /// What the system text says of servers and resources.
+    /// The system text about servers and resources.
     text: String,
     counter: &'a TokenCounter,
     /// Tokens of the text and of the function that reads resources.
@@ -106,7 +107,7 @@ struct NativeListing<'a> {
 
 struct NativeTool<'a> {
     tool: &'a Tool,
-    /// The definition as it is.
+    /// The unchanged definition.
     whole: ToolDefinition,
     /// Tokens in each style, in the order of [`Listing::ALL`].
     tokens: [OnceCell<usize>; Listing::ALL.len()],
@@ -131,7 +132,7 @@ impl<'a> NativeListing<'a> {
         })
     }
 
-    /// Bytes of all as it is.
+    /// Returns the bytes of the text and all unchanged definitions.
     fn bytes(&self) -> usize {
         let definitions = self.tools.iter().map(|tool| &tool.whole).chain(&self.resource);
         self.text.len() + definitions.map(|definition| definition.text().len()).sum::<usize>()
@@ -188,7 +189,7 @@ fn shorten_descriptions(schema: &mut Value) {
                     Value::String(text) if key == "description" => {
                         *text = cut_description(first_sentence(text).to_owned(), SENTENCE_CHARS);
                     }
-                    // Values, which a model writes as they are.
+                    // These hold values that a model has to write unchanged.
                     _ if matches!(key.as_str(), "enum" | "const" | "default" | "examples") => {}
                     _ => shorten_descriptions(value),
                 }

@@ -1,4 +1,4 @@
-//! What a prompt teaches and how.
+//! The options of a prompt.
 
 use std::sync::Arc;
 
@@ -10,21 +10,20 @@ use crate::message::{TokenCounter, keyword_enum, setters};
 use crate::outcome::RESULT_BYTES;
 use crate::tools::{Catalog, LIKELIEST, Said, Tool, ToolChoice};
 
-/// How tools are listed, from the longest style to the shortest.
+/// The style in which tools are listed, from the longest to the shortest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Listing {
     /// The whole JSON Schema, minified, and the description up to [`TEXT_CHARS`].
     Schema,
-    /// A TypeScript-like signature, the description up to
-    /// [`DESCRIPTION_CHARS`], and notes on parameters that need one.
+    /// A TypeScript-like signature, the description up to [`DESCRIPTION_CHARS`], and notes on the parameters that need
+    /// one.
     #[default]
     Signature,
-    /// As `Signature`, but of the description the first sentence only.
+    /// As `Signature`, but with only the first sentence of the description.
     Brief,
-    /// Name and first sentence. The model asks for the rest with the built-in
-    /// tool that [`Options::callable`] adds.
+    /// Name and first sentence. The model asks for the rest with the built-in tool that [`Options::callable`] adds.
     Index,
 }
 
@@ -35,34 +34,33 @@ impl Listing {
     /// All styles, the longest first.
     pub const ALL: &'static [Listing] = &[Listing::Schema, Listing::Signature, Listing::Brief, Listing::Index];
 
-    /// The style in which a tool is described that stands out: in full.
+    /// Returns the style in which a single tool is described in full.
     pub(super) fn full(self) -> Listing {
         self.min(Listing::Signature)
     }
 }
 
-/// Characters of a description that a signature carries at most.
+/// Limit on the characters of a description in a signature.
 pub const DESCRIPTION_CHARS: usize = 600;
 
-/// Characters of the first sentence that `brief` and `index` give, at most.
+/// Limit on the characters of the first sentence in `brief` and `index`.
 pub const SENTENCE_CHARS: usize = 200;
 
-/// Characters of a name at most; longer ones are no names that a model could copy.
+/// Limit on the characters of a name; a model could not copy a longer one.
 pub(super) const NAME_CHARS: usize = 200;
 
-/// Characters of a parameter's or resource's description at most.
+/// Limit on the characters of a parameter's or resource's description.
 pub const NOTE_CHARS: usize = 300;
 
-/// Characters of any other text of a server at most: its instructions, and the
-/// descriptions of the `schema` listing and of a tool that is asked about, each.
+/// Limit on the characters of any other text of a server: its instructions, and each description in the `schema` style
+/// and of a tool that the model asks about.
 pub const TEXT_CHARS: usize = 2_000;
 
-/// Bytes of one result that the compact style shows at most: a small model loses
-/// the question behind more.
+/// Limit on the bytes of one result in the compact style: a small model forgets the question after a longer one.
 pub const COMPACT_RESULT_BYTES: usize = 4_096;
 
-/// What a prompt teaches and how. Its stored form has all but the counter of tokens and the source of
-/// examples; what is missing there is the default.
+/// The options of a prompt. The serialized form has all of them except the token counter and the source of examples; a
+/// missing option has its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -71,33 +69,32 @@ pub struct Options {
     pub dialect: Dialect,
     /// Language of the instructions.
     pub lang: Lang,
-    /// How much it says beside the tools.
+    /// Length of the instructions besides the tools.
     pub style: PromptStyle,
-    /// How tools are listed, where they fit.
+    /// Style in which tools are listed if they fit the budget.
     pub listing: Listing,
-    /// Characters of a description at most, where tools are listed in full: as signature or schema;
-    /// `None` for [`DESCRIPTION_CHARS`] and [`TEXT_CHARS`].
+    /// Limit on the characters of a description where tools are listed in full; `None` for [`DESCRIPTION_CHARS`]
+    /// (signature) and [`TEXT_CHARS`] (schema).
     pub description_chars: Option<usize>,
-    /// Tokens that the list of tools may take, in the prompt ([`Prompt::compose`](super::Prompt::compose))
-    /// or in a request that carries them ([`Prompt::offer`](super::Prompt::offer)); `None` for any
-    /// number. [`within`](Self::within) sets what is usual.
+    /// Limit on the tokens of the list of tools, in the prompt ([`Prompt::compose`](super::Prompt::compose)) or in a
+    /// request that carries them ([`Prompt::offer`](super::Prompt::offer)); `None` for no limit.
+    /// [`within`](Self::within) sets the usual one.
     pub tool_budget: Option<usize>,
-    /// Of more than eight tools only those are listed that a conversation means, as where they do not fit the
-    /// budget: for a model with a short context. The compact style does so, too.
+    /// Of more than eight tools, only those that a conversation suggests are listed, even if all fit the budget: for a
+    /// model with a short context. The compact style does so, too.
     pub few_tools: bool,
-    /// Counts them.
+    /// Counts tokens for the budget.
     #[serde(skip)]
     pub tokens: TokenCounter,
     /// Templates that replace built-in ones.
     pub templates: Vec<Template>,
-    /// The caller's own system text; comes first, verbatim.
+    /// The caller's own system text, which comes first, verbatim.
     pub system: Option<String>,
-    /// Whether tools may or must be called.
+    /// The rule for calling tools: whether calls are allowed, required or forbidden.
     pub tool_choice: ToolChoice,
-    /// Calls in one message at most; `None` says nothing about it.
+    /// Number of calls in one message that the prompt allows; `None` to not mention a limit.
     pub max_calls: Option<usize>,
-    /// Bytes of one result that the model sees at most; in the compact style also at
-    /// most [`COMPACT_RESULT_BYTES`].
+    /// Limit on the bytes of one result that the model reads; in the compact style also [`COMPACT_RESULT_BYTES`].
     pub result_bytes: usize,
 }
 
@@ -119,9 +116,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Dialect, language and style of a model's profile, defaults for the rest. Where the
-    /// style is a matter of the model's size, set it to what
-    /// [`Profile::style_for`] gives.
+    /// Returns options with dialect, language and style of a model's profile, and defaults for the rest. If the style
+    /// depends on the model's size, set it to the result of [`Profile::style_for`].
     pub fn for_profile(profile: &Profile) -> Self {
         Options {
             dialect: profile.dialect,
@@ -140,20 +136,20 @@ impl Options {
         }
     }
 
-    /// Tells which of these tools the choice names.
+    /// Marks the tools that the tool choice names.
     pub(super) fn pinned(&self, tools: &[&Tool]) -> Vec<bool> {
         let is_named = matches!(self.tool_choice, ToolChoice::Named(_));
         let named = |tool: &&Tool| is_named && self.tool_choice.admits(tool.server.as_deref(), &tool.name);
         tools.iter().map(named).collect()
     }
 
-    /// Whether of so many tools only those are listed that a conversation means.
+    /// Returns `true` if only the tools that a conversation suggests are listed, out of so many.
     pub(crate) fn chooses(&self, tools: usize) -> bool {
         tools > LIKELIEST && (self.few_tools || self.style == PromptStyle::Compact)
     }
 
-    /// The places of the tools that a conversation means ([`Catalog::meant`]). Where no more than eight are
-    /// listed, those of the first question that means any are filled up to that, in the catalog's order.
+    /// Returns the indices of the tools that a conversation suggests ([`Catalog::meant`]). If only eight are listed,
+    /// the tools of the first question that suggests any are filled up to eight, in the catalog's order.
     pub(crate) fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
         let meant = catalog.meant(said);
         let tools = catalog.offered().count();
@@ -169,7 +165,7 @@ impl Options {
         places
     }
 
-    /// Bytes of a result that a message in text shows, where `limit` are allowed.
+    /// Returns the bytes of a result that a text message shows, if `limit` are allowed.
     pub(crate) fn shown_of_results(&self, limit: usize) -> usize {
         match self.style {
             PromptStyle::Compact => limit.min(COMPACT_RESULT_BYTES),
@@ -177,12 +173,10 @@ impl Options {
         }
     }
 
-    /// What a model that reads this prompt may call: the catalog's tools and,
-    /// where the listing may leave something out, the built-in tools that
-    /// describe them ([`Catalog::with_describe_tool`]) and find them
-    /// ([`Catalog::with_find_tool`]), and the one that reads on in long results
-    /// ([`Catalog::with_read_tool`]). The prompt, the parser
-    /// and the validator must be given the same.
+    /// Returns the catalog that a model with this prompt can call: the catalog's tools, the built-in tools that
+    /// describe ([`Catalog::with_describe_tool`]) and find ([`Catalog::with_find_tool`]) tools if the list may leave
+    /// something out, and the one that reads on in long results ([`Catalog::with_read_tool`]). The prompt, the parser
+    /// and the validator must use the same catalog.
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         let catalog = Arc::unwrap_or_clone(catalog);
         let catalog = match (self.tool_budget, self.listing) {

@@ -1,12 +1,11 @@
-//! What was wrong with a call or an answer, in the prompt's language.
+//! Translates the reasons of rejections and failures into the prompt's language.
 //!
-//! The stages report in English. For a Chinese prompt a sentence is recognised by its fixed words, and
-//! what is between them is kept, or translated in its turn. A sentence that is not known, such as a
-//! program's own, stays as it is.
+//! The stages report in English. For a Chinese prompt a sentence is recognised by its fixed words, and the values
+//! between them are copied, or translated recursively. An unknown sentence, such as a program's own, stays as it is.
 //!
-//! A table (`prompts/zh/reasons.txt`, `failures.txt`) has English with `{}` for each value, and on the
-//! next line the Chinese with them in the same order, or by number. A `{=}` stays as it is. The first
-//! sentence that fits counts. What is in quotation marks or backticks ends no value.
+//! A table (`prompts/zh/reasons.txt`, `failures.txt`) has an English sentence with `{}` for each value, and on the next
+//! line the Chinese one with the values in the same order, or by number. The value of a `{=}` is copied. The first
+//! sentence that matches is used. Text in quotation marks or backticks does not end a value.
 
 use std::borrow::Cow;
 
@@ -15,7 +14,7 @@ use crate::dialect::Lang;
 const REASONS: &str = include_str!("../../prompts/zh/reasons.txt");
 const FAILURES: &str = include_str!("../../prompts/zh/failures.txt");
 
-/// Returns what was wrong with a call or an answer, in a language.
+/// Returns the reason why a call or an answer was rejected, in a language.
 pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
     match lang {
         Lang::En => Cow::Borrowed(message),
@@ -23,23 +22,23 @@ pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the text of a failed call in a language, if it is one of ours, as that a server did not answer.
-/// `None` for what a server or a tool said itself.
+/// Returns the text of a failed call in a language if it is a text of this program, such as that a server did not
+/// answer; `None` for the text of a server or a tool.
 pub(super) fn failure_in(lang: Lang, text: &str) -> Option<String> {
-    // The end of a server's standard error follows in lines of its own.
+    // The end of a server's standard error follows on separate lines.
     let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
     let is_chinese = lang == Lang::Zh;
     is_chinese.then(|| translated(first, pairs(FAILURES)))?.map(|first| first + rest)
 }
 
-/// Each sentence of a table with its translation. Empty lines, and lines that begin with `#`, say nothing.
+/// Returns each sentence of a table with its translation. Empty lines and lines that begin with `#` are skipped.
 fn pairs(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
 }
 
 fn chinese(sentence: &str) -> String {
-    // Several findings are joined by a semicolon, which some sentences have of their own.
+    // Findings are joined by semicolons, but some sentences contain a semicolon themselves: these come first.
     let is_joined = |english: &str| english.contains("; ");
     translated(sentence, pairs(REASONS).filter(|(english, _)| is_joined(english)))
         .or_else(|| parted(sentence, "; ", "；"))
@@ -48,7 +47,7 @@ fn chinese(sentence: &str) -> String {
         .unwrap_or_else(|| sentence.to_owned())
 }
 
-/// Returns the sentence by the first row that fits.
+/// Translates the sentence by the first row that matches.
 fn translated(sentence: &str, mut rows: impl Iterator<Item = (&'static str, &'static str)>) -> Option<String> {
     let (values, mut rest) = rows.find_map(|(english, chinese)| Some((values(english, sentence)?, chinese)))?;
     let mut said = String::new();
@@ -65,7 +64,7 @@ fn translated(sentence: &str, mut rows: impl Iterator<Item = (&'static str, &'st
     Some(said + rest)
 }
 
-/// Returns the two parts of a sentence in Chinese, if either is known.
+/// Translates the two parts of a sentence around a separator, if either is known.
 fn parted(sentence: &str, between: &str, in_chinese: &str) -> Option<String> {
     let at = find_outside(sentence, between)?;
     let (one, two) = (&sentence[..at], &sentence[at + between.len()..]);
@@ -73,8 +72,8 @@ fn parted(sentence: &str, between: &str, in_chinese: &str) -> Option<String> {
     (first != one || second != two).then(|| format!("{first}{in_chinese}{second}"))
 }
 
-/// Returns what is in the places of a sentence, if the text is this sentence. A value ends at the first
-/// occurrence of what follows it, the last one is the rest.
+/// Returns the values of a sentence if the text is this sentence. A value ends at the first occurrence of the text that
+/// follows it; the last value is the rest.
 fn values<'a>(sentence: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let mut parts = sentence.split("{}");
     let mut rest = text.strip_prefix(parts.next()?)?;
@@ -92,7 +91,7 @@ fn values<'a>(sentence: &str, text: &'a str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(values)
 }
 
-/// Returns the first place of `wanted` outside of quotation marks and backticks.
+/// Returns the first position of `wanted` outside quotation marks and backticks.
 fn find_outside(text: &str, wanted: &str) -> Option<usize> {
     let mut quote = None;
     let mut is_escaped = false;

@@ -1,4 +1,4 @@
-//! A round as values for the results template: bounded, in frames, without control tokens.
+//! The values for the results template, from a round: cut to limits, in frames, with control tokens escaped.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -14,29 +14,29 @@ use crate::event::{Provenance, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, RESULT, STATUS, Status, boundary, break_tokens, cut, shortened};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
-/// Characters of the arguments by which calls of one message are told apart, at most.
+/// Limit on the characters of the arguments that identify a call among others of its message.
 const ARGUMENTS_CHARS: usize = 100;
 
-/// Characters of what the person asked for at most.
+/// Limit on the characters of the user's request.
 const REQUEST_CHARS: usize = 400;
 
-/// Earlier calls that are recalled, and characters of their arguments; older ones are only counted.
-/// All of them stand in the history, too.
+/// Number of earlier calls that are recalled, and limit on the characters of their arguments; older calls are only
+/// counted. All of them are in the history, too.
 const RECALLED: (usize, usize) = (8, 60);
 
-/// The same where some of their messages are not in the request.
+/// As [`RECALLED`], if some of the calls' messages are not in the request.
 const RECALLED_ALONE: (usize, usize) = (30, 160);
 
-/// Bytes of a rejected call that are shown at most.
+/// Limit on the bytes of a rejected call that are shown.
 const RAW_BYTES: usize = 600;
 
-/// Characters of what was wrong with a call at most.
+/// Limit on the characters of the reason why a call was rejected.
 const PROBLEM_CHARS: usize = 1_500;
 
-/// Earlier calls that a frame's code is made of; and characters of the request.
+/// Number of earlier calls, and characters of the request, from which a frame's code is computed.
 const DIGEST: (usize, usize) = (4, 1_000);
 
-/// What the results template sees.
+/// The variables of the results template.
 #[derive(Debug, Serialize)]
 pub(super) struct ResultVariables {
     earlier: Vec<EarlierView>,
@@ -46,14 +46,14 @@ pub(super) struct ResultVariables {
     answered: Vec<AnsweredView>,
     rejected: Vec<RejectedView>,
     unmet: bool,
-    /// Messages of the model follow: nothing is said that is for now.
+    /// Messages of the model follow, so the text has nothing that applies only now.
     followed: bool,
-    /// Whether it is known how the tools' calls ended.
+    /// The status of the tools' calls is known.
     tells_status: bool,
     dialect: &'static str,
     named: Option<String>,
     example: Option<String>,
-    /// What the example answers.
+    /// The question that the example answers.
     question: Option<String>,
 }
 
@@ -64,7 +64,7 @@ struct EarlierView {
     status: &'static str,
 }
 
-/// A call whose arguments were shown to the user: it is acknowledged and has no result.
+/// A call whose arguments were shown to the user: it is only acknowledged, as it has no result.
 #[derive(Debug, Serialize)]
 struct ShownView {
     id: String,
@@ -78,12 +78,12 @@ struct AnsweredView {
     tool: String,
     arguments: String,
     status: &'static str,
-    /// The tag around the output: of a result, or of what is said of a call that gave none.
+    /// The tag around the output: of a result, or of a note about a call that gave none.
     frame: &'static str,
     output: Bounded,
-    /// A call that shows what the output leaves out.
+    /// A call that shows the part that the output leaves out.
     read_on: Option<String>,
-    /// Ends the frame around the output, which does not hold it.
+    /// The code that closes the frame around the output and does not occur in it.
     code: String,
 }
 
@@ -96,24 +96,24 @@ struct RejectedView {
     nearest: Vec<String>,
     names: Vec<String>,
     correct: Option<String>,
-    /// What the correct call answers.
+    /// The question that the correct call answers.
     question: Option<String>,
 }
 
-/// A text, or its head and tail with the number of bytes missing between.
+/// A text, or its head and tail with the number of missing bytes.
 #[derive(Debug, Serialize)]
 struct Bounded {
     head: String,
-    /// Bytes of the text that the head has.
+    /// Number of bytes of the text in the head.
     #[serde(skip)]
     from: usize,
     missing: usize,
     tail: String,
-    /// It is one line, which ends itself.
+    /// The text is a single line, which needs no frame to end it.
     is_line: bool,
 }
 
-/// Values for the results message.
+/// Returns the variables of the results message.
 pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> ResultVariables {
     let writer = RoundWriter { catalog, options, neutraliser: Neutraliser::new(catalog), round };
     let recalled = if round.followed { &[] } else { round.earlier };
@@ -154,8 +154,8 @@ struct RoundWriter<'a> {
 }
 
 impl RoundWriter<'_> {
-    /// What the person asked for, on one line. Whoever asks for something about a
-    /// long text does so at its beginning or at its end.
+    /// Returns the user's request on one line. If it is long, its beginning and end are used, where a request about a
+    /// long text usually is.
     fn request(&self, text: &str) -> String {
         let length = text.chars().count();
         if length <= REQUEST_CHARS {
@@ -166,8 +166,8 @@ impl RoundWriter<'_> {
         format!("{} {}", half(text), half(&tail))
     }
 
-    /// The code of a result's frame. The conversation before it is told in short: the request,
-    /// the number of calls since, and the last of them.
+    /// Returns the code of a result's frame. The preceding conversation enters it in short: the request, the number of
+    /// calls since, and the last of them.
     fn code(&self, call: [&str; 3], output: &Bounded) -> String {
         let Round { earlier, request, .. } = self.round;
         let request = request.unwrap_or_default();
@@ -197,7 +197,7 @@ impl RoundWriter<'_> {
         }
         let frame = if matches!(outcome.status, Status::Result | Status::ToolError) { RESULT } else { STATUS };
         let said = outcome.said();
-        // What a tool said is never translated.
+        // The text of a tool is never translated.
         let ours = failure_in(self.options.lang, &said).filter(|_| outcome.status != Status::Result);
         let said = match ours {
             Some(failure) => failure.into(),
@@ -235,14 +235,14 @@ impl RoundWriter<'_> {
     fn rejected(&self, rejected: &Rejected) -> RejectedView {
         let unknown = rejected.kind == RejectedKind::UnknownTool;
         let is_reading = rejected.tool.as_deref() == Some(ACCESS_RESOURCE);
-        // The form at least, where it is what was wrong, or where nothing is like the name.
+        // An example of the form at least, if the form was wrong or if no name is similar.
         let form =
             matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::Truncated | RejectedKind::UnknownTool);
         let tool = self.meant(rejected).or_else(|| self.example_tool().filter(|_| form && !is_reading));
         let all = self.catalog.offered().map(|tool| self.name(tool));
         let (question, correct) = tool.map(|tool| self.shown(tool)).unzip();
         RejectedView {
-            // One that nothing quotes stands where it may be an example.
+            // A call that is not inside quoted text may be an example for other reasons.
             kind: match rejected.kind {
                 RejectedKind::Quoted if rejected.quoted_in.is_none() => {
                     match rejected.call.as_ref().map(|call| call.provenance) {
@@ -262,7 +262,7 @@ impl RoundWriter<'_> {
         }
     }
 
-    /// The tool that a rejected call meant: its own, or the nearest one.
+    /// Returns the tool that a rejected call meant: its own, or the one with the nearest name.
     fn meant(&self, rejected: &Rejected) -> Option<&Tool> {
         let name = rejected.tool.as_deref()?;
         let own = self.catalog.resolve(rejected.server.as_deref(), name).or_else(|_| self.catalog.resolve(None, name));
@@ -277,7 +277,7 @@ impl RoundWriter<'_> {
         Some(read_call(self.options.dialect, &self.neutraliser, server, uri))
     }
 
-    /// The tool that the choice names; the system text has refused a wrong name.
+    /// Returns the tool that the choice names. The system text has reported a wrong name already.
     fn named(&self) -> Option<&Tool> {
         named(self.catalog, &self.options.tool_choice).ok().flatten()
     }
@@ -288,7 +288,7 @@ impl RoundWriter<'_> {
         self.named().or_else(best)
     }
 
-    /// A question and the call of the tool that answers it.
+    /// Returns a question and the calls that answer it, as an example of the tool.
     fn shown(&self, tool: &Tool) -> (String, String) {
         let dialogue = dialogue_of(tool, self.options, &self.neutraliser);
         let call =
@@ -310,13 +310,13 @@ impl RoundWriter<'_> {
     }
 }
 
-/// A text on one line, at most so long.
+/// Returns a text on one line, cut to `limit` characters.
 fn line(text: &str, limit: usize) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     break_tokens(&shortened(joined, limit)).into_owned()
 }
 
-/// What was wrong, on one line; the lines of a file that it quotes follow as they are.
+/// Returns the reason of a rejection on one line, followed by the lines of a file that it quotes.
 fn problem(lang: Lang, message: &str) -> String {
     match message.split_once(":\n") {
         Some((said, quoted)) => {
@@ -327,13 +327,13 @@ fn problem(lang: Lang, message: &str) -> String {
     }
 }
 
-/// The text as it is, but for what is too long and for control tokens.
+/// Returns the text with control tokens escaped, cut to `limit` bytes.
 fn bounded(text: &str, limit: usize) -> Bounded {
     let (head, missing, tail) = match cut(text, limit) {
         Some(cut) => (cut.head, cut.missing, cut.tail),
         None => (text, 0, ""),
     };
-    // Of nothing there is nothing to frame.
+    // An empty text needs no frame.
     let is_line = missing == 0 && head.trim() == head && !head.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
     let safe = |text: &str| break_tokens(text).into_owned();
     Bounded { head: safe(head), from: head.len(), missing, tail: safe(tail), is_line }

@@ -1,34 +1,31 @@
-//! What the model is told about the calls of its last message.
+//! The calls of the model's last message, for the results message.
 
 use serde_json::{Map, Value};
 
 use crate::event::Rejected;
 use crate::outcome::{Outcome, Status};
 
-/// The calls of one round and what became of them.
+/// The calls of one round and their outcomes.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Round<'a> {
-    /// What the model's last message asked for, in order.
+    /// The items of the model's last message, in order.
     pub items: &'a [Item<'a>],
     /// Calls of earlier rounds, oldest first; empty in the first round.
     pub earlier: &'a [Earlier<'a>],
-    /// What the person asked for, to be recalled behind the results; a long text
-    /// is cut to its head and tail.
+    /// The user's request, to be recalled after the results; a long text is cut to its head and tail.
     pub request: Option<&'a str>,
-    /// Messages of the model follow: then it is told what became of the calls, and nothing
-    /// that is for now (the calls so far, the request, what to do), so that the text is the
-    /// same in every later request.
+    /// Messages of the model follow. Then only the outcomes of the calls are told, and nothing that applies only now
+    /// (the calls so far, the request, what to do), so that the text is the same in every later request.
     pub followed: bool,
-    /// Nobody says whether the tools failed, so nothing is said of it either.
+    /// It is not known which calls failed, so the text does not mention a status.
     pub without_status: bool,
-    /// The messages of some earlier calls are not in the request, so that more of them are
-    /// recalled.
+    /// The messages of some earlier calls are not in the request, so more of those calls are recalled.
     pub left_out: bool,
 }
 
 impl<'a> Round<'a> {
-    /// A round of which the model is told this, the first of its turn.
+    /// Creates a round with these items, the first of its turn.
     pub fn new(items: &'a [Item<'a>]) -> Self {
         Round { items, ..Round::default() }
     }
@@ -40,7 +37,7 @@ impl<'a> Round<'a> {
         self
     }
 
-    /// Sets what the person asked for.
+    /// Sets the user's request.
     #[must_use]
     pub fn with_request(mut self, request: impl Into<Option<&'a str>>) -> Self {
         self.request = request.into();
@@ -55,10 +52,10 @@ impl<'a> Round<'a> {
     }
 }
 
-/// One thing to tell the model about its last message.
+/// An item of the model's last message about which the model is told.
 #[derive(Debug, Clone, Copy)]
 pub enum Item<'a> {
-    /// A call that was answered, whatever the answer.
+    /// A call that has an outcome.
     Answered {
         /// The call's identifier.
         id: &'a str,
@@ -68,10 +65,10 @@ pub enum Item<'a> {
         tool: &'a str,
         /// Arguments that it was called with.
         arguments: &'a Map<String, Value>,
-        /// What became of it.
+        /// The call's outcome.
         outcome: &'a Outcome,
     },
-    /// A call that was not run.
+    /// A call that was rejected.
     Rejected(&'a Rejected),
     /// The message made no call (or not the one named) although
     /// [`Required`](crate::tools::ToolChoice::Required) or
@@ -89,12 +86,12 @@ pub struct Earlier<'a> {
     pub tool: &'a str,
     /// Arguments that it was called with.
     pub arguments: &'a Map<String, Value>,
-    /// How it ended.
+    /// The status of its outcome.
     pub status: Status,
 }
 
 impl<'a> Earlier<'a> {
-    /// A call of a tool without a server.
+    /// Creates an earlier call of a tool without a server.
     pub fn new(tool: &'a str, arguments: &'a Map<String, Value>, status: Status) -> Self {
         Earlier { server: None, tool, arguments, status }
     }

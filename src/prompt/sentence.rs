@@ -1,14 +1,13 @@
 //! The first sentence of a description.
 
-/// Words that end in a full stop inside a sentence.
+/// Abbreviations, whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] =
     &["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "excl", "resp", "no", "dr", "mr", "mrs", "ms", "st", "al"];
 
-/// The text up to the end of its first sentence, or of its first paragraph.
+/// Returns the text up to the end of its first sentence, or of its first paragraph.
 ///
-/// `。！？` end a sentence anywhere; `.!?` do before white space, unless the stop
-/// belongs to an abbreviation or a lower-case letter follows. A line that begins
-/// a list or a heading ends the paragraph too.
+/// `。！？` end a sentence anywhere; `.!?` end one before white space, unless the stop belongs to an abbreviation or a
+/// lower-case letter follows. A line that begins a list or a heading ends the paragraph, too.
 pub(super) fn first_sentence(text: &str) -> &str {
     let paragraph = first_paragraph(text.trim_start());
     let end = paragraph.char_indices().find_map(|(at, c)| {
@@ -30,6 +29,7 @@ fn ends_here(before: &str, after: &str) -> bool {
     let after = after.trim_start_matches(CLOSERS);
     let Some(gap) = after.chars().next() else { return true };
     let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '"')).next().unwrap_or_default();
+    // A stop before white space ends no sentence if a lower-case word follows, or if it belongs to an abbreviation.
     gap.is_whitespace()
         && !after.trim_start().starts_with(char::is_lowercase)
         && !ABBREVIATIONS.contains(&word.to_lowercase().as_str())

@@ -1,4 +1,4 @@
-//! The examples of the compact style: few and short, since a small model reads each word of them.
+//! The examples of the compact style: few and short, since a small model follows each word of them.
 
 use super::budget::Style;
 use super::dialogue::{Dialogue, by_worth, chain_of};
@@ -13,16 +13,16 @@ use crate::message::TokenCounter;
 use crate::outcome::Outcome;
 use crate::tools::ToolChoice;
 
-/// Where there are no more tools, they are shown as shortly as can be.
+/// Up to this number of tools the examples are as short as possible.
 const FEW_TOOLS: usize = 4;
 
-/// Tokens of all examples for a few tools, and for more.
+/// Limit on the tokens of all examples: for a few tools, and for more.
 const EXAMPLE_TOKENS: [usize; 2] = [140, 300];
 
-/// What a message begins with in `type_marker` that is an answer.
+/// The first line of an answer in `type_marker`.
 const ANSWERS: &str = "TYPE: ANSWER\n";
 
-/// What a person says who wants no tool, and what is answered.
+/// Questions that need no tool, each with its answer.
 fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
     match lang {
         Lang::En => [["What is a pond?", "A small lake."], ["Thank you!", "You are welcome!"]],
@@ -30,14 +30,14 @@ fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
     }
 }
 
-/// Tokens that examples may still take.
+/// Tokens that examples may still use.
 struct Room<'r> {
     left: usize,
     counter: &'r TokenCounter,
 }
 
 impl Room<'_> {
-    /// The examples, if they fit.
+    /// Returns the examples if they fit, and counts them.
     fn take(&mut self, examples: Vec<Example>) -> Vec<Example> {
         let tokens = self.tokens(&examples);
         let fits = tokens <= self.left;
@@ -52,9 +52,10 @@ impl Room<'_> {
 }
 
 impl Draft<'_> {
-    /// A question that its calls answer one after another, each with a value from the result before it, at
-    /// the end; before it, as far as there is room, two questions that want no tool, a resource that is read, and
-    /// calls of further tools where there are more than a few. Of the tool that the choice names alone.
+    /// Returns the examples. The last one is a question that is answered by one call after another, each with a value
+    /// from the result before it. As far as there is space, these come before it: two questions that need no tool, a
+    /// resource that is read, and calls of further tools if there are more than a few. If the choice names a tool, only
+    /// that tool is shown.
     pub(super) fn examples(&self, styles: &[Style]) -> Result<Vec<Example>, PromptError> {
         let options = self.prompt.options();
         let named = named(self.catalog, &options.tool_choice)?;
@@ -66,6 +67,7 @@ impl Draft<'_> {
         let may_answer = options.tool_choice == ToolChoice::Auto && !dialogues.is_empty();
         let [knows, thanks] = without_tools(options.lang).map(|said| self.plain(said, may_answer));
         let best = dialogues.first();
+        // A written dialogue of one call is a better example than a generated one of several.
         let chain = chain_of(&tools, options.lang, &self.neutraliser)
             .filter(|chain| asks && best.is_none_or(|best| best.is_made || !chain.is_made));
         let mut last = best.map_or(Ok(Vec::new()), |best| self.messages(best))?;
@@ -79,7 +81,7 @@ impl Draft<'_> {
                 (last, shown) = (messages, Some(chain));
             }
         }
-        // One is shown in any case.
+        // One example is shown even if it is too long.
         room.left = room.left.saturating_sub(room.tokens(&last));
         let mut all = room.take(knows);
         let read = if asks { self.reading() } else { None };
@@ -108,12 +110,12 @@ impl Draft<'_> {
         dialogue.steps.iter().map(|step| call((step.tool, &step.arguments))).collect()
     }
 
-    /// The question and the first call.
+    /// Returns the question and the first call.
     fn call_of(&self, dialogue: &Dialogue<'_>) -> Example {
         Example::new(dialogue.question.as_str(), self.calls(dialogue).into_iter().next().unwrap_or_default())
     }
 
-    /// The whole dialogue; without its end for a tool that returns nothing.
+    /// Returns the whole dialogue; a display-only tool returns nothing, so nothing follows its call.
     fn messages(&self, dialogue: &Dialogue<'_>) -> Result<Vec<Example>, PromptError> {
         let mut messages = vec![self.call_of(dialogue)];
         let answer = self.marked(&dialogue.answer);

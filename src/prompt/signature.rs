@@ -1,26 +1,26 @@
-//! JSON Schemas as TypeScript-like signatures: `get(city: string, days?: integer = 3)`.
+//! Writes JSON Schemas as TypeScript-like signatures: `get(city: string, days?: integer = 3)`.
 
 use serde_json::Value;
 
 use crate::tools::Tool;
 use crate::tools::schema::{Walk, list, properties, reference, required, tuple, types};
 
-/// Deepest nesting of types that is spelled out; below it stands `object` or `any[]`.
+/// Deepest nesting of types that is written out; deeper types are `object` or `any[]`.
 const MAX_DEPTH: usize = 4;
 
-/// References and unions that a type is looked for through, one inside the other.
+/// Deepest nesting of references and unions that are followed.
 const MAX_LEVELS: usize = 64;
 
-/// A parameter's type longer than this is spelled out less deep.
+/// Bytes of a parameter's type above which it is written out less deep.
 const MAX_TYPE: usize = 300;
 
-/// Values of an `enum` that are spelled out.
+/// Limit on the values of an `enum` that are written out.
 const MAX_VALUES: usize = 30;
 
-/// Longest default that is shown.
+/// Limit on the bytes of a default that is shown.
 const MAX_DEFAULT: usize = 60;
 
-/// What stands between the parentheses: names, types, defaults.
+/// Returns the text between the parentheses: names, types, defaults.
 pub(super) fn parameters(tool: &Tool) -> String {
     let Some(root) = &tool.input_schema else { return "…".to_owned() };
     let parameters: Vec<String> = tool
@@ -39,12 +39,13 @@ pub(super) fn parameters(tool: &Tool) -> String {
     parameters.join(", ")
 }
 
-/// The type, as deep as it fits into [`MAX_TYPE`].
+/// Returns the type, written out as deep as it fits into [`MAX_TYPE`].
 fn fitting(root: &Value, schema: &Value) -> String {
     let mut depth = MAX_DEPTH;
     loop {
         let mut spelling = Spelling { walk: Walk::new(root), seen: Vec::new(), levels: 0 };
         let text = spelling.of(schema, depth);
+        // The smallest depth is used even if the type is still too long.
         if depth == 0 || (text.len() <= MAX_TYPE && !spelling.walk.is_over()) {
             return text;
         }
@@ -52,17 +53,18 @@ fn fitting(root: &Value, schema: &Value) -> String {
     }
 }
 
-/// One type that is spelled out.
+/// Writes one type.
 struct Spelling<'a> {
     walk: Walk<'a>,
     /// References that are being followed.
     seen: Vec<String>,
-    /// Schemas that are being written, one inside the other.
+    /// Number of nested schemas that are being written.
     levels: usize,
 }
 
 impl Spelling<'_> {
     fn of(&mut self, schema: &Value, depth: usize) -> String {
+        // Every limit, on nesting and on the visited schemas, gives `any`.
         if !schema.is_object() || self.levels == MAX_LEVELS || !self.walk.enter() {
             return "any".to_owned();
         }
@@ -161,25 +163,24 @@ fn join(types: impl Iterator<Item = String>, separator: &str) -> String {
     if unique.is_empty() { "any".to_owned() } else { unique.join(separator) }
 }
 
-/// A property's name, quoted where it is no identifier.
+/// Returns a property's name, quoted if it is not an identifier.
 fn key(name: &str) -> String {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.'));
     if plain { name.to_owned() } else { Value::from(name).to_string() }
 }
 
-/// A parameter that needs a word, and the word.
+/// A note on a parameter.
 #[derive(Debug, PartialEq)]
 pub(super) struct Note {
     /// Path: `edits[].oldText`.
     pub(super) path: String,
-    /// The description, not cleaned; empty where it says nothing new.
+    /// The description, not cleaned; empty if it adds nothing to the name.
     pub(super) description: String,
     /// Limits and format: `1 to 10`, `date-time`.
     pub(super) limits: String,
 }
 
-/// Notes on parameters, nested ones included, whose description or limits say
-/// more than name and type do.
+/// Returns notes on the parameters, nested ones included, whose description or limits add something to name and type.
 pub(super) fn notes(tool: &Tool) -> Vec<Note> {
     let Some(root) = &tool.input_schema else { return Vec::new() };
     let mut notes = Notes { walk: Walk::new(root), context: &tool.name, found: Vec::new() };
@@ -227,10 +228,10 @@ impl Notes<'_> {
     }
 }
 
-/// Words that carry no news.
+/// Words that add no information.
 const EMPTY_WORDS: &[&str] = &["the", "a", "an", "of", "to", "for", "in", "on", "this", "that", "is", "be", "s"];
 
-/// Whether a description only repeats words of the names around it.
+/// Returns `true` if a description only repeats words of the names around it.
 fn is_obvious(description: &str, names: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let lower = text.to_lowercase();
@@ -242,7 +243,7 @@ fn is_obvious(description: &str, names: &str) -> bool {
     words(description).iter().all(|word| known.contains(word) || EMPTY_WORDS.contains(&word.as_str()))
 }
 
-/// Whether a description already names the numbers of the limits.
+/// Returns `true` if a description already contains the numbers of the limits.
 fn is_said(description: &str, limits: &str) -> bool {
     let numbers = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty()).map(str::to_owned).collect()
@@ -254,7 +255,7 @@ fn is_said(description: &str, limits: &str) -> bool {
 fn limits(schema: &Value) -> String {
     let mut parts: Vec<String> = Vec::new();
     let number = |key: &str| {
-        // Code generators write the largest safe integers where no limit is meant.
+        // Code generators write the largest safe integers if there is no limit.
         schema.get(key).filter(|n| n.as_f64().is_some_and(|n| n.abs() < 9e15)).map(Value::to_string)
     };
     parts.extend(range(number("minimum"), number("maximum"), ""));

@@ -1,20 +1,18 @@
-//! A template that the caller brings, and what may be wrong with it.
+//! Templates of the caller and their errors.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cause::Cause;
 
-/// Name of the template that stands for the whole system text.
+/// Name of the template that replaces the whole system text.
 pub(super) const SYSTEM: &str = "system";
 
 /// A template of the caller, in minijinja's syntax (that of Jinja).
 ///
-/// Its name says what it replaces: `system` the whole system text; `results` and
-/// `describe` the messages about calls; `frame`, `listing`, `tool`, `lookup` and
-/// `rules` a part of the built-in text. Any other name is a part of the caller's
-/// own, for `{% include "NAME.j2" %}`. The built-in ones can be included and
-/// extended as `en/listing.j2` and so on, and without the folder in the prompt's
-/// language. `docs/prompt.md` lists the variables.
+/// Its name decides its use: `system` replaces the whole system text; `results` and `describe` replace the messages
+/// about calls; `frame`, `listing`, `tool`, `lookup` and `rules` replace a part of the built-in text. Any other name is
+/// a part of the caller's own, for `{% include "NAME.j2" %}`. The built-in ones can be included and extended as
+/// `en/listing.j2` and so on, and without the folder in the prompt's language. `docs/prompt.md` lists the variables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Template {
     pub(super) name: String,
@@ -23,35 +21,35 @@ pub struct Template {
 }
 
 impl Template {
-    /// Names that replace something.
+    /// The names of templates that can be replaced.
     pub const NAMES: &'static [&'static str] =
         &[SYSTEM, "results", "describe", "frame", "listing", "tool", "lookup", "rules"];
 
-    /// A template of this name, without `.j2`.
+    /// Creates a template of this name, without `.j2`.
     pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
         let name = name.into();
         Template { origin: format!("{name}.j2"), source: source.into(), name }
     }
 
-    /// The whole system text.
+    /// Creates a template for the whole system text.
     pub fn system(source: impl Into<String>) -> Self {
         Template::new(SYSTEM, source)
     }
 
-    /// Says what errors call it: the file that it was read from.
+    /// Sets the name of the template in errors, such as the file that it was read from.
     #[must_use]
     pub fn from_file(mut self, origin: impl Into<String>) -> Self {
         self.origin = origin.into();
         self
     }
 
-    /// What it replaces, or is included as.
+    /// Returns the name by which it replaces a template or is included.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// A template that does not compile, or cannot be filled.
+/// A template does not compile, or cannot be filled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}{}: {message}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 #[non_exhaustive]
@@ -60,8 +58,8 @@ pub struct TemplateError {
     pub origin: String,
     /// Line, from 1.
     pub line: Option<usize>,
-    /// What is wrong, and the remedy.
+    /// The problem and the remedy.
     pub message: String,
-    /// The error of the template engine, where it found the fault.
+    /// The error of the template engine, if it found the problem.
     pub source: Option<Cause>,
 }

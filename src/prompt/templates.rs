@@ -1,4 +1,4 @@
-//! All templates compiled: those of this crate, and those that the caller brings.
+//! All templates, compiled: those of this crate, and those of the caller.
 
 use std::error::Error as _;
 use std::sync::LazyLock;
@@ -28,10 +28,10 @@ templates! {
     Zh "zh": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "shown", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
 }
 
-/// Built-in templates that others include, and that may be replaced in them.
+/// Built-in templates that others include and that the caller may replace in them.
 const PARTIALS: &[&str] = &["frame", "listing", "tool", "lookup", "rules"];
 
-/// The built-in templates, compiled once for the process: that is most of what a prompt costs.
+/// The built-in templates, compiled once per process, since compiling is most of the cost of a prompt.
 static BUILT_IN: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -43,8 +43,7 @@ static BUILT_IN: LazyLock<Result<Environment<'static>, minijinja::Error>> = Lazy
     Ok(environment)
 });
 
-/// All templates, compiled. A value that a template names and the program does
-/// not give is an error.
+/// All templates, compiled. A variable that a template uses and the program does not provide is an error.
 #[derive(Clone)]
 pub(super) struct Templates {
     environment: Environment<'static>,
@@ -89,12 +88,12 @@ impl Templates {
         Ok(())
     }
 
-    /// The caller's templates.
+    /// Returns the caller's templates.
     pub(super) fn custom(&self) -> &[Template] {
         &self.custom
     }
 
-    /// The template of this name if it is the caller's, else the built-in one.
+    /// Returns `own` if the caller has a template of this name, otherwise `built_in`.
     pub(super) fn own_or<'a>(&self, own: &'a str, built_in: &'a str) -> &'a str {
         if self.custom.iter().any(|template| template.name == own) { own } else { built_in }
     }
@@ -107,7 +106,7 @@ impl Templates {
         text.map(|text| text.trim().to_owned()).map_err(|error| self.problem(error, &variables))
     }
 
-    /// A variable that a template of the caller names and that is not among these.
+    /// Returns an error if a template of the caller uses a variable that does not exist.
     pub(super) fn unknown_variable(&self, template: &Template, variables: &[String]) -> Option<TemplateError> {
         let compiled = self.environment.get_template(&format!("{}.j2", template.name)).ok()?;
         let is_known = |name: &String| {
@@ -135,8 +134,8 @@ impl Templates {
         names.join(", ")
     }
 
-    /// What is wrong, in words for the template's author. The innermost error
-    /// says it, where one template includes another.
+    /// Describes an error for the template's author. If one template includes another, the innermost error has the
+    /// details.
     fn problem(&self, error: minijinja::Error, variables: &[String]) -> TemplateError {
         let mut inner = &error;
         while let Some(source) = inner.source().and_then(|source| source.downcast_ref::<minijinja::Error>()) {
@@ -168,7 +167,7 @@ impl Templates {
         TemplateError { origin, line, message, source: Some(Cause::new(error)) }
     }
 
-    /// The file of a template by its name in the environment.
+    /// Returns the file of a template by its name in the environment.
     fn origin(&self, name: &str) -> String {
         let stem = name.rsplit_once('/').map_or(name, |(_, stem)| stem).trim_end_matches(".j2");
         let custom = self.custom.iter().find(|template| template.name == stem);
@@ -176,7 +175,7 @@ impl Templates {
     }
 }
 
-/// The expression at `range`, from its first name on.
+/// Returns the expression at `range`, extended to its first name.
 fn whole_expression(source: &str, range: std::ops::Range<usize>) -> Option<&str> {
     let before = source.get(..range.start)?;
     let start = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.')).len();

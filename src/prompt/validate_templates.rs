@@ -1,5 +1,5 @@
-//! A prompt with its templates compiled, and the caller's filled with samples, so that what
-//! is wrong with them shows before the first turn, not in the middle of one.
+//! Compiles a prompt's templates and fills the caller's with samples, so that their errors are found before the first
+//! turn.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -16,8 +16,7 @@ use crate::outcome::{Neutraliser, Outcome, Status};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Server, ToolChoice};
 
 impl Prompt {
-    /// Compiles the templates. Those of the caller are filled with samples, so
-    /// that most of what is wrong with them shows here.
+    /// Compiles the templates and fills those of the caller with samples, so that most of their errors are found here.
     ///
     /// # Errors
     /// [`PromptError::Template`] for a template that does not compile, names a
@@ -31,8 +30,8 @@ impl Prompt {
     }
 }
 
-/// Checks the variables that the caller's templates name, and fills each once
-/// with everything and once with little.
+/// Checks the variables that the caller's templates use, and fills each template once with all values and once with
+/// few.
 fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     let catalog = sample().with_find_tool().with_read_tool();
     let mixed = Draft::new(prompt, &catalog);
@@ -77,7 +76,7 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     Ok(())
 }
 
-/// The variables of a view.
+/// Returns the names of a view's variables.
 fn names(view: &impl Serialize) -> Vec<String> {
     match serde_json::to_value(view) {
         Ok(Value::Object(map)) => map.into_iter().map(|(name, _)| name).collect(),
@@ -85,7 +84,7 @@ fn names(view: &impl Serialize) -> Vec<String> {
     }
 }
 
-/// Two servers with all that servers have.
+/// Returns two servers with everything that servers can have.
 fn sample() -> Catalog {
     let tool = json!({
         "name": "look", "description": "Looks somewhere. Then says what is there.",
@@ -109,7 +108,7 @@ fn sample() -> Catalog {
     Catalog::new(servers)
 }
 
-/// What a round may have to tell.
+/// A round with an item of each kind.
 struct SampleRound {
     arguments: Map<String, Value>,
     outcomes: Vec<Outcome>,

@@ -1,4 +1,4 @@
-//! A catalog and a round to the texts that the model reads.
+//! Writes a catalog and a round as the texts that the model reads.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::dialect::PromptStyle;
 use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{BuiltIn, Catalog, Said, Tool, ToolChoice};
 
-/// Compiled templates and what to fill them with.
+/// Compiled templates and the options to fill them with.
 pub struct Prompt {
     pub(super) templates: Templates,
     pub(super) options: Options,
@@ -28,24 +28,24 @@ pub struct Prompt {
 
 crate::message::opaque_debug!(Prompt, self => options: self.options);
 
-/// A system text, and how it lists the tools.
+/// A system text and the styles of its tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct System {
     /// The text.
     pub text: String,
-    /// How its tools are listed; none are where the choice forbids calls.
+    /// The list of its tools; empty if the choice forbids calls.
     pub listed: Listed,
 }
 
 impl Prompt {
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The system text: the caller's own, then the tools and how to call them.
-    /// Without tools it is the caller's own text alone, which may be empty.
+    /// Returns the system text: the caller's own, then the tools and how to call them. Without tools it is the caller's
+    /// own text alone, which may be empty.
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
@@ -53,8 +53,8 @@ impl Prompt {
         Ok(self.system_for(catalog, &[])?.0)
     }
 
-    /// As [`compose`](Prompt::compose), for a conversation in which this was said so far: where
-    /// not all tools fit the budget, it decides which are listed.
+    /// As [`compose`](Prompt::compose), for the conversation `said` so far: if not all tools fit the budget, the
+    /// conversation decides which are listed.
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
@@ -66,7 +66,8 @@ impl Prompt {
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
-    /// The same text, and whether tools are left to be found; not counted where nothing depends on it.
+    /// Returns the same text, and `true` if only some tools are listed. Its tokens are counted only if the selection
+    /// depends on them.
     pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<(String, bool), PromptError> {
         let draft = Draft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
@@ -74,10 +75,9 @@ impl Prompt {
         Ok((self.render(self.stem(), &draft.whole_view(&styles)?)?, chooses))
     }
 
-    /// The system text without its examples, and these, to be shown as a question and an
-    /// answer each in front of the history: a small model goes on as it sees that it began.
-    /// `None` where they belong into the text: in the full style, and with templates of the
-    /// caller's own.
+    /// Returns the system text without its examples, and the examples, to be shown as questions and answers before the
+    /// history: a small model continues in the way in which it seems to have begun. `None` if the examples belong into
+    /// the text: in the full style, and with templates of the caller's own.
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
@@ -85,7 +85,7 @@ impl Prompt {
         self.system_apart_for(catalog, &[])
     }
 
-    /// As [`system_apart`](Prompt::system_apart), for a conversation in which this was said so far.
+    /// As [`system_apart`](Prompt::system_apart), for the conversation `said` so far.
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
@@ -105,29 +105,26 @@ impl Prompt {
         Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
     }
 
-    /// The system text, how its tools are listed, and what the listing takes.
+    /// Returns the system text, the styles of its tools, and the size of the list.
     ///
-    /// With a [budget](Options::tool_budget), tools are listed shorter until the
-    /// listing fits: first all that are schemas become signatures, one after
-    /// another, then brief, then index. Within a style, the tool that saves most
-    /// goes first, of equal ones the later. So the same tools and budget give the
-    /// same text. A tool that the choice names stays in full. Where not even the
-    /// names fit, those are listed in full that a conversation means
-    /// ([`compose_for`](Prompt::compose_for)), as many as fit, and a built-in tool
-    /// finds the rest.
+    /// With a [budget](Options::tool_budget), tools are listed shorter until the list fits: first all that are schemas
+    /// become signatures, one after another, then brief, then index. Within a style, the tool that saves most is
+    /// shortened first; of equal ones the later. So the same tools and budget give the same text. A tool that the
+    /// choice names stays in full. If not even the names fit, as many of the tools that a conversation suggests
+    /// ([`compose_for`](Prompt::compose_for)) are listed in full as fit, and a built-in tool finds the rest.
     ///
-    /// Tools become index, or are left to be found, only where the catalog has the
-    /// built-in tools, which are then taught; see [`Options::callable`].
+    /// Tools are shortened to an index, or not listed, only if the catalog has the built-in tools, which are then
+    /// taught; see [`Options::callable`].
     ///
     /// # Errors
-    /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] where the
-    /// tool choice does not fit the catalog; [`PromptError::Template`].
+    /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] if the tool choice does not fit the catalog;
+    /// [`PromptError::Template`].
     pub fn compose(&self, catalog: &Catalog) -> Result<System, PromptError> {
         self.compose_for(catalog, &[])
     }
 
-    /// Listed tools whose description is cut, before anything was said. Those that are left to
-    /// `find_tool` do not count.
+    /// Returns the number of listed tools whose description is cut, at the start of a conversation. Tools that are left
+    /// to `find_tool` do not count.
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
@@ -151,7 +148,7 @@ impl Prompt {
         self.templates.own_or(SYSTEM, built_in)
     }
 
-    /// The template of what answers a round.
+    /// Returns the template of the message that answers a round.
     pub(super) fn results_stem(&self) -> &'static str {
         match self.options.style {
             PromptStyle::Compact => self.templates.own_or("results", "compact_results"),
@@ -159,10 +156,9 @@ impl Prompt {
         }
     }
 
-    /// What a call of the built-in tool is answered with: the full listing of the
-    /// tools that the name stands for, with descriptions up to [`TEXT_CHARS`];
-    /// or an error with the nearest names. Words that are near no name are answered with the three
-    /// likeliest tools.
+    /// Returns the answer to a call of the built-in tool that describes tools: the full entries of the tools that the
+    /// name matches, with descriptions up to [`TEXT_CHARS`], or an error with the nearest names. A text that is similar
+    /// to no name is answered with the three likeliest tools.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -170,8 +166,8 @@ impl Prompt {
         self.looked_up(&listing::describe(catalog, &self.options, name))
     }
 
-    /// What a call of the built-in tool is answered with that looks for tools by what they do:
-    /// the likeliest, listed in full, so that they can be called.
+    /// Returns the answer to a call of the built-in tool that finds tools by their purpose: the likeliest ones, listed
+    /// in full, so that they can be called.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -184,9 +180,8 @@ impl Prompt {
         Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
     }
 
-    /// The form of an answer that has to match a JSON Schema, with a value of
-    /// that form. Goes behind the system text. Schema and example are the
-    /// caller's own words and stand as they are, without `$schema`.
+    /// Describes the form of an answer that must match a JSON Schema, with an example value. The text goes after the
+    /// system text. Schema and example are the caller's own and are not changed, except that `$schema` is removed.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -204,7 +199,7 @@ impl Prompt {
         self.render("output", &view)
     }
 
-    /// The user message that answers a round's calls.
+    /// Returns the user message that answers a round's calls.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -236,8 +231,7 @@ impl Prompt {
         self.render(stem, &results::view(catalog, &options, round))
     }
 
-    /// What the model thought before a message, quoted as a reminder; markers in
-    /// it are neutralised.
+    /// Returns the model's reasoning before a message, quoted as a reminder; delimiters in it are escaped.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -251,7 +245,7 @@ impl Prompt {
     }
 }
 
-/// A system text in the making.
+/// A system text that is being composed.
 pub(super) struct Draft<'a> {
     pub(super) prompt: &'a Prompt,
     pub(super) catalog: &'a Catalog,
@@ -266,7 +260,7 @@ impl<'a> Draft<'a> {
         Draft { prompt, catalog, neutraliser: Neutraliser::new(catalog), tools }
     }
 
-    /// The style of each tool, and what the listing takes if that was measured.
+    /// Returns the style of each tool, and the size of the list if that was measured.
     fn styles(&self, said: &[Said<'_>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
         let Options { listing, tool_budget, .. } = &self.prompt.options;
         let pinned = self.prompt.options.pinned(&self.tools);
@@ -275,7 +269,8 @@ impl<'a> Draft<'a> {
         let style = |is_named: bool| if is_named { listing.full() } else { *listing };
         let start = budget::start(&self.tools, &pinned, style, meant);
         let Some(budget) = tool_budget else { return Ok((start, None)) };
-        // A token has a byte at least. A real count may have to read its table first, of megabytes.
+        // A token has at least one byte, so a list with few enough bytes needs no exact count, which may have to load a
+        // table of megabytes first.
         let few = self.prompt.options.chooses(self.tools.len());
         if !few && self.listing_text(&start)?.len() <= *budget {
             return Ok((start, None));
@@ -286,7 +281,7 @@ impl<'a> Draft<'a> {
         Ok((styles, Some(tokens)))
     }
 
-    /// What a budget is for.
+    /// Returns the text to which the budget applies.
     fn listing_text(&self, styles: &[Style]) -> Result<String, PromptError> {
         let view = self.view(styles)?;
         let texts = [self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
@@ -301,7 +296,7 @@ impl<'a> Draft<'a> {
         listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
     }
 
-    /// The same with the examples, which no budget counts.
+    /// Returns the variables with the examples, which do not count towards the budget.
     pub(super) fn whole_view(&self, styles: &[Style]) -> Result<listing::SystemVariables, PromptError> {
         let (options, mut view) = (&self.prompt.options, self.view(styles)?);
         if self.tools.is_empty() {
