@@ -1,4 +1,4 @@
-//! Several toolboxes as one.
+//! Combines several toolboxes into one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,16 +9,15 @@ use super::{Invocation, Toolbox};
 use crate::outcome::Outcome;
 use crate::tools::{ACCESS_RESOURCE, Catalog};
 
-/// Several toolboxes as one: their catalogs in order, each call to the toolbox
-/// that has its server and tool.
+/// Several toolboxes as one: their catalogs in order. A call goes to the toolbox that has its server and tool.
 ///
-/// Server names should differ between the toolboxes: of two servers of one name
-/// the first that has the tool is called.
+/// Server names should differ between the toolboxes: of two servers with one name, the first that has the tool is
+/// called.
 #[derive(Default, Clone)]
 pub struct Toolboxes {
     boxes: Vec<Arc<dyn Toolbox>>,
-    /// The last catalog and those that it was made of: prompt and validator are
-    /// made anew for each new one, so it stays the same while they do.
+    /// The last catalog and the catalogs that it was made of. The agent makes prompt and validator anew for each new
+    /// catalog, so the same one is returned while its parts are the same.
     joined: Arc<Mutex<Option<Joined>>>,
 }
 
@@ -39,7 +38,7 @@ impl Joined {
 }
 
 impl Toolboxes {
-    /// No toolbox yet.
+    /// Creates a combination without toolboxes.
     pub fn new() -> Self {
         Toolboxes::default()
     }
@@ -51,7 +50,7 @@ impl Toolboxes {
         self
     }
 
-    /// The toolbox that a call is for.
+    /// Returns the toolbox that a call is for.
     fn of(&self, invocation: &Invocation) -> Result<&dyn Toolbox, String> {
         if invocation.tool == ACCESS_RESOURCE && !self.catalog().knows(ACCESS_RESOURCE) {
             return self.with_resources(invocation);
@@ -63,7 +62,7 @@ impl Toolboxes {
             b.catalog().tools().any(|t| t.server.as_deref() == server && t.name == found.tool.name)
         };
         let toolbox = self.boxes.iter().find(has_it);
-        // Only a catalog that changed since the look-up gets here.
+        // Only a catalog that has changed since the look-up leads here.
         toolbox.map(Arc::as_ref).ok_or_else(|| format!("the tool {:?} is no longer there", invocation.tool))
     }
 

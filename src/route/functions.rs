@@ -48,10 +48,10 @@ pub struct Functions {
 
 type Function = Box<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
-/// What a function may return: a JSON value, or an [`Outcome`] as it is.
+/// A value that a function may return: a JSON value, or an [`Outcome`], which is used as it is.
 pub trait IntoOutcome {
-    /// The outcome: of a JSON string its text, of any other value its JSON text
-    /// and the value as the structured result.
+    /// Converts the value into an outcome. A JSON string becomes its text; any other value becomes its JSON text and
+    /// the structured result.
     fn into_outcome(self) -> Outcome;
 }
 
@@ -71,17 +71,17 @@ impl IntoOutcome for Outcome {
 }
 
 impl Functions {
-    /// No functions yet, under a server name that a model may give.
+    /// Creates a toolbox without functions, under a server name that a model may use.
     pub fn new(server: impl Into<String>) -> Self {
         Functions { server: Server { name: Some(server.into()), ..Server::default() }, ..Functions::default() }
     }
 
-    /// No functions yet, and no server name.
+    /// Creates a toolbox without functions and without a server name.
     pub fn unnamed() -> Self {
         Functions::default()
     }
 
-    /// Sets what a model is told about these tools as a whole.
+    /// Sets the instructions that a model reads about these tools as a whole.
     #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.server.instructions = Some(instructions.into());
@@ -89,8 +89,8 @@ impl Functions {
         self
     }
 
-    /// Lets calls of one message run beside each other. By default they run in the order
-    /// written, but for tools that both call themselves read-only.
+    /// Lets calls of one message run concurrently. By default they run in the order written, except tools that are both
+    /// marked read-only.
     #[must_use]
     pub fn parallel(mut self) -> Self {
         self.server.parallel = true;
@@ -98,12 +98,11 @@ impl Functions {
         self
     }
 
-    /// Adds a tool and the function behind it; a tool of the same name is replaced.
+    /// Adds a tool and its function; a tool of the same name is replaced.
     ///
-    /// The function gets arguments that the tool's schema has accepted. What it
-    /// returns becomes the outcome: a JSON string as it is, any other value as
-    /// JSON text and as the structured result, an [`Outcome`] (which may carry
-    /// events for the interface) as it is. An error becomes
+    /// The function gets arguments that the tool's schema has accepted. Its return value becomes the outcome: a JSON
+    /// string as it is, any other value as JSON text and as the structured result, an [`Outcome`] (which may carry
+    /// events for the user interface) as it is. An error becomes
     /// [`Status::ToolError`](crate::outcome::Status::ToolError), and so does a panic.
     ///
     /// The function runs where the turn is polled, so it must not block: see
@@ -125,13 +124,12 @@ impl Functions {
         self
     }
 
-    /// Adds a tool and a function behind it that blocks: one that reads files, computes for
-    /// long, or calls a library without `async`. It runs on one of tokio's threads for such
-    /// work, so neither the turn's stream nor other calls wait for it; outside of a runtime it
-    /// runs where it is called. Otherwise as [`with`](Functions::with).
+    /// Adds a tool whose function blocks: it reads files, computes for long, or calls a library without `async`. It
+    /// runs on one of tokio's threads for blocking work, so neither the turn's stream nor other calls wait for it;
+    /// outside of a runtime it runs on the calling thread. Otherwise as [`with`](Functions::with).
     ///
-    /// Such a function cannot be stopped: a call that is cancelled or takes too long is
-    /// over for the turn, and the function runs to its end, its result dropped.
+    /// Such a function cannot be stopped: if its call is cancelled or times out, the turn goes on, and the function
+    /// runs to its end with its result dropped.
     #[must_use]
     pub fn blocking<F, T, E>(self, tool: Tool, function: F) -> Self
     where
@@ -150,7 +148,7 @@ impl Functions {
                 let outcome = match tokio::runtime::Handle::try_current() {
                     Ok(runtime) => match runtime.spawn_blocking(run).await {
                         Ok(outcome) => outcome,
-                        // As in a function that does not block: `run` names the tool.
+                        // A panic is handled as in a function that does not block: `run` names the tool.
                         Err(failed) => match failed.try_into_panic() {
                             Ok(panic) => std::panic::resume_unwind(panic),
                             Err(stopped) => Outcome::error(stopped.to_string()),
@@ -163,13 +161,12 @@ impl Functions {
         })
     }
 
-    /// Adds a tool whose arguments are a type of the program: it gives the tool's schema, and
-    /// the function gets a value of it. What the function returns is serialised, and becomes
-    /// the outcome as for [`with`](Functions::with).
+    /// Adds a tool whose arguments are a type of the program: the type gives the tool's schema, and the function gets a
+    /// value of it. The function's return value is serialized and becomes the outcome as for [`with`](Functions::with).
     ///
-    /// A doc comment on the type describes the tool, one on a field the parameter, unless the
-    /// tool has a description or a schema already. Arguments that the schema accepts and the
-    /// type does not are an error that the model reads and that names the field.
+    /// A doc comment on the type describes the tool, one on a field the parameter, unless the tool has a description or
+    /// a schema already. Arguments that the schema accepts and the type does not are an error that the model reads and
+    /// that names the field.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -224,9 +221,8 @@ impl Functions {
         })
     }
 
-    /// Adds a display-only tool: nothing runs, and the arguments that its schema
-    /// accepts reach the caller beside the model's text. A tool of the same name
-    /// is replaced.
+    /// Adds a display-only tool: nothing runs, and arguments that its schema accepts are reported to the caller in
+    /// addition to the model's text. A tool of the same name is replaced.
     #[must_use]
     pub fn display(mut self, tool: Tool) -> Self {
         self.functions.remove(&tool.name);
@@ -249,11 +245,11 @@ impl Functions {
             Ok(found) => found.tool,
             Err(not_found) => return Outcome::error(not_found.to_string()),
         };
-        // A turn does not call a display-only tool; whoever does has nothing to run.
+        // A turn does not call a display-only tool; for any other caller there is nothing to run.
         let Some(function) = self.functions.get(&found.name) else {
             return Outcome::new(Status::Displayed, format!("{} only shows its arguments", found.name));
         };
-        // The closure itself may panic before its first await, so it is called inside.
+        // The closure itself may panic before its first await, so it is called inside the caught future.
         let answer = AssertUnwindSafe(async { function(invocation.arguments).await }).catch_unwind().await;
         answer.unwrap_or_else(|panic| {
             Outcome::error(format!("the tool {:?} failed inside: {}", found.name, panic_text(&*panic)))

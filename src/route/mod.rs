@@ -1,4 +1,4 @@
-//! Calls to outcomes: toolboxes of in-process functions and of MCP servers.
+//! Runs calls: toolboxes of in-process functions and of MCP servers.
 //!
 //! ```text
 //! Invocation ─▶ Toolbox ─┬▶ Functions    functions of this program
@@ -7,10 +7,10 @@
 //! Outcome    ◀───────────┘
 //! ```
 //!
-//! An [`Invocation`] was validated and allowed before it comes here: a toolbox decides nothing,
-//! it runs. [`Toolbox::catalog`] says what it has; a tool that fails, hangs or is gone is an
-//! outcome that says so, and dropping the future cancels the call. Out of scope: approval
-//! ([`Policy`](crate::Policy)) and arguments ([`validate`](crate::validate)).
+//! An [`Invocation`] was validated and allowed before it arrives here: a toolbox runs it and decides nothing.
+//! [`Toolbox::catalog`] lists its tools; a tool that fails, hangs or is gone gives an outcome that says so, and
+//! dropping the future cancels the call. Out of scope: approval ([`Policy`](crate::Policy)) and arguments
+//! ([`validate`](crate::validate)).
 
 mod combined;
 pub(crate) mod functions;
@@ -45,7 +45,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// A call of a tool, without identifier, server and arguments.
+    /// Creates a call of a tool, without identifier, server and arguments.
     pub fn new(tool: impl Into<String>) -> Self {
         Invocation { tool: tool.into(), ..Invocation::default() }
     }
@@ -57,7 +57,7 @@ impl Invocation {
         self
     }
 
-    /// Sets the arguments; anything but an object counts as none.
+    /// Sets the arguments; any value except an object counts as no arguments.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<Value>) -> Self {
         self.arguments = match arguments.into() {
@@ -67,7 +67,7 @@ impl Invocation {
         self
     }
 
-    /// The arguments as a type of the program.
+    /// Decodes the arguments into a type of the program.
     ///
     /// # Errors
     /// [`DecodeError`] names the field that does not fit.
@@ -76,12 +76,12 @@ impl Invocation {
     }
 }
 
-/// Something that offers tools and runs calls of them.
+/// A set of tools that can be called.
 ///
 /// A failure is an [`Outcome`], never a panic or an `Err`. Dropping the future
 /// of a call cancels it.
 pub trait Toolbox: Send + Sync {
-    /// The tools on offer now. A change makes a new catalog.
+    /// Returns the tools on offer now. A change of the tools makes a new catalog.
     fn catalog(&self) -> Arc<Catalog>;
 
     /// Runs one call.
