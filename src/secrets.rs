@@ -1,4 +1,4 @@
-//! Secrets out of what is written down: recordings, traces, error messages.
+//! Removes secrets from recordings, traces and error messages.
 
 mod secrecy;
 
@@ -8,30 +8,29 @@ use serde_json::Value;
 
 pub use secrecy::{HIDDEN, Judged, Secrecy, kept_url, url_secrets};
 
-/// What stands in a secret's place.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Secrets shorter than this, in bytes, are not looked for: too much else would match.
+/// Secrets shorter than this, in bytes, are not searched for: they would match too much other text.
 pub const MIN_SECRET: usize = 6;
 
 /// Parts of a name that mark its value as a secret.
 const SECRET_NAMES: &[&str] = &["auth", "cookie", "key", "token", "secret", "password", "passwd", "signature", "sig"];
 
-/// Whether the name of a header, a parameter or a variable speaks of a secret.
+/// Returns `true` if the name of a header, a parameter or a variable suggests that its value is a secret.
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Whether two secrets are the same, compared in a time that does not tell how much of them is.
+/// Compares two secrets in a time that depends only on their lengths, not on the number of equal bytes.
 pub fn same(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
 }
 
-/// A URL as messages may show it: without user and password, and without its query and
-/// fragment, which may hold a key; `?…` says that there was a query. A text that is no URL
-/// is cut in the same places.
+/// Returns a URL as messages may show it: without user and password, and without query and fragment, which may hold a
+/// key; `?…` shows that there was a query. A text that is not a URL is cut at the same characters.
 pub fn shown_url(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (url, query) = match url.split_once('?') {
@@ -41,7 +40,7 @@ pub fn shown_url(url: &str) -> String {
     let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
     let (authority, path) = rest.find(['/', '\\']).map_or((rest, ""), |at| rest.split_at(at));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    // A host's `:` is followed by a port: else it may be the one of a password that holds a `/`.
+    // After a host, `:` is followed by a port. Otherwise it may belong to a password that contains a `/`.
     let is_host = host.starts_with('[')
         || host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     match rest.rsplit_once('@') {
@@ -51,24 +50,21 @@ pub fn shown_url(url: &str) -> String {
     }
 }
 
-/// Values that must not be written down, such as an API key. Its `Debug` form
-/// shows none of them.
+/// Values that must not be written down, such as an API key. The `Debug` form shows none of them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// The values in every form in which they are looked for, longest first: a
-    /// secret may hold another one.
+    /// The values in every form in which they are searched for, longest first, since a secret may contain another one.
     forms: Vec<String>,
 }
 
 impl Secrets {
-    /// These secrets, without white space around them. Those below [`MIN_SECRET`]
-    /// are left out. They are found as they are, as in a JSON string and as in a
-    /// URL's query.
+    /// Creates a set of these secrets, trimmed; those below [`MIN_SECRET`] are ignored. They are found verbatim, as
+    /// escaped in a JSON string and as encoded in a URL's query.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
         let mut forms = Vec::new();
         for secret in secrets {
             let secret = secret.as_ref().trim();
-            // The mark itself must not be found again.
+            // A secret within the replacement would be found in it again.
             if secret.len() >= MIN_SECRET && !REDACTED.contains(secret) {
                 forms.extend([secret.to_owned(), in_json(secret), in_query(secret)]);
             }
@@ -76,7 +72,7 @@ impl Secrets {
         Secrets::sorted(forms)
     }
 
-    /// These and those.
+    /// Returns the secrets of both sets.
     #[must_use]
     pub fn and(&self, other: &Secrets) -> Secrets {
         let mut forms = self.forms.clone();
@@ -90,20 +86,20 @@ impl Secrets {
         Secrets { forms }
     }
 
-    /// Whether there is nothing to hide.
+    /// Returns `true` if there is nothing to hide.
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
-    /// The text with [`REDACTED`] for each secret.
+    /// Returns the text with [`REDACTED`] for each secret.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.forms.iter().fold(Cow::Borrowed(text), |text, secret| {
             if text.contains(secret.as_str()) { Cow::Owned(text.replace(secret.as_str(), REDACTED)) } else { text }
         })
     }
 
-    /// The same in all strings of a value, keys included. Keys of letters and
-    /// underscores alone are a format's own words and stay.
+    /// Hides the secrets in all strings of a value, keys included. Keys of letters and underscores alone are names of
+    /// the format and stay.
     pub fn hide_in(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -125,14 +121,14 @@ impl Secrets {
         }
     }
 
-    /// The first secret in the bytes, by place and then by length.
+    /// Returns the position and length of the first secret in the bytes, the longest if several begin there.
     fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let found =
             self.forms.iter().filter_map(|secret| Some((memchr::memmem::find(bytes, secret.as_bytes())?, secret)));
         found.map(|(at, secret)| (at, secret.len())).min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
     }
 
-    /// Where the longest end of the bytes begins that may become a secret.
+    /// Returns the position of the longest end of the bytes that may be the beginning of a secret.
     fn begun(&self, bytes: &[u8]) -> Option<usize> {
         let longest = self.forms.first()?.len() - 1;
         let from = bytes.len().saturating_sub(longest);
@@ -146,13 +142,13 @@ impl std::fmt::Debug for Secrets {
     }
 }
 
-/// A secret as it stands in a JSON string.
+/// Escapes a secret as in a JSON string.
 fn in_json(secret: &str) -> String {
     let quoted = Value::from(secret).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// A secret as it stands in a URL's query.
+/// Percent-encodes a secret as in a URL's query.
 fn in_query(secret: &str) -> String {
     let mut encoded = String::with_capacity(secret.len());
     for byte in secret.bytes() {
@@ -164,10 +160,10 @@ fn in_query(secret: &str) -> String {
     encoded
 }
 
-/// Secrets out of a stream that comes in pieces, wherever it is cut.
+/// Hides the secrets of a stream that arrives in pieces, wherever it is cut.
 ///
-/// A piece whose end may become a secret waits for the next ones; all others go
-/// out at once, cut as they came. `T` is what belongs to a piece.
+/// A piece whose end may be the beginning of a secret waits for the next pieces; all others are returned at once, cut
+/// as they arrived. `T` is any value that belongs to a piece.
 #[derive(Debug)]
 pub struct Hider<T> {
     secrets: Secrets,
@@ -175,12 +171,12 @@ pub struct Hider<T> {
 }
 
 impl<T> Hider<T> {
-    /// Nothing came so far.
+    /// Creates a hider before the first piece.
     pub fn new(secrets: Secrets) -> Self {
         Hider { secrets, held: Vec::new() }
     }
 
-    /// Takes a piece and gives those that are ready, in order.
+    /// Takes a piece and returns the pieces that are ready, in order.
     pub fn push(&mut self, of: T, piece: &[u8]) -> Vec<(T, Vec<u8>)> {
         self.held.push((of, piece.to_vec()));
         let mut all: Vec<u8> = self.held.iter().flat_map(|(_, bytes)| bytes).copied().collect();
@@ -198,12 +194,12 @@ impl<T> Hider<T> {
         self.held.drain(..ready).collect()
     }
 
-    /// What still waits: the stream is over.
+    /// Returns the pieces that are still held, at the end of the stream.
     pub fn rest(&mut self) -> Vec<(T, Vec<u8>)> {
         std::mem::take(&mut self.held)
     }
 
-    /// Puts the mark in the place of some bytes, into the piece where they begin.
+    /// Replaces some bytes with [`REDACTED`], which goes into the piece where they begin.
     fn replace(&mut self, at: usize, length: usize) {
         let mut start = 0;
         let mut marked = false;

@@ -1,8 +1,8 @@
-//! The judge of secrets: which parts of a server's entry are hidden from whoever reads it.
+//! Decides which parts of a server's entry are secrets, to be hidden from its readers.
 //!
-//! What is hidden is guessed from names (`API_KEY`, `--token`, `Authorization`), from the
-//! form of a value (`sk-…`, a long word of letters and digits) and from its place (user and
-//! query of a URL). A reference such as `${API_KEY}` is no secret and stays.
+//! Secrets are guessed from names (`API_KEY`, `--token`, `Authorization`), from the form of a value (`sk-…`, a long
+//! word of letters and digits) and from its place (user and query of a URL). A reference such as `${API_KEY}` is not a
+//! secret and stays.
 
 use std::ops::Range;
 
@@ -10,29 +10,29 @@ use serde_json::{Map, Value};
 
 use super::{REDACTED, names_secret, shown_url};
 
-/// What stands in a secret's place where an entry is shown.
+/// The text that replaces a secret where an entry is shown.
 pub const HIDDEN: &str = "(hidden)";
 
-/// Values below this many characters are settings, such as `true` and `8080`.
+/// Values with fewer characters are settings, such as `true` and `8080`.
 const MIN_SECRET: usize = 8;
 
-/// Words of more characters than this that have letters and digits are keys, not names.
+/// Words with at least this many bytes that have letters and digits are keys, not names.
 const LONG: usize = 20;
 
-/// How tokens begin that are known by it, in the words of those who give them out.
+/// Prefixes of tokens, as their issuers define them.
 const TOKENS: &[&str] = &[
     "sk-", "sk_", "pk_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "eyJ", "hf_",
     "AIza", "ntn_", "secret_", "lin_api_",
 ];
 
-/// Parts of the names of variables by which programs find code: `NODE_OPTIONS`, `LD_PRELOAD`,
-/// `BASH_ENV`, `PYTHONSTARTUP`, `GIT_SSH_COMMAND`, `PERL5OPT`, `DYLD_INSERT_LIBRARIES`.
+/// Parts of the names of variables that decide which code a program runs: `NODE_OPTIONS`, `LD_PRELOAD`, `BASH_ENV`,
+/// `PYTHONSTARTUP`, `GIT_SSH_COMMAND`, `PERL5OPT`, `DYLD_INSERT_LIBRARIES`.
 const CODE_NAMES: &[&str] = &[
     "options", "5opt", "rubyopt", "preload", "bash_env", "startup", "path", "command", "insert", "shell", "editor",
     "pager", "askpass",
 ];
 
-/// A value as it may be shown, and what of it may not.
+/// A value as it may be shown, and the secrets that were hidden in it.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judged {
@@ -42,7 +42,7 @@ pub struct Judged {
     pub secrets: Vec<String>,
 }
 
-/// What of a server's entry is a secret.
+/// The values of a server's entry with their secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Secrecy {
@@ -54,7 +54,7 @@ pub struct Secrecy {
     pub env: Vec<(String, Judged)>,
     /// Headers, by name.
     pub headers: Vec<(String, Judged)>,
-    /// What the server is logged in at with, by name.
+    /// The parameters of the server's OAuth login, by name.
     pub oauth: Vec<(String, Judged)>,
 }
 
@@ -77,18 +77,18 @@ impl Secrecy {
         }
     }
 
-    /// All that is judged.
+    /// Returns all values of the entry.
     fn parts(&self) -> impl Iterator<Item = &Judged> {
         let named = self.env.iter().chain(&self.headers).chain(&self.oauth);
         self.words.iter().chain(&self.url).chain(named.map(|(_, judged)| judged))
     }
 
-    /// How many values are hidden.
+    /// Returns the number of values that are hidden.
     pub fn count(&self) -> usize {
         self.parts().map(|part| part.shown.matches(HIDDEN).count()).sum()
     }
 
-    /// The secrets of the command line and the URL, whose values have no names of their own.
+    /// Returns the secrets of the command line and the URL, whose values have no names.
     pub fn unnamed(&self) -> impl Iterator<Item = &str> {
         self.words.iter().chain(&self.url).flat_map(|part| &part.secrets).map(String::as_str)
     }
@@ -104,7 +104,7 @@ impl Judged {
     }
 }
 
-/// Shows only what may be shown.
+/// Shows only the parts that are not secret.
 impl std::fmt::Debug for Judged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.shown.fmt(f)
@@ -121,7 +121,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A value of a variable or a header.
+/// Judges the value of a variable or a header.
 fn setting(name: &str, value: &str) -> Judged {
     if is_reference(value) || names_code(name) {
         return Judged::open(value);
@@ -136,12 +136,13 @@ fn setting(name: &str, value: &str) -> Judged {
     }
 }
 
-/// The words of a command; the values behind flags that name a secret are hidden. The program
-/// itself is not: what runs must be seen.
+/// Judges the words of a command: the value after a flag that names a secret is hidden. The program itself is not,
+/// since its user must see what runs.
 fn arguments(words: &[String]) -> Vec<Judged> {
     let mut judged = Vec::with_capacity(words.len());
     let mut secret_follows = false;
     for (n, word) in words.iter().enumerate() {
+        // A flag after a flag is not its value, and what a shell would run must stay visible.
         let hide = std::mem::replace(&mut secret_follows, false) && may_hide(word) && !word.starts_with("--");
         secret_follows = word.starts_with('-') && !word.contains(['=', ' ']) && names_secret(word);
         judged.push(match hide {
@@ -166,7 +167,7 @@ fn argument(word: &str) -> Judged {
     text(word)
 }
 
-/// A text in which some parts may be secrets.
+/// Judges a text of which some parts may be secrets.
 fn text(text: &str) -> Judged {
     if has_default(text) {
         return Judged::hidden(text);
@@ -188,13 +189,13 @@ fn text(text: &str) -> Judged {
     Judged { shown, secrets: parts.into_iter().map(|part| text[part].to_owned()).collect() }
 }
 
-/// A URL without user, query and fragment.
+/// Judges a URL: user, query and fragment are hidden, and keys in its path.
 fn url(url: &str) -> Judged {
     if has_default(url) {
         return Judged::hidden(url);
     }
     let (_, secrets) = without_secrets(url);
-    // What is in the path is shown by no other rule.
+    // `shown_url` keeps the path, so keys in it are hidden here.
     let shown = secrets
         .iter()
         .filter(|secret| is_key(secret))
@@ -202,8 +203,8 @@ fn url(url: &str) -> Judged {
     Judged { shown, secrets }
 }
 
-/// A URL as it may be kept: with [`REDACTED`] in place of user and password, of values in its query that are called or
-/// look like a key, and of steps of its path that look like one. Without a secret in it, it is what it was.
+/// Returns a URL as it may be stored, with [`REDACTED`] for user and password, for values of the query that are named
+/// or look like a key, and for steps of the path that look like one. A URL without secrets is unchanged.
 pub fn kept_url(url: &str) -> String {
     without_secrets(url).0
 }
@@ -225,7 +226,7 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
     let mut kept = scheme.to_owned();
     match authority.rsplit_once('@') {
         Some((user, host)) if !user.is_empty() && !is_reference(user) => {
-            // A name beside a password is none.
+            // The user's name is not a secret if a password follows it.
             kept += &format!("{}@{host}", hide(user.split_once(':').map_or(user, |(_, password)| password)));
         }
         _ => kept += authority,
@@ -249,7 +250,7 @@ fn is_key(word: &str) -> bool {
     is_token(word) || is_opaque(word)
 }
 
-/// Where in a text something looks like a secret, or is named like one.
+/// Returns the ranges of a text that look like a secret or are named like one.
 fn secret_parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut at = 0;
@@ -265,7 +266,8 @@ fn secret_parts(text: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Whether a value that is named like a secret can be one. What a shell would run is shown.
+/// Returns `true` if a value that is named like a secret can be one. References are none, and shell code must stay
+/// visible.
 fn may_hide(value: &str) -> bool {
     !value.is_empty()
         && !is_reference(value)
@@ -282,10 +284,11 @@ fn is_opaque(word: &str) -> bool {
     let letters = word.bytes().any(|b| b.is_ascii_alphabetic());
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_+=".contains(&b);
+    // Long words with three digits are unlikely to be names.
     word.len() >= LONG && letters && digits >= 3 && word.bytes().all(plain)
 }
 
-/// Whether the value of a variable or a header is neither a word, a number, an option nor a path.
+/// Returns `true` if the value of a variable or a header is neither a word, a number, an option nor a path.
 fn is_odd(value: &str) -> bool {
     let letters = value.bytes().any(|b| b.is_ascii_alphabetic());
     let others = value.bytes().any(|b| b.is_ascii_digit() || b"!@#%^*+=~".contains(&b));
@@ -293,13 +296,13 @@ fn is_odd(value: &str) -> bool {
     value.chars().count() >= MIN_SECRET && letters && others && !is_path
 }
 
-/// Whether a variable's value makes programs run something, and so must be seen.
+/// Returns `true` if a variable's value makes programs run something, so that it must stay visible.
 fn names_code(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     CODE_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Whether all that could be secret in a text is a variable's name: `Bearer ${TOKEN}`.
+/// Returns `true` if every part of a text that could be secret is a variable's name: `Bearer ${TOKEN}`.
 fn is_reference(text: &str) -> bool {
     let mut rest = text;
     let mut found = false;
@@ -314,10 +317,11 @@ fn is_reference(text: &str) -> bool {
         rest = after;
     }
     literal.push_str(rest);
+    // Text besides the references may only be a scheme such as `Bearer`, not a key.
     found && literal.bytes().all(|b| b.is_ascii_alphabetic() || b" _-".contains(&b)) && literal.len() < LONG
 }
 
-/// Whether a variable has a default that could be secret.
+/// Returns `true` if a variable has a default that could be secret.
 fn has_default(text: &str) -> bool {
     text.split("${").skip(1).any(|behind| {
         let default = behind.split('}').next().and_then(|inside| inside.split_once(":-"));
