@@ -1,10 +1,10 @@
-//! A dialect's file, from calls that were written: what is the same in all of them is the syntax.
+//! Derives a dialect's file from written calls: the text that all of them share is the syntax.
 
 use serde_json::{Value, json};
 
 use super::render::{KEY, OTHER_KEY, TOOL, VALUE, Written};
 
-/// The file of the dialect that such calls are written in, under this name.
+/// Returns the file of a dialect with this name in which the calls are written.
 pub(super) fn file(written: &Written, name: &str) -> Option<String> {
     let row = object(&written.one).or_else(|| named(written))?;
     let mut file = json!({"name": name, "source": "the chat template of a model"});
@@ -14,10 +14,10 @@ pub(super) fn file(written: &Written, name: &str) -> Option<String> {
     Some(file.to_string())
 }
 
-/// Fields of a file.
+/// The fields of a dialect's file.
 type Fields = Vec<(&'static str, Value)>;
 
-/// Calls that are JSON objects with the tool's name in them, behind a marker.
+/// Derives a syntax in which calls are JSON objects that contain the tool's name, after a marker.
 fn object(one: &str) -> Option<Fields> {
     let at = one.find(TOOL)?;
     let (start, length, call) = one[..at].rmatch_indices('{').find_map(|(start, _)| {
@@ -37,7 +37,7 @@ fn object(one: &str) -> Option<Fields> {
     }
     let is_blank = |c: char| c.is_whitespace() || matches!(c, '[' | ',');
     let open = one[..start].trim_end_matches(is_blank).trim();
-    // The bracket that was taken off may be the marker's own: `[CALLS][{`.
+    // The bracket that was trimmed may belong to the marker: `[CALLS][{`.
     let close = one[start + length..].trim_start_matches(|c: char| c.is_whitespace() || c == ']').trim();
     let mut marker = json!({"open": open});
     if !close.is_empty() {
@@ -46,7 +46,7 @@ fn object(one: &str) -> Option<Fields> {
     Some(vec![("markers", json!([marker])), ("keys", keys)])
 }
 
-/// Calls with their tool's name outside of their arguments.
+/// Derives a syntax in which the tool's name is outside the arguments.
 fn named(written: &Written) -> Option<Fields> {
     let Written { one, two_arguments, two_calls } = written;
     let name = one.find(TOOL)?;
@@ -70,28 +70,29 @@ fn named(written: &Written) -> Option<Fields> {
     Some(fields)
 }
 
-/// Arguments that are one JSON value: what is before it, how they are written, and what is behind it.
+/// Reads arguments that are one JSON value: returns the text before it, the way it is written, and the text after it.
+/// `behind` is the text after the tool's name.
 fn json_arguments(behind: &str) -> Option<(&str, Value, &str)> {
     let (start, length) = behind.match_indices('{').find_map(|(start, _)| {
         let (value, length) = json_at(&behind[start..])?;
         value.get(KEY).map(|_| (start, length))
     })?;
     let (between, rest) = (&behind[..start], &behind[start + length..]);
-    // A code fence around them.
+    // The arguments may be in a code fence.
     match (between.rfind("```"), rest.trim_start().strip_prefix("```")) {
         (Some(fence), Some(rest)) => Some((&between[..fence], "fenced_json".into(), rest)),
         _ => Some((between, "json".into(), rest)),
     }
 }
 
-/// Arguments that are a tag each, the same as [`json_arguments`]: `behind` is one with one argument,
-/// `two` a whole call with two.
+/// Reads arguments that are one tag each, with the same result as [`json_arguments`]. `behind` is the text after the
+/// tool's name of a call with one argument, `two` a whole call with two.
 fn tags<'t>(behind: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)> {
     let key = behind.find(KEY)?;
     let value = key + behind[key..].find(VALUE)?;
     let (before, inside, rest) = (&behind[..key], &behind[key + KEY.len()..value], &behind[value + VALUE.len()..]);
     let next = two.split_once(VALUE)?.1.split_once(OTHER_KEY)?.0;
-    // What is before each key opens its tag, what else is between two arguments closes the first.
+    // The text that is before each key opens its tag; the rest of the text between two arguments closes the first.
     let open = from_token(common_end(before, next))?;
     let close = next[..next.len() - open.len()].trim();
     let broken = |text: &str| text.starts_with('\n');
@@ -104,7 +105,7 @@ fn tags<'t>(behind: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)> {
     Some((before[..before.len() - open.len()].trim_end(), json!({"tags": tags}), rest))
 }
 
-/// What a call begins with, before its tool's name, and what opens a group of calls, if anything does.
+/// Returns the text that opens a call, before its tool's name, and the text that opens a group of calls, if any.
 fn opener(one: &str, two: Option<&str>) -> Option<(String, String)> {
     let whole = || Some((one[..one.find(TOOL)?].trim().to_owned(), String::new()));
     let Some(two) = two else { return whole() };
@@ -114,36 +115,36 @@ fn opener(one: &str, two: Option<&str>) -> Option<(String, String)> {
     Some((open.to_owned(), first[..first.len() - open.len()].trim().to_owned()))
 }
 
-/// What closes a call, and its group: `rest` is what is behind the arguments of the last one.
+/// Returns the texts that close a call and its group; `rest` is the text after the arguments of the last call.
 fn closer<'r>(rest: &'r str, two: Option<&str>) -> Option<(&'r str, &'r str)> {
     let two = two?;
     let between = &two[two.find(TOOL)?..two.rfind(TOOL)?];
     let ends = rest.match_indices(['>', ']']).map(|(at, _)| &rest[..=at]);
-    // The longest that stands between two calls, too.
+    // The longest that also occurs between two calls.
     let close = ends.filter(|close| between.contains(close)).max_by_key(|close| close.len()).unwrap_or("");
     let group_close = rest[close.len()..].trim();
     (!group_close.is_empty()).then_some((close, group_close))
 }
 
-/// The JSON value that a text begins with, and its length.
+/// Returns the JSON value that a text begins with, and its length in bytes.
 fn json_at(text: &str) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, values.byte_offset()))
 }
 
-/// The end that two texts have in common.
+/// Returns the longest common end of two texts.
 fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
     let same = text.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
     &text[text.ceil_char_boundary(text.len() - same)..]
 }
 
-/// The text from its first token on.
+/// Returns the text from its first token on.
 fn from_token(text: &str) -> Option<&str> {
     text.find(['<', '[']).map(|at| &text[at..])
 }
 
-/// A text as a header has it: braces twice, white space as a placeholder.
+/// Writes a text as a header pattern: braces are doubled, white space becomes a placeholder.
 fn literal(text: &str) -> String {
     let mut written = String::new();
     for c in text.chars() {

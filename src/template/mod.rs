@@ -1,9 +1,9 @@
-//! A model's native dialect, found by rendering its chat template.
+//! Finds a model's native dialect by rendering its chat template.
 //!
-//! A template is rendered with calls that are made up. Where a parser of all dialects reads them, the one
-//! that reads them is the model's. Where none does, a file is derived from what is the same in all calls; it
-//! counts only if it reads back what the template wrote, and what is written with it, at every cut.
-//! A template may be anybody's: rendering has a limit, and so has what a file may say.
+//! A template is rendered with artificial calls. If a parser of all dialects reads them, the dialect of those calls is
+//! the model's. Otherwise a dialect's file is derived from the text that all calls share; it is used only if it reads
+//! back the template's calls, and calls that are written with it, at every cut. Templates are untrusted: rendering has
+//! a limit, and so has the content of a file.
 
 #[cfg(feature = "prompt")]
 mod derive;
@@ -15,12 +15,12 @@ mod rendered;
 use crate::dialect::{Dialect, by_template};
 
 impl Dialect {
-    /// The dialect that a chat template writes, which its model was trained on; `None` where it
-    /// writes no calls, or in a way that is no dialect.
+    /// Returns the dialect that a chat template writes, which its model was trained on; `None` if the template writes
+    /// no calls, or in a form that is no dialect.
     ///
-    /// With the feature `prompt` the template is rendered, and a dialect of its own is derived where
-    /// none is known that reads its calls ([`Dialect::Loaded`]). Without it, and of a template that cannot be
-    /// rendered with calls, texts in the template tell.
+    /// With the feature `prompt` the template is rendered, and a new dialect is derived if no known one reads its calls
+    /// ([`Dialect::Loaded`]). Without the feature, and for a template that cannot be rendered with calls, known texts
+    /// in the template decide.
     ///
     /// ```
     /// use toolgraft::Dialect;

@@ -1,4 +1,4 @@
-//! Chat templates, rendered with calls that are made up.
+//! Renders chat templates with artificial calls.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde, Value as JinjaValue};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::json::spaced;
 
-/// Bytes of a template at most; the longest that are known have a tenth of that.
+/// Limit on the bytes of a template; the longest known ones have a tenth of that.
 const MAX_TEMPLATE: usize = 256 << 10;
 
-/// Instructions that one rendering may take; real ones take some thousands.
+/// Limit on the instructions of one rendering; real templates take some thousands.
 const FUEL: u64 = 2_000_000;
 
-/// Words that no template has.
+/// Words that occur in no template.
 pub(super) const TOOL: &str = "zqtool";
 pub(super) const KEY: &str = "zqkey";
 pub(super) const OTHER_KEY: &str = "zqother";
@@ -22,7 +22,7 @@ pub(super) const OTHER_VALUE: &str = "zqsecond";
 const ASKED: &str = "zqasked";
 const ANSWER: &str = "zqanswer";
 
-/// What a template writes for calls, without what is around every message.
+/// A template's text for calls, without the text around every message.
 #[derive(Debug)]
 pub(super) struct Written {
     /// One call with [`KEY`].
@@ -33,12 +33,12 @@ pub(super) struct Written {
     pub(super) two_calls: Option<String>,
 }
 
-/// Arguments with these texts.
+/// Returns arguments with these keys and string values.
 pub(super) fn arguments(members: &[(&str, &str)]) -> Map<String, Value> {
     members.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
 }
 
-/// What the template writes for calls; `None` where it writes none or cannot be rendered.
+/// Renders calls with the template; `None` if it writes none or cannot be rendered.
 pub(super) fn written(template: &str) -> Option<Written> {
     if template.len() > MAX_TEMPLATE {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn written(template: &str) -> Option<Written> {
     let mut environment = environment();
     environment.set_fuel(Some(FUEL));
     let template = environment.template_from_str(&source).ok()?;
-    // Some templates write arguments as they get them, and others as JSON.
+    // Some templates write arguments as they get them, and others convert them to JSON.
     [true, false].into_iter().find_map(|as_object| {
         let of = |calls: &[Map<String, Value>]| {
             let body = body(|message| template.render(input(message)).ok(), calls, as_object)?;
@@ -62,8 +62,8 @@ pub(super) fn written(template: &str) -> Option<Written> {
     })
 }
 
-/// The calls as they are written: what is between the content, or the message's beginning, and the
-/// message's end.
+/// Returns the calls as they are written: the text from the content, or from the message's beginning, to the message's
+/// end.
 fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], as_object: bool) -> Option<String> {
     let calls: Vec<Value> = calls.iter().enumerate().map(|(at, call)| made_up(at, call, as_object)).collect();
     let message = |content: &str, calls: &[Value]| {
@@ -89,8 +89,8 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
     Some(without_end(&body, behind).trim().to_owned())
 }
 
-/// The text without the end that all messages have. Where only a part of that is the same, it begins at a
-/// token.
+/// Returns the body without the end that all messages share. If the body has only a part of that end, the cut is at the
+/// first token of that part.
 fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
     let same = body.bytes().rev().zip(end.bytes().rev()).take_while(|(a, b)| a == b).count();
     if same == end.len() {
@@ -102,7 +102,7 @@ fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
 
 fn made_up(at: usize, arguments: &Map<String, Value>, as_object: bool) -> Value {
     let arguments = if as_object { Value::Object(arguments.clone()) } else { spaced(arguments).into() };
-    // Mistral's templates want nine letters and digits.
+    // Mistral's templates require an identifier of nine letters and digits.
     json!({"id": format!("call0000{at}"), "type": "function", "function": {"name": TOOL, "arguments": arguments}})
 }
 
@@ -119,7 +119,7 @@ fn input(message: Value) -> JinjaValue {
     }
 }
 
-/// An environment with what `transformers` gives to templates.
+/// Creates an environment with the functions and filters that `transformers` gives to templates.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
@@ -139,7 +139,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// A template without the marks of what is learned from, which `transformers` alone knows.
+/// Removes the tags around text that a model is trained on, which only `transformers` knows.
 fn without_generation_marks(template: &str) -> String {
     let mut text = template.to_owned();
     for tag in ["generation", "endgeneration"] {

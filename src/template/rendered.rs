@@ -1,4 +1,4 @@
-//! The dialect of calls that a template wrote: a known one that reads them, or one that is derived.
+//! Finds the dialect of calls that a template wrote: a known one that reads them, or a derived one.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::message::FinishReason;
 use crate::parse::{Config, Parser};
 use crate::tools::{Catalog, Tool};
 
-/// The dialect that reads what the template writes; `None` where it could not be rendered with calls.
+/// Returns the dialect that reads the template's calls; the outer `None` means that it could not be rendered with
+/// calls.
 pub(super) fn dialect(template: &str) -> Option<Option<Dialect>> {
     let written = render::written(template)?;
     let known = Dialect::ALL.iter().copied().find(|dialect| reads_at_every_cut(*dialect, &written));
@@ -40,7 +41,7 @@ fn reads_at_every_cut(dialect: Dialect, written: &Written) -> bool {
         (&written.one, vec![one()]),
         (&written.two_arguments, vec![arguments(&[(KEY, VALUE), (OTHER_KEY, OTHER_VALUE)])]),
     ];
-    // Most dialects do not read the first one at all.
+    // The first call alone rules out most dialects.
     reads(dialect, &written.one, &[one()], &[0])
         && calls.iter().chain(&two).all(|(text, calls)| reads(dialect, text, calls, &every_cut(text)))
 }
@@ -49,7 +50,7 @@ fn every_cut(text: &str) -> Vec<usize> {
     text.char_indices().map(|(at, _)| at).collect()
 }
 
-/// Whether a parser of the dialect alone finds just these calls, wherever the text is cut in two.
+/// Returns `true` if a parser of this dialect alone finds exactly these calls, wherever the text is cut in two.
 fn reads(dialect: Dialect, text: &str, calls: &[Map<String, Value>], cuts: &[usize]) -> bool {
     let schema = json!({"type": "object", "properties": {KEY: {"type": "string"}, OTHER_KEY: {"type": "string"}}});
     let catalog = Arc::new(Catalog::from_tools([Tool::new(TOOL).with_schema(schema)]));
