@@ -1,22 +1,22 @@
-//! Tools that a turn answers itself: what the prompt left out, and what a result did.
+//! The tools that a turn answers itself: they show what the prompt or a result left out.
 
 use serde_json::{Value, json};
 
 use super::Tool;
 
-/// Name of the built-in tool that describes listed tools, where no other tool has
-/// it; see [`Catalog::with_describe_tool`](crate::tools::Catalog::with_describe_tool).
+/// Name of the built-in tool that describes listed tools, unless another tool has this name; see
+/// [`Catalog::with_describe_tool`](crate::tools::Catalog::with_describe_tool).
 pub const DESCRIBE_TOOL: &str = "describe_tool";
 
-/// The built-in tool that finds tools which the prompt does not list, unless a server offers a
-/// tool of this name; see [`Catalog::with_find_tool`](crate::tools::Catalog::with_find_tool).
+/// Name of the built-in tool that finds tools which the prompt does not list, unless another tool has this name; see
+/// [`Catalog::with_find_tool`](crate::tools::Catalog::with_find_tool).
 pub const FIND_TOOL: &str = "find_tool";
 
-/// The built-in tool that reads on in a long result, unless a server offers a tool of this name;
-/// see [`Catalog::with_read_tool`](crate::tools::Catalog::with_read_tool).
+/// Name of the built-in tool that reads on in a long result, unless another tool has this name; see
+/// [`Catalog::with_read_tool`](crate::tools::Catalog::with_read_tool).
 pub const READ_RESULT: &str = "read_result";
 
-/// Which built-in tool it is.
+/// A kind of built-in tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuiltIn {
@@ -24,12 +24,12 @@ pub enum BuiltIn {
     Describe,
     /// Finds tools that are not listed.
     Find,
-    /// Shows what was left out of a long result.
+    /// Shows the parts that were left out of a long result.
     Read,
 }
 
 impl BuiltIn {
-    /// Its name, and the one that it takes where a tool has that.
+    /// Returns its name, and the one that it has if another tool has the first.
     pub(super) fn names(self) -> [&'static str; 2] {
         match self {
             BuiltIn::Describe => [DESCRIBE_TOOL, "describe_listed_tool"],
@@ -38,7 +38,7 @@ impl BuiltIn {
         }
     }
 
-    /// The tool under this name.
+    /// Returns the tool under this name.
     pub(super) fn named(self, name: String) -> Tool {
         let text = |about: &str| json!({ "type": "string", "description": about });
         let object = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });

@@ -1,4 +1,4 @@
-//! The tools and resources of all servers, in order, and look-up among them.
+//! The tools and resources of all servers, in order, and searches among them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use crate::tools::{ACCESS_RESOURCE, BuiltIn, Resource, ResourceTemplate, Search,
 mod likeliest;
 mod names;
 
-/// At most this many nearest names are suggested.
+/// Limit on the nearest names that are suggested.
 pub const MAX_NEAREST: usize = 3;
 
-/// Names less alike than this (Jaro-Winkler, 0 to 1) are not suggested.
+/// Names with a lower similarity (Jaro-Winkler, 0 to 1) are not suggested.
 const NEAREST_THRESHOLD: f64 = 0.7;
 
-/// What one server offers.
+/// A server's tools and resources.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -38,19 +38,19 @@ pub struct Server {
     /// Resource templates, in the server's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Whether its calls may run beside each other. Without it those of one message run in
-    /// the order written, but for tools that both call themselves read-only.
+    /// Calls of its tools may run concurrently. By default the calls of one message run in the order written, except
+    /// those of tools that are both marked read-only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parallel: bool,
 }
 
 impl Server {
-    /// A server that offers nothing yet.
+    /// Creates a server that offers nothing yet.
     pub fn new(name: impl Into<String>) -> Self {
         Server { name: Some(name.into()), ..Server::default() }
     }
 
-    /// Returns `true` if a prompt for its tools has words of its own beside names: instructions, or a description.
+    /// Returns `true` if a prompt for its tools has texts besides names: instructions or a description.
     pub fn has_words(&self) -> bool {
         let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
         is_said(&self.instructions)
@@ -62,13 +62,13 @@ impl Server {
             || self.resource_templates.iter().any(|template| is_said(&template.description))
     }
 
-    /// Whether it has something to read.
+    /// Returns `true` if it has resources or resource templates.
     pub(crate) fn has_resources(&self) -> bool {
         !(self.resources.is_empty() && self.resource_templates.is_empty())
     }
 }
 
-/// Returns `true` if a schema says something in words.
+/// Returns `true` if a schema contains a description.
 fn describes(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| key == "description" || describes(value)),
@@ -84,31 +84,31 @@ setters!(
     with_resource_templates => resource_templates: Vec<ResourceTemplate>, with_parallel => parallel: bool
 );
 
-/// Ordered tools and resources of all servers. Immutable: a change makes a new one.
+/// The ordered tools and resources of all servers. A catalog is immutable: a change makes a new one.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     servers: Vec<Server>,
-    /// Tool name → places (server, tool), in order.
+    /// Maps a tool's name to its places (server, tool), in order.
     by_name: HashMap<String, Vec<(usize, usize)>>,
-    /// The built-in tools, if there are any: those of the last server.
+    /// The built-in tools, if there are any. They are the tools of the last server.
     built_in: Vec<BuiltIn>,
-    /// Made when first asked for.
+    /// Built on the first search.
     search: OnceLock<Arc<Search>>,
 }
 
-/// A tool that was found.
+/// The tool that a look-up found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Found<'a> {
     /// The tool.
     pub tool: &'a Tool,
-    /// Whether the server was missing or unknown and was taken from the catalog.
+    /// `true` if the server was missing or unknown and was taken from the catalog.
     pub server_resolved: bool,
-    /// Whether the name was written otherwise; see [`Catalog::resolve`].
+    /// `true` if the name was written differently; see [`Catalog::resolve`].
     pub name_matched: bool,
 }
 
-/// A name that stands for no tool, or for several.
+/// A name matches no tool, or several.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
 #[non_exhaustive]
@@ -117,8 +117,8 @@ pub struct NotFound {
     pub server: Option<String>,
     /// Tool as written.
     pub tool: String,
-    /// Names that may have been meant, nearest first, as `tool` or, where the
-    /// server matters, `server.tool`; at most [`MAX_NEAREST`].
+    /// Names that may have been meant, nearest first, as `tool` or, if the server matters, `server.tool`; at most
+    /// [`MAX_NEAREST`].
     pub nearest: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ impl NotFound {
 }
 
 impl Catalog {
-    /// A catalog of what the servers offer, in their order.
+    /// Creates a catalog of these servers, in their order.
     ///
     /// Each tool's `server` is set to its server's name.
     pub fn new(servers: impl IntoIterator<Item = Server>) -> Self {
@@ -148,7 +148,7 @@ impl Catalog {
         catalog
     }
 
-    /// A catalog of loose tools, grouped by their `server` in order of first mention.
+    /// Creates a catalog of single tools, grouped by their `server` in order of first mention.
     pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {
         let mut servers: Vec<Server> = Vec::new();
         for tool in tools {
@@ -160,29 +160,28 @@ impl Catalog {
         Catalog::new(servers)
     }
 
-    /// The catalog with a built-in tool, in a server without a name behind all
-    /// others, that gives the full description of a tool that the prompt lists
-    /// short. A turn answers its calls itself.
+    /// Adds a built-in tool that gives the full description of a tool that the prompt lists short, in a server without
+    /// a name after all others. A turn answers its calls itself.
     ///
-    /// It is called [`DESCRIBE_TOOL`](crate::tools::DESCRIBE_TOOL), or takes another name where a tool has
-    /// that one: what a server offers stays callable. A catalog without tools,
-    /// or that has the built-in tool already, stays as it is.
+    /// It is called [`DESCRIBE_TOOL`](crate::tools::DESCRIBE_TOOL), or has another name if a tool has that one: every
+    /// tool of a server stays callable. A catalog without tools, or one that has the built-in tool already, stays as it
+    /// is.
     #[must_use]
     pub fn with_describe_tool(self) -> Self {
         self.with_built_in(BuiltIn::Describe)
     }
 
-    /// The catalog with the built-in tool of [`with_describe_tool`](Self::with_describe_tool),
-    /// and one that finds tools by what they do, for a prompt that does not list them all. It is
-    /// called [`FIND_TOOL`](crate::tools::FIND_TOOL), unless a tool has that name.
+    /// Adds the built-in tool of [`with_describe_tool`](Self::with_describe_tool), and one that finds tools by their
+    /// purpose, for a prompt that does not list them all. It is called [`FIND_TOOL`](crate::tools::FIND_TOOL), unless a
+    /// tool has that name.
     #[must_use]
     pub fn with_find_tool(self) -> Self {
         self.with_built_in(BuiltIn::Describe).with_built_in(BuiltIn::Find)
     }
 
-    /// The catalog with a built-in tool that shows what was left out of a long result, or where a
-    /// text stands in it. It is called [`READ_RESULT`](crate::tools::READ_RESULT), unless a tool has that name. No prompt lists
-    /// it: who gets a result with something left out is told of it there.
+    /// Adds a built-in tool that shows the parts that were left out of a long result, or the places where a text occurs
+    /// in it. It is called [`READ_RESULT`](crate::tools::READ_RESULT), unless a tool has that name. No prompt lists it:
+    /// a shortened result mentions it.
     #[must_use]
     pub fn with_read_tool(self) -> Self {
         self.with_built_in(BuiltIn::Read)
@@ -199,7 +198,7 @@ impl Catalog {
         Catalog { built_in: self.built_in, ..Catalog::new(self.servers.into_iter().chain([own])) }
     }
 
-    /// A name that no tool has: the first that is free.
+    /// Returns the first name for the built-in tool that no tool has.
     fn free_name(&self, kind: BuiltIn) -> String {
         let [name, other] = kind.names();
         let others = (2..).map(|n| format!("{name}_{n}"));
@@ -207,20 +206,20 @@ impl Catalog {
         names.find(|name| !self.knows(name)).expect("the numbers do not end")
     }
 
-    /// The built-in tool of this kind, if it is there.
+    /// Returns the built-in tool of this kind, if the catalog has it.
     pub fn built_in(&self, kind: BuiltIn) -> Option<&Tool> {
         let place = self.built_in.iter().position(|own| *own == kind)?;
         self.servers.last()?.tools.get(place)
     }
 
-    /// Which built-in tool a call means, if it means one.
+    /// Returns the kind of built-in tool that a call is for, if it is for one.
     pub fn as_built_in(&self, server: Option<&str>, tool: &str) -> Option<BuiltIn> {
         let is_meant = |kind: &BuiltIn| self.built_in(*kind).is_some_and(|own| own.name == tool);
         self.built_in.iter().copied().find(is_meant).filter(|_| server.is_none())
     }
 
-    /// Returns `true` if a call of the tool only reads: one that calls itself read-only, which may be wrong; a
-    /// built-in one; or [`ACCESS_RESOURCE`], unless a tool has that name.
+    /// Returns `true` if a call of the tool only reads: the tool is marked read-only, which may be wrong; it is a
+    /// built-in one; or it is [`ACCESS_RESOURCE`], unless a tool has that name.
     #[cfg_attr(not(feature = "agent"), expect(dead_code, reason = "only a turn asks"))]
     pub(crate) fn is_read_only(&self, server: Option<&str>, tool: &str) -> bool {
         match self.find(server, tool) {
@@ -229,12 +228,12 @@ impl Catalog {
         }
     }
 
-    /// What servers offer: all but the built-in tools.
+    /// Returns the servers without the one of the built-in tools.
     pub(crate) fn offering(&self) -> &[Server] {
         &self.servers[..self.servers.len() - usize::from(!self.built_in.is_empty())]
     }
 
-    /// The tools that servers offer, server by server: all but the built-in ones.
+    /// Returns the tools that servers offer, server by server, without the built-in ones.
     pub fn offered(&self) -> impl Iterator<Item = &Tool> + Clone {
         self.offering().iter().flat_map(|server| &server.tools)
     }
@@ -243,17 +242,17 @@ impl Catalog {
         &self.servers[server].tools[tool]
     }
 
-    /// The servers, in order.
+    /// Returns the servers, in order.
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
 
-    /// The server of this name.
+    /// Returns the server of this name.
     pub fn server(&self, name: &str) -> Option<&Server> {
         self.servers.iter().find(|s| s.name.as_deref() == Some(name))
     }
 
-    /// The server that offers this tool of the catalog.
+    /// Returns the server that offers this tool of the catalog.
     #[cfg(feature = "agent")]
     pub(crate) fn server_of(&self, tool: &Tool) -> Option<&Server> {
         let is_it = |own: &Tool| std::ptr::eq(own, tool);
@@ -264,28 +263,28 @@ impl Catalog {
             .map(|(server, _)| &self.servers[*server])
     }
 
-    /// All tools, server by server, the built-in ones at the end.
+    /// Returns all tools, server by server, the built-in ones at the end.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.servers.iter().flat_map(|s| &s.tools)
     }
 
-    /// Whether there are neither tools nor resources.
+    /// Returns `true` if there are neither tools nor resources.
     pub fn is_empty(&self) -> bool {
         self.servers.iter().all(|s| s.tools.is_empty() && !s.has_resources())
     }
 
-    /// Whether more than one server offers a tool of this name.
+    /// Returns `true` if more than one server offers a tool of this name.
     pub fn is_ambiguous(&self, tool: &str) -> bool {
         self.by_name.get(tool).is_some_and(|places| places.len() > 1)
     }
 
-    /// Whether the catalog knows a tool of this name on any server.
+    /// Returns `true` if the catalog has a tool of this name on any server.
     pub fn knows(&self, tool: &str) -> bool {
         self.by_name.contains_key(tool)
     }
 
-    /// The tag that calls a tool where tags are tools' names: the name, or
-    /// `server.tool` where several servers offer it.
+    /// Returns the tag that calls a tool in dialects whose tags are tools' names: the name, or `server.tool` if several
+    /// servers offer it.
     pub fn tag<'a>(&self, tool: &'a Tool) -> Cow<'a, str> {
         match &tool.server {
             Some(server) if self.is_ambiguous(&tool.name) => Cow::Owned(format!("{server}.{}", tool.name)),
@@ -293,10 +292,9 @@ impl Catalog {
         }
     }
 
-    /// The tool of a call: the exact pair; else, where the server is missing or
-    /// unknown, the one tool of that name. A built-in tool is meant whatever
-    /// the server. For a name as a model wrote it see [`resolve`](Catalog::resolve):
-    /// policies and toolboxes go by names that are exact.
+    /// Finds the tool of a call: the exact pair; otherwise, if the server is missing or unknown, the only tool of that
+    /// name. A built-in tool is found whatever the server. For a name as a model wrote it see
+    /// [`resolve`](Catalog::resolve); policies and toolboxes use exact names.
     ///
     /// # Errors
     /// [`NotFound`] with the nearest names.
@@ -308,6 +306,7 @@ impl Catalog {
         }
         let unknown_server = server.is_none_or(|name| self.server(name).is_none());
         match places {
+            // A built-in tool is in the last server, which has no name, so any named server counts as unknown for it.
             [place] if unknown_server || (!self.built_in.is_empty() && place.0 == self.servers.len() - 1) => {
                 Ok(Found { tool: at(place), server_resolved: true, name_matched: false })
             }
@@ -318,8 +317,7 @@ impl Catalog {
         }
     }
 
-    /// The tools that a name stands for, which is a tool's name or `server.tool`:
-    /// several where servers share it.
+    /// Returns the tools that a name matches, which is a tool's name or `server.tool`: several if servers share it.
     ///
     /// # Errors
     /// [`NotFound`] with the nearest names.
@@ -328,7 +326,7 @@ impl Catalog {
         if let Some(places) = self.by_name.get(name) {
             return Ok(places.iter().map(|place| self.at(*place)).collect());
         }
-        // A server's name may hold such characters too.
+        // A server's name may contain a `.` or `/` itself, so every split is tried.
         let splits = || name.match_indices(['.', '/']).map(|(at, _)| (&name[..at], &name[at + 1..]));
         if let Some(found) = splits().find_map(|(server, tool)| self.find(Some(server), tool).ok()) {
             return Ok(vec![found.tool]);
@@ -340,9 +338,8 @@ impl Catalog {
         Err(NotFound { server: None, tool: name.to_owned(), nearest })
     }
 
-    /// The server that a resource is read from: the named one; else, where the
-    /// server is missing or unknown, the only one that lists the address, else
-    /// the only one with resources at all.
+    /// Returns the server that a resource is read from: the named one; otherwise, if the server is missing or unknown,
+    /// the only one that lists the address; otherwise the only one that has resources.
     pub fn resource_server(&self, named: Option<&str>, uri: &str) -> Option<&Server> {
         let lists = |s: &&Server| s.resources.iter().any(|r| r.uri == uri);
         named
@@ -351,14 +348,14 @@ impl Catalog {
             .or_else(|| only(self.servers.iter().filter(|s| s.has_resources())))
     }
 
-    /// Names most like `name`, nearest first; a name that several servers have
-    /// is given with each server, as `server.tool`.
+    /// Returns the names that are most similar to `name`, nearest first. A name that several servers have is returned
+    /// with each server, as `server.tool`.
     pub fn nearest(&self, name: &str) -> Vec<String> {
         self.nearest_on(None, name)
     }
 
-    /// As [`nearest`](Self::nearest), those of the named server first; the others are given with
-    /// their servers then.
+    /// As [`nearest`](Self::nearest), with the tools of the named server first; the others are then returned with their
+    /// servers.
     fn nearest_on(&self, server: Option<&str>, name: &str) -> Vec<String> {
         let server = server.filter(|name| self.server(name).is_some());
         let is_there = |tool: &Tool| server.is_some() && tool.server.as_deref() == server;
@@ -375,6 +372,8 @@ impl Catalog {
         scored
             .into_iter()
             .map(|(_, tool)| match &tool.server {
+                // A bare name would be ambiguous if it is the one that was not found, or if it belongs to another
+                // server than the named one.
                 Some(own) if tool.name == name || (server.is_some() && !is_there(tool)) => {
                     format!("{own}.{}", tool.name)
                 }
@@ -384,7 +383,7 @@ impl Catalog {
     }
 }
 
-/// How often each letter stands in a name of ASCII letters, in small ones.
+/// The number of occurrences of each letter in a name of ASCII letters, in lower case.
 struct Letters {
     counts: [u8; 128],
     length: usize,
@@ -400,10 +399,9 @@ impl Letters {
         Some(Letters { counts, length: name.len() })
     }
 
-    /// Whether another name has enough of the letters to be as alike as [`NEAREST_THRESHOLD`]
-    /// says: with `m` letters in common, Jaro's measure of names of lengths `a` and `b` is at
-    /// most `(m/a + m/b + 1) / 3`, and Winkler adds to it only above that threshold. To look at
-    /// each pair of letters takes a hundred times as long.
+    /// Returns `true` if another name shares enough letters to reach [`NEAREST_THRESHOLD`]: with `m` letters in common,
+    /// Jaro's measure of names of lengths `a` and `b` is at most `(m/a + m/b + 1) / 3`, and Winkler adds to it only
+    /// above that threshold. Comparing each pair of letters takes a hundred times as long.
     fn may_be_near(&self, name: &str) -> bool {
         let Some(other) = Letters::of(name) else { return true };
         let pairs = self.counts.iter().zip(&other.counts);
@@ -412,7 +410,7 @@ impl Letters {
     }
 }
 
-/// The first, if there is no second.
+/// Returns the first item if there is no second.
 fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
 }

@@ -1,9 +1,8 @@
-//! Tools as data: what a server or a program offers, under which names a model
-//! calls it, and which calls may run.
+//! Tools as data: the offers of servers and programs, the names under which a model calls them, and the calls that may
+//! run.
 //!
-//! In come the tool lists of MCP servers and of programs; out go a [`Catalog`]
-//! that the prompt prints and the parser knows, and the `Decision` of a
-//! `Policy` about each call. Nothing here runs a tool: that is `route`.
+//! The input is the tool lists of MCP servers and of programs; the output is a [`Catalog`] that the prompt prints and
+//! the parser knows, and the `Decision` of a `Policy` about each call. Nothing here runs a tool: that is `route`.
 //!
 //! ```text
 //! tools/list ─▶ Tool ─▶ Catalog ─┬─▶ prompt, requests      (every tool, in order)
@@ -14,9 +13,8 @@
 //! input_schema ─▶ schema::Walk ─▶ prompts, requests, examples, messages, tags
 //! ```
 //!
-//! `schema` is the one reader of JSON Schema: where subschemas stand, where references
-//! lead, and how much of a schema that nobody vouches for is looked at. Whether a value
-//! fits a schema is `validate`'s.
+//! `schema` is the only reader of JSON Schema: it finds subschemas, resolves references, and limits the amount of an
+//! untrusted schema that is read. `validate` decides whether a value matches a schema.
 
 mod built_in;
 pub(crate) mod catalog;

@@ -1,10 +1,10 @@
-//! Names that are meant by another one, for "did you mean".
+//! Suggests similar names, for "did you mean".
 
-/// Likeness (Jaro and Winkler) from which on a name may be meant.
+/// Lowest similarity (Jaro-Winkler, 0 to 1) of a name that is suggested.
 const ALIKE: f64 = 0.75;
 
-/// Returns the names that are most like `wanted`, the nearest first. Case and the signs between
-/// words do not count.
+/// Returns the names that are similar to `wanted`, the nearest first. Case and the separators between words do not
+/// count.
 ///
 /// ```
 /// use toolgraft::tools::nearest;

@@ -1,4 +1,4 @@
-//! Which calls run, which are asked about, which are denied.
+//! Decides which calls run, need approval, or are denied.
 //!
 //! ```
 //! use toolgraft::Policy;
@@ -24,29 +24,26 @@ mod pattern;
 
 /// Decides about calls by the names of server and tool.
 ///
-/// A pattern is `server/tool` or `server.tool`, each part a glob: `*` stands for any run
-/// of characters, `?` for one, and a backslash makes the sign behind it a plain character
-/// (`math/\*`). The server ends at the first slash, or at the first dot where there is no
-/// slash, so `files.read_file` is no permission for a tool of another server that calls
-/// itself `files.read_file`. A pattern without either speaks of tools by their names alone.
+/// A pattern is `server/tool` or `server.tool`, each part a glob: `*` matches any run of characters, `?` matches one,
+/// and a backslash makes the next character literal (`math/\*`). The server ends at the first slash, or at the first
+/// dot if there is no slash, so `files.read_file` does not allow a tool of another server that calls itself
+/// `files.read_file`. A pattern with neither matches tools by their names alone.
 ///
-/// To allow, a bare name means the tool of one server: the only one that has it in the
-/// [catalog](Self::in_catalog). Where several have it, it allows none of them.
-/// `deny` and `ask` hold for whatever their patterns can be read to mean.
+/// In `allow`, a bare name means the tool of one server: the only one that has it in the [catalog](Self::in_catalog).
+/// If several have it, it allows none of them. `deny` and `ask` apply to everything that their patterns can mean.
 ///
-/// A pattern may end with conditions on the arguments: `files.write_file(path=/home/kim/notes)` speaks of calls
-/// whose `path` is that folder or inside it, `web.fetch(url=example.org)` of those whose `url` is of that host
-/// (`*.example.org`: of one below it), any other value of just that text. To allow, all of them have to hold;
-/// `deny` and `ask` count where one cannot be compared, such as a relative path.
+/// A pattern may end with conditions on the arguments. `files.write_file(path=/home/kim/notes)` matches calls whose
+/// `path` is that folder or inside it, `web.fetch(url=example.org)` those whose `url` has that host
+/// (`*.example.org`: a host below it), and any other value must equal the text. `allow` requires that all conditions
+/// hold. `deny` and `ask` also apply if a value cannot be compared, such as a relative path.
 ///
-/// The first rule that speaks decides: `deny`, then `ask`, then `allow`, then
-/// [`DefaultDecision`]. What a server says of its tools is not trusted and may only
-/// tighten: a tool that calls itself destructive is asked about each time where
-/// it would be asked about once, or allowed by a bare name or a wildcard.
+/// The first matching rule decides: `deny`, then `ask`, then `allow`, then [`DefaultDecision`]. A server's hints about
+/// its tools are untrusted and can only tighten the decision: a tool that is marked destructive needs approval each
+/// time where it would need it once, or where a bare name or a wildcard allows it.
 ///
-/// A permission is for a tool as it was when it was given, or first [seen](Self::in_catalog): where
-/// the server has changed its description, its schema or its annotations since, `allow` no longer
-/// lets it run, and it is asked about until somebody [accepts](Self::with_known) it as it is.
+/// A permission applies to a tool as it was when the permission was given, or when the tool was first
+/// [seen](Self::in_catalog). If the server has changed its description, its schema or its annotations since, `allow` no
+/// longer lets it run, and its calls need approval until the new definition is [accepted](Self::with_known).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Policy {
@@ -54,24 +51,24 @@ pub struct Policy {
     ask: Vec<String>,
     deny: Vec<String>,
     otherwise: DefaultDecision,
-    /// Bare names of `allow`, each with the server that it means.
+    /// Bare names of `allow`, each with the server whose tool it means.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     servers: BTreeMap<String, String>,
-    /// Tools as they were when `allow` was given for them, by their [`exact_pattern`].
+    /// Definitions of allowed tools at the time of the permission, by their [`exact_pattern`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<String, Definition>,
 }
 
-/// What a [`Policy`] decides about a call, and by which of its rules.
+/// The decision of a [`Policy`] about a call, with the rule that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// What happens to the call.
+    /// The decision.
     pub decision: Decision,
-    /// The rule that speaks of the tool; `None` where [`DefaultDecision`] decides. One of `allow`
-    /// beside [`Decision::Ask`] does not suffice: the tool has changed, or calls itself destructive.
+    /// The rule that matches the tool; `None` if [`DefaultDecision`] decides. A rule of `allow` together with
+    /// [`Decision::Ask`] was not sufficient: the tool has changed, or is marked destructive.
     pub rule: Option<Rule>,
-    /// What is different in the tool since it was allowed. Quotes the server, which is not to be trusted.
+    /// The changes of the tool since it was allowed. They quote the server, which is untrusted.
     pub changes: Vec<String>,
 }
 
@@ -79,26 +76,26 @@ pub struct Judgement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Of [`Policy::allow`].
+    /// A pattern of [`Policy::allow`].
     Allow(String),
-    /// Of [`Policy::ask`].
+    /// A pattern of [`Policy::ask`].
     Ask(String),
-    /// Of [`Policy::deny`].
+    /// A pattern of [`Policy::deny`].
     Deny(String),
 }
 
-/// A pattern of `allow` that means tools of several servers.
+/// A pattern of `allow` matches tools of several servers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{pattern} means tools of several servers: write {}", .meant.join(" or "))]
 #[non_exhaustive]
 pub struct AmbiguousPattern {
     /// The pattern as it was written.
     pub pattern: String,
-    /// Patterns for what it can mean, each for one server.
+    /// Patterns that replace it, each for one server.
     pub meant: Vec<String>,
 }
 
-/// What happens to a call that no pattern matches.
+/// The decision about a call that no pattern matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -106,31 +103,31 @@ pub enum DefaultDecision {
     /// It is denied: the default for a program.
     #[default]
     Deny,
-    /// It is asked about, each time.
+    /// It needs approval each time.
     Ask,
-    /// It is asked about until the tool was approved once: the default at a terminal.
+    /// It needs approval until the tool was approved once: the default at a terminal.
     AskOnce,
     /// It runs.
     Allow,
 }
 
-/// What a [`Policy`] decides about a call.
+/// The decision of a [`Policy`] about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Decision {
     /// It runs.
     Allow,
-    /// It runs if the tool was approved before; else it is asked about.
+    /// It runs if the tool was approved before; otherwise it needs approval.
     AskOnce,
-    /// It is asked about.
+    /// It needs approval.
     Ask,
     /// It does not run.
     Deny,
 }
 
 impl Policy {
-    /// A policy without patterns.
+    /// Creates a policy without patterns.
     pub fn new(otherwise: DefaultDecision) -> Self {
         Policy { otherwise, ..Policy::default() }
     }
@@ -142,7 +139,7 @@ impl Policy {
         self
     }
 
-    /// Has calls that match the pattern asked about, each time.
+    /// Requires approval of calls that match the pattern, each time.
     #[must_use]
     pub fn ask(mut self, pattern: impl Into<String>) -> Self {
         self.ask.push(pattern.into());
@@ -156,23 +153,22 @@ impl Policy {
         self
     }
 
-    /// Adds tools as they were when they were allowed, by their [`exact_pattern`]. Of a tool that is there already
-    /// the new definition counts: somebody accepted it.
+    /// Adds tools with their definitions at the time of the permission, by their [`exact_pattern`]. A new definition
+    /// replaces an earlier one, since it has been accepted.
     #[must_use]
     pub fn with_known(mut self, tools: impl IntoIterator<Item = (String, Definition)>) -> Self {
         self.known.extend(tools);
         self
     }
 
-    /// Returns the tools that are allowed as they were then, by their [`exact_pattern`].
+    /// Returns the definitions of allowed tools at the time of the permission, by their [`exact_pattern`].
     pub fn known(&self) -> &BTreeMap<String, Definition> {
         &self.known
     }
 
-    /// The policy for the tools of this catalog: it says of which server a bare name of
-    /// `allow` is, where a pattern with several dots is cut, and how each tool that is allowed
-    /// is now. What was decided by an earlier catalog stays, so that a server that comes later
-    /// takes no name over, and a tool that changes is known to have.
+    /// Resolves the policy for the tools of this catalog: the server of each bare name in `allow`, the split of a
+    /// pattern with several dots, and the current definition of each allowed tool. Results from an earlier catalog
+    /// stay, so that a server that is added later takes no name over, and a change of a tool is noticed.
     #[must_use]
     pub fn in_catalog(&self, catalog: &Catalog) -> Policy {
         let mut policy = self.clone();
@@ -191,7 +187,7 @@ impl Policy {
         policy
     }
 
-    /// Keeps how each tool is that is allowed and was not seen before.
+    /// Records the definition of each allowed tool that was not seen before.
     fn see(&mut self, catalog: &Catalog) {
         if self.allow.is_empty() {
             return;
@@ -204,7 +200,7 @@ impl Policy {
         }
     }
 
-    /// The patterns of `allow` that mean tools of several servers of this catalog.
+    /// Returns the patterns of `allow` that match tools of several servers of this catalog.
     pub fn ambiguous(&self, catalog: &Catalog) -> Vec<AmbiguousPattern> {
         let meant = |text: &String| {
             let pattern = Pattern::read(condition::part(text).0);
@@ -223,13 +219,14 @@ impl Policy {
         self.allow.iter().filter_map(meant).collect()
     }
 
-    /// Whether a `deny` pattern can mean the tool: the only rule for tools that run nothing.
+    /// Returns `true` if a `deny` pattern can mean the tool: the only rule for tools that run nothing.
     pub fn denies(&self, server: Option<&str>, tool: &str) -> bool {
         can_mean(&self.deny, server, tool, None).is_some()
     }
 
-    /// Returns `true` if words of the `untrusted` servers, which may be anybody's, can lead a model to a call
-    /// that nobody meant: not to one that `allow` names, nor to one that calls itself read-only.
+    /// Returns `true` if text from the `untrusted` servers might cause a model to make this call against the user's
+    /// intention. A call that `allow` names is excluded, and so is a tool that is marked read-only, unless its own
+    /// server is untrusted.
     pub fn can_be_led(
         &self,
         server: Option<&str>,
@@ -239,16 +236,16 @@ impl Policy {
         untrusted: &[String],
     ) -> bool {
         let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
-        // Who brought those words may not say either what is harmless behind them.
+        // The hint of an untrusted server does not count.
         let is_harmless = reads && !server.is_some_and(|server| untrusted.iter().any(|name| name == server));
         let named = self.allows(server, tool, arguments).is_some_and(|(consent, _)| consent == Consent::Named);
         !is_harmless && !named
     }
 
-    /// Decides about a call of a tool, which is `found` as it is now; a resource is read by the tool
-    /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE). A bare name allows a server's tool
-    /// only after [`in_catalog`](Self::in_catalog). Without `arguments` it is the widest that `allow` gives for the
-    /// tool, whatever a call's arguments.
+    /// Decides about a call of a tool; `found` is the tool's current definition. A resource is read by the tool
+    /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE). A bare name allows a server's tool only after
+    /// [`in_catalog`](Self::in_catalog). Without `arguments`, returns the most that `allow` permits for any call of the
+    /// tool, ignoring conditions on arguments.
     pub fn decide(
         &self,
         server: Option<&str>,
@@ -259,7 +256,7 @@ impl Policy {
         self.judge(server, tool, found, arguments).decision
     }
 
-    /// Decides as [`decide`](Self::decide), and says by which rule.
+    /// Decides as [`decide`](Self::decide), and returns the deciding rule as well.
     pub fn judge(
         &self,
         server: Option<&str>,
@@ -287,22 +284,23 @@ impl Policy {
         };
         let changes = self.changes(server, tool, found);
         let decision = match consent {
-            // Where everything runs, a permission for one tool adds nothing.
+            // If the default allows everything, a permission for one tool adds nothing.
             _ if !changes.is_empty() && self.otherwise != DefaultDecision::Allow => Decision::Ask,
-            // Whoever named the tool itself knew what it does.
+            // The rule names the tool itself, so its author knew what the tool does.
             Consent::Named => Decision::Allow,
             Consent::Matched => tightened(Decision::Allow),
         };
         Judgement { changes, ..by(decision, Rule::Allow(pattern.clone())) }
     }
 
-    /// Returns what is different in a tool since it was allowed; nothing where it is not known how it was.
+    /// Returns the changes of a tool since it was allowed; empty if its earlier definition is unknown.
     fn changes(&self, server: Option<&str>, tool: &str, found: Option<&Tool>) -> Vec<String> {
         let known = self.known.get(&exact_pattern(server, tool));
         known.zip(found).map(|(known, now)| known.changes(&Definition::of(now))).unwrap_or_default()
     }
 
-    /// Returns how far `allow` speaks for a call with these arguments, or for any of the tool, and the pattern that does.
+    /// Returns the strongest consent that `allow` gives for a call with these arguments, and its pattern. Without
+    /// arguments, conditions on them are ignored.
     fn allows(
         &self,
         server: Option<&str>,
@@ -329,17 +327,17 @@ impl Policy {
     }
 }
 
-/// What a pattern of `allow` says for a tool.
+/// The strength of a pattern of `allow` for a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Consent {
-    /// A wildcard or a bare name: not for a tool that destroys something.
+    /// A wildcard or a bare name, which is not enough for a destructive tool.
     Matched,
-    /// Server and tool are named.
+    /// Server and tool are named exactly.
     Named,
 }
 
-/// Returns the first of these patterns that can be read so that it means the call; without arguments, all calls of
-/// the tool.
+/// Returns the first of these patterns of which some reading matches the call. Without arguments, a pattern with
+/// conditions does not match.
 fn can_mean<'p>(
     patterns: &'p [String],
     server: Option<&str>,
@@ -356,8 +354,8 @@ fn can_mean<'p>(
     })
 }
 
-/// The servers that have a tool of this name; none where it is that of a tool without a
-/// server, which a bare name means by itself.
+/// Returns the servers that have a tool of this name; none if a tool without a server has it, which a bare name means
+/// by itself.
 fn servers_with<'c>(catalog: &'c Catalog, name: &str) -> Vec<&'c str> {
     let has = |server: &&Server| match name {
         ACCESS_RESOURCE => server.has_resources(),
@@ -368,7 +366,7 @@ fn servers_with<'c>(catalog: &'c Catalog, name: &str) -> Vec<&'c str> {
     servers.unwrap_or_default()
 }
 
-/// The readings of a pattern with dots that mean a tool of this catalog.
+/// Returns the readings of a pattern with dots that match a tool of this catalog.
 fn known(pattern: &Pattern, catalog: &Catalog) -> Vec<(String, String)> {
     let mut readings = pattern.readings();
     readings.retain(|(server, tool)| {
@@ -379,18 +377,18 @@ fn known(pattern: &Pattern, catalog: &Catalog) -> Vec<(String, String)> {
     readings
 }
 
-/// The pattern that allows this tool of this server and nothing else.
+/// Returns the pattern that matches only this tool of this server.
 pub fn exact_pattern(server: Option<&str>, tool: &str) -> String {
     server.map_or_else(|| pattern::bare(tool), |server| pattern::exactly(server, tool))
 }
 
-/// The pattern for the tools of this server whose names match a glob.
+/// Returns the pattern for the tools of this server whose names match a glob.
 pub fn server_pattern(server: &str, tools: &str) -> String {
     format!("{}/{tools}", pattern::server_part(server))
 }
 
-/// Whether the model itself wants a call approved, as prompts of Cline's style have
-/// it say. It may only tighten: its word that none is needed counts for nothing.
+/// Returns `true` if the model itself requests approval of a call, as prompts in Cline's style let it do. This can only
+/// tighten the decision: a model's statement that no approval is needed is ignored.
 pub fn wants_approval(arguments: &Map<String, Value>) -> bool {
     match arguments.get("requires_approval") {
         Some(Value::Bool(wants)) => *wants,
@@ -399,12 +397,12 @@ pub fn wants_approval(arguments: &Map<String, Value>) -> bool {
     }
 }
 
-/// Parts a pattern of a [`Policy`] into its names and its conditions on arguments; `None` where it has none.
+/// Splits a pattern of a [`Policy`] into its names and its conditions on arguments; `None` if it has no conditions.
 pub fn conditions(pattern: &str) -> Option<(&str, &str)> {
     Some(condition::part(pattern)).filter(|(_, conditions)| !conditions.is_empty())
 }
 
-/// Whether a pattern of a [`Policy`] matches a tool; a bare one whatever the tool's server is.
+/// Returns `true` if a pattern of a [`Policy`] matches a tool; a bare pattern matches whatever the tool's server is.
 pub fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
     Pattern::read(condition::part(pattern).0).matches(server, tool)
 }

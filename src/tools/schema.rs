@@ -1,29 +1,28 @@
-//! JSON Schemas as this crate reads them: where subschemas stand, where references lead.
+//! Reads JSON Schemas: finds subschemas and resolves references.
 //!
-//! In comes a schema as a server sent it; out go its parts, for whoever writes them out
-//! (prompts, requests, messages), shows an example, or has to know whether a value may be
-//! text. Whether a value fits is not said here: `validate` has a library for that.
+//! The input is a schema as a server sent it; the output is its parts, for the code that writes them (prompts,
+//! requests, messages), shows an example, or must know whether a value may be text. Validation is not part of it:
+//! `validate` uses a library for that.
 //!
-//! Nobody vouches for a schema. Its references may run in a circle, and a small one whose
-//! parts share references unfolds to millions. So every reader goes through a [`Walk`], which
-//! counts what is looked at, and the limits stand here and nowhere else. How deep a type or an
-//! example is *written* is each writer's own taste.
+//! A schema is untrusted. Its references may form a circle, and a small one whose parts share references unfolds to
+//! millions of parts. So every reader uses a [`Walk`], which counts the visited subschemas; the limits are defined only
+//! here. Each writer decides how deep a type or an example is *written*.
 
 use std::borrow::Cow;
 use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-/// References and unions that are followed one after another at most.
+/// Limit on the references and unions that are followed one after another.
 pub(crate) const MAX_HOPS: usize = 8;
 
-/// Subschemas that are looked at for one question at most.
+/// Limit on the subschemas that are visited for one question.
 pub(crate) const MAX_SCHEMAS: usize = 2000;
 
 /// Keywords whose subschemas apply to the same value as the schema itself.
 const UNIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Keywords that hold a schema, a list of schemas, or schemas by name.
+/// Keywords that contain one schema, a list of schemas, or schemas by name.
 #[cfg(feature = "validate")]
 const ONE: &[&str] =
     &["items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"];
@@ -32,7 +31,7 @@ const SEVERAL: &[&str] = &["allOf", "anyOf", "oneOf", "items", "prefixItems"];
 #[cfg(feature = "validate")]
 const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
-/// The subschemas that a schema's keywords hold, to be changed.
+/// Returns the subschemas in a schema's keywords, to be changed.
 #[cfg(feature = "validate")]
 pub(crate) fn subschemas_mut(keywords: &mut Map<String, Value>) -> Vec<&mut Value> {
     let mut found = Vec::new();
@@ -47,38 +46,38 @@ pub(crate) fn subschemas_mut(keywords: &mut Map<String, Value>) -> Vec<&mut Valu
     found
 }
 
-/// One way through a schema, for one question.
+/// One traversal of a schema, for one question.
 pub(crate) struct Walk<'s> {
     root: &'s Value,
     left: Cell<usize>,
 }
 
 impl<'s> Walk<'s> {
-    /// A walk through the schema `root`, which its references are relative to.
+    /// Creates a traversal of the schema `root`, to which its references are relative.
     pub(crate) fn new(root: &'s Value) -> Self {
         Walk { root, left: Cell::new(MAX_SCHEMAS) }
     }
 
-    /// Counts one more subschema. No further one is looked at where there is no place left.
+    /// Counts one more subschema. Returns `false` if the limit is reached, so that it must not be visited.
     pub(crate) fn enter(&self) -> bool {
         let left = self.left.get().checked_sub(1);
         self.left.set(left.unwrap_or(0));
         left.is_some()
     }
 
-    /// Whether all places are taken, so that something may not have been looked at.
+    /// Returns `true` if the limit is reached, so that something may not have been visited.
     #[cfg(feature = "prompt")]
     pub(crate) fn is_over(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// What a schema's `$ref` leads to; none without one, and where it leads out of the schema.
+    /// Returns the target of a schema's `$ref`; `None` without one, and if it leads out of the schema.
     pub(crate) fn target(&self, schema: &Value) -> Option<&'s Value> {
         resolve(self.root, reference(schema)?)
     }
 
-    /// What stands behind a schema's references, one after another; itself without one.
-    /// None where one leads out of the schema.
+    /// Follows a schema's references, one after another; a schema without one is returned itself. `None` if one leads
+    /// out of the schema.
     pub(crate) fn follow(&self, schema: &'s Value) -> Option<&'s Value> {
         let mut found = schema;
         for _ in 0..=MAX_HOPS {
@@ -90,8 +89,8 @@ impl<'s> Walk<'s> {
         Some(found)
     }
 
-    /// The schema as one object: references resolved, `allOf` and the first branch of `anyOf`
-    /// and `oneOf` that is more than `null` merged in. One that is such an object is not copied.
+    /// Merges the schema into one object: references are resolved; `allOf` and the first branch of `anyOf` and `oneOf`
+    /// that is not only `null` are merged in. A schema that is such an object already is not copied.
     pub(crate) fn flatten<'v>(&self, schema: &'v Value) -> Cow<'v, Value> {
         let is_flat = |members: &Map<String, Value>| {
             !members.contains_key("$ref") && UNIONS.iter().all(|union| !members.contains_key(*union))
@@ -121,17 +120,17 @@ impl<'s> Walk<'s> {
         Cow::Owned(Value::Object(flat))
     }
 
-    /// Whether a schema may accept a string. In doubt it does.
+    /// Returns `true` if a schema may accept a string, or if that is uncertain.
     pub(crate) fn accepts_text(&self, schema: &Value) -> bool {
         self.may_be(true, schema, 0)
     }
 
-    /// Whether a schema may accept something other than a string. In doubt it does.
+    /// Returns `true` if a schema may accept a value other than a string, or if that is uncertain.
     pub(crate) fn accepts_other(&self, schema: &Value) -> bool {
         self.may_be(false, schema, 0)
     }
 
-    /// Whether it may accept a string, if `text`, else something other.
+    /// Returns `true` if a schema may accept a string (`text`), or another value (not `text`).
     fn may_be(&self, text: bool, schema: &Value, hops: usize) -> bool {
         if hops > MAX_HOPS || !self.enter() {
             return true;
@@ -150,26 +149,26 @@ impl<'s> Walk<'s> {
         }
         match ["anyOf", "oneOf"].into_iter().find(|union| schema.get(*union).is_some()) {
             Some(union) => list(schema, union).any(|branch| self.may_be(text, branch, hops + 1)),
-            // An object or an array without a `type`.
+            // `properties` and `items` mean an object or an array without a `type`.
             None => !text || schema.get("properties").or_else(|| schema.get("items")).is_none(),
         }
     }
 }
 
-/// The subschemas that may apply to one place of a value, found without the value: through
-/// every branch and reference, so that there may be too many.
+/// The subschemas that may apply to one place of a value. They are found without the value, through every branch and
+/// reference, so there may be too many.
 #[cfg(feature = "validate")]
 pub(crate) struct Applying<'s> {
     walk: Walk<'s>,
     here: Vec<&'s Value>,
-    /// Their addresses.
+    /// Addresses of the subschemas in `here`.
     seen: std::collections::HashSet<*const Value>,
 }
 
 #[cfg(feature = "validate")]
 impl<'s> Applying<'s> {
-    /// The subschemas for the value at `place`, a JSON Pointer; `None` where a part of the schema
-    /// cannot be followed. The number is that of the subschemas that were passed on the way.
+    /// Returns the subschemas for the value at `place`, a JSON Pointer, or `None` if a part of the schema cannot be
+    /// followed; and the number of subschemas that were visited.
     pub(crate) fn at(root: &'s Value, place: &str) -> (Option<Vec<&'s Value>>, usize) {
         let mut applying = Applying { walk: Walk::new(root), here: Vec::new(), seen: Default::default() };
         let mut passed = 1;
@@ -193,12 +192,14 @@ impl<'s> Applying<'s> {
         Some(())
     }
 
-    /// Adds a schema and those that it applies to the same place.
+    /// Adds a schema and the subschemas that apply to the same place.
     fn enter(&mut self, schema: &'s Value) -> Option<()> {
         let Value::Object(members) = schema else { return Some(()) };
         if !self.seen.insert(schema) {
             return Some(());
         }
+        // The target of these references, and of any reference inside a schema with an `$id` of its own, depends on
+        // more than `root`.
         let foreign = members.contains_key("$dynamicRef")
             || members.contains_key("$recursiveRef")
             || (members.contains_key("$id") && !std::ptr::eq(schema, self.walk.root));
@@ -221,7 +222,7 @@ impl<'s> Applying<'s> {
         Some(())
     }
 
-    /// Adds what a schema says of one member or item.
+    /// Adds the subschemas of a schema that apply to one member or item.
     fn step(&mut self, schema: &'s Value, segment: &str) -> Option<()> {
         let index = segment.parse::<usize>().ok();
         named(schema, "properties").filter(|(name, _)| *name == segment).try_for_each(|(_, s)| self.enter(s))?;
@@ -236,54 +237,54 @@ impl<'s> Applying<'s> {
     }
 }
 
-/// What a local reference (`#`, `#/$defs/Name`, the escapes of URLs included) points to.
+/// Returns the target of a local reference (`#`, `#/$defs/Name`, with URL escapes).
 pub(crate) fn resolve<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     root.pointer(&unescaped(reference.strip_prefix('#')?))
 }
 
-/// A schema's `$ref`.
+/// Returns a schema's `$ref`.
 pub(crate) fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()
 }
 
-/// The properties of an object's schema, in its order.
+/// Returns the properties of an object's schema, in its order.
 pub(crate) fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     named(schema, "properties")
 }
 
-/// The property of this name.
+/// Returns the property of this name.
 pub(crate) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
     schema.get("properties")?.get(name)
 }
 
-/// The properties that an object must have.
+/// Returns the names of the properties that an object must have.
 pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
     list(schema, "required").filter_map(Value::as_str)
 }
 
-/// The names of the types that a schema allows, as far as it says so by `type`.
+/// Returns the names of the types in a schema's `type`.
 pub(crate) fn types(schema: &Value) -> impl Iterator<Item = &str> {
     let one = schema.get("type").and_then(Value::as_str);
     one.into_iter().chain(list(schema, "type").filter_map(Value::as_str))
 }
 
-/// The schemas of an array's first items, one by one; `items` had them before draft 2020-12.
+/// Returns the schemas of an array's first items, one by one; before draft 2020-12 they are in `items`.
 pub(crate) fn tuple(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("prefixItems").or_else(|| schema.get("items"))?.as_array()
 }
 
-/// What a keyword lists.
+/// Returns the items of a keyword that holds a list.
 pub(crate) fn list<'s>(schema: &'s Value, key: &str) -> impl Iterator<Item = &'s Value> {
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What a keyword names.
+/// Returns the members of a keyword that holds an object.
 pub(crate) fn named<'s>(schema: &'s Value, key: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
     schema.get(key).and_then(Value::as_object).into_iter().flatten()
 }
 
-/// Adds to a schema what it lacks of another that applies beside it: properties and required
-/// names one by one, other keywords whole.
+/// Adds the keywords that a schema lacks from another one that applies to the same value: properties and required names
+/// one by one, other keywords as a whole.
 pub(crate) fn merge(schema: &mut Map<String, Value>, beside: &Map<String, Value>) {
     for (key, value) in beside {
         match (schema.get_mut(key), value) {
@@ -297,14 +298,15 @@ pub(crate) fn merge(schema: &mut Map<String, Value>, beside: &Map<String, Value>
                 old.extend(new);
             }
             (Some(_), _) => {}
-            // What closes one would close the whole to the others, and is named for itself.
+            // `additionalProperties` of one schema would forbid the properties of the others; `title` describes only
+            // that one schema.
             (None, _) if key == "additionalProperties" || key == "title" => {}
             (None, value) => drop(schema.insert(key.clone(), value.clone())),
         }
     }
 }
 
-/// A pointer without the escapes of URLs.
+/// Decodes the URL escapes of a JSON Pointer.
 pub(crate) fn unescaped(fragment: &str) -> Cow<'_, str> {
     if !fragment.contains('%') {
         return Cow::Borrowed(fragment);
@@ -327,7 +329,7 @@ pub(crate) fn unescaped(fragment: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Lets a schema accept null.
+/// Changes a schema so that it accepts null.
 pub fn allow_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = object.get_mut("enum")
         && !values.contains(&Value::Null)

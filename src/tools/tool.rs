@@ -40,10 +40,10 @@ pub struct Tool {
     pub server: Option<String>,
     /// Name, unique within its server.
     pub name: String,
-    /// Name for people.
+    /// Name to show to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the tool does, in the server's words. Untrusted.
+    /// The server's description of the tool. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments, verbatim; `None` accepts any object.
@@ -55,45 +55,44 @@ pub struct Tool {
     /// Hints of the server about the tool. Untrusted: they may only tighten a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Calls of this tool run nothing: their arguments are shown to the user,
-    /// beside the text. The program decides this; a server's own word for it is
-    /// not taken.
+    /// Calls of this tool run nothing: their arguments are shown to the user in addition to the text. The program
+    /// decides this; a server cannot set it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub display_only: bool,
-    /// The tool is listed only where a conversation means it, if the model can find it otherwise.
+    /// The tool is listed only if a conversation suggests it, provided that the model can find it otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deferred: bool,
-    /// Questions and the calls that answer them, for prompts that show examples; those of its
-    /// schema without any. Untrusted.
+    /// Questions with the calls that answer them, for prompts that show examples; if empty, those of the schema.
+    /// Untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ToolExample>,
 }
 
-/// A question as a person asks it, and the call of a tool that answers it.
+/// A question as a user asks it, and the call of a tool that answers it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExample {
     /// The question.
     pub question: String,
-    /// Arguments of the call. All their values stand in the question.
+    /// Arguments of the call. All their values occur in the question.
     #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// What the tool says then.
+    /// The tool's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// What the person is told of that.
+    /// The answer to the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
 impl ToolExample {
-    /// A question and the arguments of the call that answers it.
+    /// Creates an example from a question and the arguments of the call that answers it.
     pub fn new(question: impl Into<String>, arguments: Map<String, Value>) -> Self {
         ToolExample { question: question.into(), arguments, ..ToolExample::default() }
     }
 
-    /// Sets what the tool says, and what the person is told of it.
+    /// Sets the tool's result and the answer to the user.
     #[must_use]
     pub fn answered(mut self, result: impl Into<String>, answer: impl Into<String>) -> Self {
         (self.result, self.answer) = (Some(result.into()), Some(answer.into()));
@@ -112,10 +111,10 @@ pub struct Annotations {
     /// The tool may destroy something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling twice is the same as calling once.
+    /// Repeated calls have the same effect as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// The tool reaches beyond its own world (the web, say).
+    /// The tool interacts with external entities, such as the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
@@ -136,17 +135,17 @@ pub struct Parameter<'a> {
     pub name: &'a str,
     /// Schema of the property, verbatim.
     pub schema: &'a Value,
-    /// Whether the schema's `required` names it.
+    /// `true` if the schema's `required` names it.
     pub required: bool,
 }
 
 impl Tool {
-    /// Returns `true` if the tool calls itself read-only; what it says may be wrong.
+    /// Returns `true` if the tool is marked read-only by its server, which may be wrong.
     pub fn is_read_only(&self) -> bool {
         self.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true)
     }
 
-    /// A tool with a name and nothing else.
+    /// Creates a tool with only a name.
     pub fn new(name: impl Into<String>) -> Self {
         Tool { name: name.into(), ..Tool::default() }
     }
@@ -179,7 +178,7 @@ impl Tool {
     pub fn with_arguments_of<A: schemars::JsonSchema>(mut self) -> Self {
         let mut schema =
             schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>();
-        // The name of a type says nothing to a model, and endpoints refuse the draft's.
+        // The name of a type tells a model nothing, and endpoints refuse `$schema` with the draft's URI.
         schema.remove("$schema");
         schema.remove("title");
         let description = schema.remove("description");
@@ -204,12 +203,12 @@ impl Tool {
         self
     }
 
-    /// Whether the schema has a parameter of this name.
+    /// Returns `true` if the schema has a parameter of this name.
     pub(crate) fn has_parameter(&self, name: &str) -> bool {
         self.input_schema.as_ref().is_some_and(|root| schema::property(root, name).is_some())
     }
 
-    /// Parameters in the schema's order; none where the schema has no `properties`.
+    /// Returns the parameters in the schema's order; none if the schema has no `properties`.
     pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> {
         self.input_schema.iter().flat_map(|root| {
             schema::properties(root).map(|(name, schema)| Parameter {
@@ -231,7 +230,7 @@ pub struct Resource {
     /// Name.
     #[serde(default)]
     pub name: String,
-    /// What it is. Untrusted.
+    /// The server's description of it. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Media type.
@@ -240,7 +239,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A resource with a URI and nothing else.
+    /// Creates a resource with only a URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Resource { uri: uri.into(), ..Resource::default() }
     }
@@ -262,7 +261,7 @@ pub struct ResourceTemplate {
     /// Name.
     #[serde(default)]
     pub name: String,
-    /// What it is. Untrusted.
+    /// The server's description of it. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Media type.
@@ -271,7 +270,7 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// A family of resources with a URI template and nothing else.
+    /// Creates a family of resources with only a URI template.
     pub fn new(uri_template: impl Into<String>) -> Self {
         ResourceTemplate { uri_template: uri_template.into(), ..ResourceTemplate::default() }
     }
@@ -283,14 +282,14 @@ setters!(
     with_mime_type => mime_type: Option<String>
 );
 
-/// How tools are offered to a model.
+/// The way in which tools are offered to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolsMode {
-    /// In the request where profile or endpoint say that it works, else in the prompt.
+    /// In the request if profile or endpoint support it, otherwise in the prompt.
     Auto,
-    /// In the request, for an endpoint that calls natively.
+    /// In the request, for an endpoint with native tool calling.
     Native,
     /// In the prompt.
     #[default]
@@ -300,7 +299,7 @@ pub enum ToolsMode {
 keyword_enum!(ToolsMode, "how tools are offered",
     "auto" => ToolsMode::Auto, "native" => ToolsMode::Native, "prompt" => ToolsMode::Prompt);
 
-/// Whether a model may, must or must not call a tool in its next message.
+/// The rule for the model's next message: it may, must or must not call a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -317,7 +316,7 @@ pub enum ToolChoice {
 }
 
 impl ToolChoice {
-    /// Whether a call of this tool is one that may be made.
+    /// Returns `true` if a call of this tool is allowed.
     pub fn admits(&self, server: Option<&str>, tool: &str) -> bool {
         match self {
             ToolChoice::Auto | ToolChoice::Required => true,
@@ -329,7 +328,7 @@ impl ToolChoice {
         }
     }
 
-    /// What is due in a turn once a call was made: no further one.
+    /// Returns the choice for the rest of a turn after a call was made: no further call is required.
     #[must_use]
     pub fn after_first_call(&self) -> ToolChoice {
         match self {

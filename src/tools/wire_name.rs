@@ -1,19 +1,18 @@
-//! Names on the wire: letters, digits, underscores and hyphens, no servers.
+//! Names of tools in requests: letters, digits, underscores and hyphens, no servers.
 //!
-//! A request that carries tools offers them by these names, so a model may write one in its text
-//! as well.
+//! A request that carries tools offers them by these names, so a model may write one in its text as well.
 
 use std::collections::HashSet;
 
 use super::Tool;
 
-/// Longest name on the wire that is made here. OpenAI takes 64 characters, Gemini took 63.
+/// Longest name that is generated here. OpenAI accepts 64 characters, Gemini accepted 63.
 pub const MAX_NAME: usize = 63;
 
-/// Longest name that a program may have given a tool of its own: what OpenAI takes.
+/// Longest name that a program may give a tool of its own: the limit of OpenAI.
 const MAX_OWN_NAME: usize = 64;
 
-/// What stands between server and tool.
+/// The separator between server and tool.
 const BETWEEN: &str = "__";
 
 fn allowed(c: char) -> bool {
@@ -24,13 +23,13 @@ fn begins(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// The name of a tool on the wire: `server__tool`, or `tool` without a server.
+/// Returns the name of a tool in requests: `server__tool`, or `tool` without a server.
 ///
-/// Where a name has other characters or is too long, or where `server__tool` could mean
-/// tools of two servers, the nearest such name ends in a hash of the real one. So the name
-/// depends on the tool alone, never on the other tools, and two tools have the same one only
-/// if their 32-bit hashes are equal; or where a tool without a server, whose name is kept,
-/// is called `server__tool` itself: [`Names`](crate::wire::Names) and [`ToolDefinition::all`](crate::wire::ToolDefinition::all) then tell them apart.
+/// If a name has other characters or is too long, or if `server__tool` could mean tools of two servers, the nearest
+/// valid name ends in a hash of the real one. So the name depends on the tool alone, never on the other tools. Two
+/// tools have the same name only if their 32-bit hashes are equal, or if a tool without a server, whose name is kept,
+/// is called `server__tool` itself: [`Names`](crate::wire::Names) and
+/// [`ToolDefinition::all`](crate::wire::ToolDefinition::all) then distinguish them.
 ///
 /// ```
 /// use toolgraft::wire::wire_name;
@@ -41,12 +40,12 @@ fn begins(name: &str) -> bool {
 /// assert!(wire_name(Some("天气"), "get").starts_with("__get_"));
 /// ```
 pub fn wire_name(server: Option<&str>, tool: &str) -> String {
-    // Without a server a resource access is the one function for all of them.
+    // Without a server, a resource access is one function for all servers.
     let plain = match server {
         Some(server) => format!("{server}{BETWEEN}{tool}"),
         None => tool.to_owned(),
     };
-    // The first two underscores are then the ones between server and tool.
+    // Then the first two underscores are the separator between server and tool.
     let readable =
         server.is_none_or(|server| !server.is_empty() && !server.contains(BETWEEN) && !server.ends_with('_'));
     let longest = if server.is_some() { MAX_NAME } else { MAX_OWN_NAME };
@@ -56,7 +55,7 @@ pub fn wire_name(server: Option<&str>, tool: &str) -> String {
     hashed_name(server, tool)
 }
 
-/// The nearest name that fits, with a hash of the real one.
+/// Returns the nearest valid name, with a hash of the real one.
 fn hashed_name(server: Option<&str>, tool: &str) -> String {
     let plain = [server.unwrap_or_default(), tool].join(if server.is_some() { BETWEEN } else { "" });
     let hash = format!("_{:08x}", hash(server, tool));
@@ -68,24 +67,24 @@ fn hashed_name(server: Option<&str>, tool: &str) -> String {
 
 /// FNV-1a, the same in every program and version.
 fn hash(server: Option<&str>, tool: &str) -> u32 {
-    // A byte that no text holds keeps server and tool apart.
+    // This byte occurs in no UTF-8 text, so it separates server and tool.
     let apart = if server.is_some() { 0xff } else { 0xfe };
     let bytes = server.unwrap_or_default().bytes().chain([apart]).chain(tool.bytes());
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Whether a name may be one that ends in a hash.
+/// Returns `true` if a name may end in a hash.
 pub(crate) fn may_be_hashed(name: &str) -> bool {
     let hash = name.len().checked_sub(9).and_then(|at| name.get(at..));
     hash.is_some_and(|hash| hash.starts_with('_') && hash[1..].bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Names of tools without a server that are kept although a server's tool may have them.
+/// Returns the names of tools without a server that are kept although a server's tool may have the same one.
 pub(crate) fn own_names<'a>(tools: impl Iterator<Item = &'a Tool>) -> HashSet<&'a str> {
     tools.filter(|tool| tool.server.is_none() && tool.name.contains(BETWEEN)).map(|tool| tool.name.as_str()).collect()
 }
 
-/// The name of a tool on the wire beside those.
+/// Returns the name of a tool in requests, different from those names.
 pub(crate) fn name_beside(taken: &HashSet<&str>, tool: &Tool) -> String {
     let server = tool.server.as_deref();
     let name = wire_name(server, &tool.name);

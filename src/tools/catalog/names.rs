@@ -1,7 +1,7 @@
-//! Tools whose names a model wrote otherwise than the catalog has them.
+//! Matches tools' names that a model wrote differently from the catalog.
 //!
-//! Only what says the same is matched, never what is merely alike: a name with
-//! other separators, in other case, or behind a namespace.
+//! Only equivalent names match, never names that are merely similar: a name with other separators, in another case, or
+//! after a namespace.
 
 use crate::tools::wire_name::{may_be_hashed, wire_name};
 use crate::tools::{ACCESS_RESOURCE, Tool};
@@ -14,16 +14,16 @@ use super::{Catalog, Found, NotFound};
 /// (`mcp__SERVER__TOOL`, docs.anthropic.com), and the same in the singular or for any tool.
 const NAMESPACES: &[&str] = &["functions", "function", "tools", "tool", "mcp", "default_api"];
 
-/// Words that make another deed of the name behind them, so that they are no namespace.
+/// Words that change the meaning of the name after them, so that they are not a namespace.
 const TURNING: &[&str] =
     &["undo", "un", "re", "pre", "no", "not", "dont", "never", "cancel", "revert", "stop", "dry_run"];
 
-/// Whether a tool is meant by a written name: the length of the namespace before it.
+/// Returns the length of the namespace before the tool's name if a written name means this tool.
 type Rule = fn(&Catalog, &Tool, &str) -> Option<usize>;
 
 /// The rules in their order: the first that fits any tool decides.
 const RULES: [Rule; 5] = [
-    // One that holds the server and tool that it stands for is found by the rules below as well.
+    // A name that is the server's and the tool's own name is matched by the rules below as well.
     |_, tool, name| (may_be_hashed(name) && wire_name(tool.server.as_deref(), &tool.name) == name).then_some(0),
     |_, tool, name| same(&tool.name, name).then_some(0),
     |_, tool, name| same_in_any_case(&tool.name, name).then_some(0),
@@ -32,38 +32,37 @@ const RULES: [Rule; 5] = [
 ];
 
 impl Catalog {
-    /// The tool that a model means by a name: as [`find`](Catalog::find); else,
-    /// on the named server if it is known,
+    /// Finds the tool that a model means by a name: as [`find`](Catalog::find); otherwise, on the named server if it is
+    /// known,
     ///
-    /// 1. the one tool whose name is the same with `.`, `-` and `_` taken as equal,
-    ///    then also in another case;
-    /// 2. the one tool whose name stands behind a namespace: its server's name
-    ///    (`weather.get_forecast`) or a common one (`functions.get_forecast`), the longest such name first;
-    /// 3. the one tool whose own name has a namespace that was left out.
+    /// 1. the only tool whose name is the same if `.`, `-` and `_` count as equal, then also in another case;
+    /// 2. the only tool whose name follows a namespace: its server's name (`weather.get_forecast`) or a common one
+    ///    (`functions.get_forecast`), the longest such name first;
+    /// 3. the only tool whose own name has a namespace that was left out.
     ///
-    /// Before all of these stands the name that a request with tools offers
-    /// ([`wire_name`](crate::wire::wire_name)), where that ends in a hash.
+    /// A name with a hash at its end, as a request with tools offers it ([`wire_name`](crate::wire::wire_name)), is
+    /// matched before all of these.
     ///
-    /// A word before a name that is neither its server's nor a common namespace makes another name of it:
+    /// A word before a name that is neither its server's nor a common namespace makes it another name:
     /// `preview_delete_file` does not mean `delete_file`, nor does `github.delete` mean `delete`. A server that is
-    /// named in the namespace and does not have the tool is not replaced.
+    /// named in the namespace and does not have the tool is not replaced by another.
     ///
     /// # Errors
-    /// [`NotFound`] with all tools that the name fits alike, or the nearest names.
+    /// [`NotFound`] with all tools that the name matches equally well, or the nearest names.
     pub fn resolve(&self, server: Option<&str>, name: &str) -> Result<Found<'_>, NotFound> {
         let exact = self.find(server, name);
         if exact.is_ok() || self.knows(name) || name == ACCESS_RESOURCE {
             return exact;
         }
         let found = self.alike(server, name, exact);
-        // The number may be a part of the tool's name.
+        // The number may belong to the tool's name, so the whole name is tried first.
         match numbered(name).filter(|_| found.is_err()).map(|name| self.resolve(server, name)) {
             Some(Ok(numbered)) => Ok(Found { name_matched: true, ..numbered }),
             _ => found,
         }
     }
 
-    /// The tool whose name is `name` but for case, separators and namespaces; `exact` where there is none.
+    /// Returns the only tool whose name is `name` except for case, separators and namespaces; `exact` if there is none.
     fn alike<'c>(
         &'c self,
         server: Option<&str>,
@@ -75,7 +74,7 @@ impl Catalog {
         for rule in RULES {
             let fits: Vec<_> =
                 self.tools().filter(in_scope).filter_map(|tool| Some((rule(self, tool, name)?, tool))).collect();
-            // The longest name is the one with the shortest namespace.
+            // The longest matching name is the one with the shortest namespace.
             let Some(shortest) = fits.iter().map(|(length, _)| *length).min() else { continue };
             let best: Vec<_> = fits.into_iter().filter(|(length, _)| *length == shortest).map(|(_, t)| t).collect();
             return match best.as_slice() {
@@ -94,7 +93,7 @@ impl Catalog {
         exact
     }
 
-    /// Length of the namespace before the tool's name in `written`, with what separates them.
+    /// Returns the length of the namespace and separators before the tool's name in `written`.
     fn namespace_before(&self, tool: &Tool, written: &str) -> Option<usize> {
         let at = written.len().checked_sub(tool.name.len()).filter(|at| written.is_char_boundary(*at))?;
         let (before, name) = written.split_at(at);
@@ -102,7 +101,7 @@ impl Catalog {
             return None;
         }
         if names_server(tool, before) {
-            // What stands before the server's name does not matter.
+            // The text before the server's name does not matter.
             return separated(before).map(|_| at);
         }
         let (namespace, _) = separated(before)?;
@@ -111,7 +110,7 @@ impl Catalog {
     }
 }
 
-/// Whether the tool's own name is `written` behind a namespace that was left out.
+/// Matches a tool whose own name is `written` after a namespace, which the model left out.
 fn left_out(tool: &Tool, written: &str) -> Option<usize> {
     let at = tool.name.len().checked_sub(written.len()).filter(|at| tool.name.is_char_boundary(*at))?;
     let (before, name) = tool.name.split_at(at);
@@ -119,44 +118,46 @@ fn left_out(tool: &Tool, written: &str) -> Option<usize> {
     (names_server(tool, before) || is_spelt_out(namespace, written)).then_some(0)
 }
 
-/// Returns `true` if what is before a name, up to its separator, is a namespace. Any other word is a part of the
-/// name, which is another tool's then: `preview_delete_file`, `undo.delete`, `github.delete`.
+/// Returns `true` if the text before a name, up to its separator, is a namespace. Any other word belongs to the name,
+/// which is then another tool's: `preview_delete_file`, `undo.delete`, `github.delete`.
 fn is_namespace(namespace: &str) -> bool {
     NAMESPACES.iter().any(|known| same_in_any_case(namespace, known))
 }
 
-/// Whether the name is of several words, and what stands before it makes no other deed of it.
+/// Returns `true` if the name has several words and the text before it does not change its meaning.
 fn is_spelt_out(namespace: &str, name: &str) -> bool {
     let turning = TURNING.iter().any(|word| same_in_any_case(namespace, word));
     name.contains(['.', '-', '_']) && !turning
 }
 
-/// A name behind the namespace of Kimi's identifiers, without the number of the call that stands
-/// behind it there: `functions.search:2`, and what servers make of it that take fewer characters,
-/// `functions_search_2` (huggingface.co/moonshotai/Kimi-K2-Instruct, docs/tool_call_guidance.md).
+/// Removes the number of the call from a name in the form of Kimi's identifiers: `functions.search:2`, and
+/// `functions_search_2`, which servers write that allow fewer characters (huggingface.co/moonshotai/Kimi-K2-Instruct,
+/// docs/tool_call_guidance.md).
 fn numbered(name: &str) -> Option<&str> {
     let behind = name.strip_prefix("functions").filter(|name| name.starts_with(['.', '_', ':', '-']))?;
     let digits = behind.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = behind.len() - digits.len();
+    // Kimi's identifiers have a name, a separator and a number after the namespace.
     (number > 0 && digits.len() > 2 && digits.ends_with(['_', ':', '-'])).then(|| &name[..name.len() - number - 1])
 }
 
-/// Whether `before` ends in the name of the tool's server and a separator.
+/// Returns `true` if `before` ends in the name of the tool's server and a separator.
 fn names_server(tool: &Tool, before: &str) -> bool {
     let parts = tool.server.as_deref().zip(separated(before));
     parts.is_some_and(|(server, (namespace, _))| ends_in(namespace, server))
 }
 
-/// Whether a namespace is `server`, or ends in it behind a separator.
+/// Returns `true` if a namespace is `server`, or ends in it after a separator.
 fn ends_in(namespace: &str, server: &str) -> bool {
     let Some(at) = namespace.len().checked_sub(server.len()).filter(|at| namespace.is_char_boundary(*at)) else {
         return false;
     };
     let (before, name) = namespace.split_at(at);
+    // The server's name must be a whole word of the namespace.
     !server.is_empty() && same_in_any_case(name, server) && (before.is_empty() || before.ends_with(is_separator))
 }
 
-/// A namespace and the separators behind it, if there are both.
+/// Splits a namespace and the separators after it, if there are both.
 fn separated(before: &str) -> Option<(&str, &str)> {
     let namespace = before.trim_end_matches(is_separator);
     let separator = &before[namespace.len()..];
@@ -167,7 +168,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, '.' | '-' | '_' | '/' | ':')
 }
 
-/// Whether two names are the same with `.`, `-` and `_` taken as equal.
+/// Returns `true` if two names are the same when `.`, `-`, `_` and spaces count as equal.
 fn same(a: &str, b: &str) -> bool {
     let folded = |c: char| if matches!(c, '.' | '-' | ' ') { '_' } else { c };
     a.len() == b.len() && a.chars().map(folded).eq(b.chars().map(folded))

@@ -1,26 +1,26 @@
-//! What the arguments of a call must hold for a pattern to speak of it.
+//! Conditions on the arguments of a call, which a pattern may end with.
 //!
 //! ```text
 //! files.write_file(path=/home/kim/notes)   the argument `path` is this folder, or is inside it
 //! web.fetch(url=example.org)               the argument `url` is a URL of this host
-//! web.fetch(url=*.example.org)             the same of a host below it
-//! mail.send(to=kim@example.org, cc=)       each of several; an argument without a value is not there
+//! web.fetch(url=*.example.org)             the argument `url` is a URL of a host below this one
+//! mail.send(to=kim@example.org, cc=)       several conditions; `cc=` requires that `cc` is absent or null
 //! ```
 //!
-//! Paths are compared as they are written: a link inside a folder may lead out of it.
+//! Paths are compared as text: a symbolic link inside a folder may point outside it.
 
 use serde_json::{Map, Value};
 
-/// How a condition stands to the arguments of a call.
+/// The result of comparing a condition with the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Held {
     No,
-    /// The argument cannot be compared: a relative path, a URL with a user, no text.
+    /// The argument cannot be compared, such as a relative path, a URL with a user, or a value that is not text.
     Unknown,
     Yes,
 }
 
-/// Parts a pattern into its names and its conditions, with the brackets: `("", "")` of none.
+/// Splits a pattern into its names and its conditions, which keep their brackets and are empty if it has none.
 pub(super) fn part(text: &str) -> (&str, &str) {
     let is_open = |at: &usize| text[..*at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0;
     let open = text.match_indices('(').map(|(at, _)| at).find(is_open);
@@ -30,7 +30,7 @@ pub(super) fn part(text: &str) -> (&str, &str) {
     }
 }
 
-/// Compares conditions with the arguments of a call: as the weakest of them.
+/// Compares conditions with the arguments of a call, and returns the lowest of the results.
 pub(super) fn held(conditions: &str, arguments: &Map<String, Value>) -> Held {
     let inside = conditions.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or_default();
     let each = inside.split(',').filter_map(|one| one.split_once('='));
@@ -64,11 +64,11 @@ fn path_lies_in(text: &str, limit: &str) -> Held {
     if begins(|one, other| one == other) {
         return Held::Yes;
     }
-    // The same on a file system that does not tell capitals apart.
+    // They may be the same path on a file system that ignores case.
     if begins(|one, other| one.to_lowercase() == other.to_lowercase()) { Held::Unknown } else { Held::No }
 }
 
-/// The parts of an absolute path without `.` and `..`.
+/// Returns the parts of an absolute path after `.` and `..` are resolved.
 fn parts(path: &str) -> Option<Vec<&str>> {
     if !is_path(path) || path.contains('\0') {
         return None;
@@ -84,7 +84,7 @@ fn parts(path: &str) -> Option<Vec<&str>> {
     Some(parts)
 }
 
-/// Compares a URL with a host, and any other text with one.
+/// Compares the host of a URL with `limit`, or any other text with it.
 fn text_lies_in(text: &str, limit: &str) -> Held {
     let Some(host) = host(text) else {
         return if text == limit { Held::Yes } else { Held::Unknown };
@@ -97,7 +97,7 @@ fn text_lies_in(text: &str, limit: &str) -> Held {
     if is_in { Held::Yes } else { Held::No }
 }
 
-/// The host of a URL that is written plainly; `None` where readers of URLs may differ about it.
+/// Returns the host of a simple HTTP URL; `None` if URL parsers might disagree about the host.
 fn host(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

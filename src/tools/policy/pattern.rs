@@ -1,4 +1,4 @@
-//! A pattern's text to what it says of server and tool.
+//! Parses a pattern into its parts for server and tool.
 //!
 //! ```text
 //! read_file          a bare name: of which server, the catalog must say
@@ -7,8 +7,8 @@
 //! math.\*            server math, the tool whose name is a star
 //! ```
 //!
-//! A cut pattern is matched part by part: `ev.*` says nothing of a tool whose own name is
-//! `ev.show`, which another server may have chosen for just that.
+//! A split pattern is matched part by part: `ev.*` does not match a tool whose own name is `ev.show`, a name that
+//! another server may have chosen on purpose.
 
 /// One element of a glob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ enum Piece {
     Any,
     /// `?`: one character.
     One,
-    /// `/` or `.`, which may part the server from the tool.
+    /// `/` or `.`, which may separate the server from the tool.
     Cut(char),
     Literal(char),
 }
@@ -35,11 +35,11 @@ impl Piece {
 /// Characters that a backslash before them makes literal.
 const ESCAPED: &[char] = &['*', '?', '.', '/', '\\', '('];
 
-/// A pattern that was read.
+/// A parsed pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pieces: Vec<Piece>,
-    /// Where the cut stands, if there is one.
+    /// Index of the piece that separates server and tool, if there is one.
     cut: Option<usize>,
 }
 
@@ -64,18 +64,18 @@ impl Pattern {
         Pattern { pieces, cut }
     }
 
-    /// Whether it stands for one name alone.
+    /// Returns `true` if it matches exactly one name.
     pub(super) fn is_exact(&self) -> bool {
         !self.pieces.iter().any(|piece| matches!(piece, Piece::Any | Piece::One))
     }
 
-    /// The name that it stands for, where it names one and no server.
+    /// Returns the name that it matches, if it is exact and has no server.
     pub(super) fn bare_name(&self) -> Option<String> {
         (self.cut.is_none() && self.is_exact()).then(|| spelled(&self.pieces))
     }
 
-    /// Whether it speaks of this tool: of a server part by part, or by a bare pattern of the
-    /// tool alone. A tool without a server has one name, which may hold a dot or a slash.
+    /// Returns `true` if it matches this tool: server and tool part by part, or a bare pattern the tool alone. A tool
+    /// without a server has a single name, which may contain a dot or a slash.
     pub(super) fn matches(&self, server: Option<&str>, tool: &str) -> bool {
         match (self.cut, server) {
             (Some(at), Some(server)) => glob(&self.pieces[..at], server) && glob(&self.pieces[at + 1..], tool),
@@ -84,14 +84,14 @@ impl Pattern {
         }
     }
 
-    /// Whether it can be read so that it speaks of this tool, wherever it is cut.
+    /// Returns `true` if it matches this tool under some reading, wherever it is split.
     pub(super) fn may_match(&self, server: Option<&str>, tool: &str) -> bool {
         let joined = |sign: char| server.is_some_and(|server| glob(&self.pieces, &format!("{server}{sign}{tool}")));
         self.matches(server, tool) || glob(&self.pieces, tool) || joined('.') || joined('/')
     }
 
-    /// Server and tool for each dot at which an exact pattern without a slash can be cut;
-    /// the tool's part as a pattern.
+    /// Returns server and tool for each dot at which an exact pattern without a slash can be split; the tool's part is
+    /// a pattern.
     pub(super) fn readings(&self) -> Vec<(String, String)> {
         let has_slash = self.pieces.contains(&Piece::Cut('/'));
         let dots = self.pieces.iter().enumerate().filter(|(_, piece)| **piece == Piece::Cut('.'));
@@ -102,18 +102,18 @@ impl Pattern {
     }
 }
 
-/// The pattern that means this server's tool alone.
+/// Returns the pattern that matches this server's tool alone.
 pub(super) fn exactly(server: &str, tool: &str) -> String {
-    // The first slash is the cut, so neither a dot nor a later slash says anything.
+    // The first slash is the separator, so dots and later slashes are literal.
     format!("{}/{}", server_part(server), escaped(tool, &['*', '?', '\\', '(']))
 }
 
-/// A server's name as it stands in front of the slash.
+/// Escapes a server's name for the part before the slash.
 pub(super) fn server_part(name: &str) -> String {
     escaped(name, &['*', '?', '\\', '/', '('])
 }
 
-/// The bare pattern that means this name.
+/// Returns the bare pattern that matches this name.
 pub(super) fn bare(name: &str) -> String {
     escaped(name, ESCAPED)
 }
@@ -129,7 +129,7 @@ fn escaped(name: &str, signs: &[char]) -> String {
     text
 }
 
-/// The characters of pieces without a wildcard.
+/// Returns the characters of pieces without wildcards.
 fn spelled(pieces: &[Piece]) -> String {
     let literal = |piece: &Piece| match piece {
         Piece::Cut(c) | Piece::Literal(c) => Some(*c),
@@ -138,7 +138,7 @@ fn spelled(pieces: &[Piece]) -> String {
     pieces.iter().filter_map(literal).collect()
 }
 
-/// The pieces as they are written in a pattern.
+/// Writes the pieces as a pattern.
 fn written(pieces: &[Piece]) -> String {
     let one = |piece: &Piece| match piece {
         Piece::Any => "*".to_owned(),
@@ -149,11 +149,11 @@ fn written(pieces: &[Piece]) -> String {
     pieces.iter().map(one).collect()
 }
 
-/// Whether a glob matches the whole text.
+/// Returns `true` if a glob matches the whole text.
 fn glob(pattern: &[Piece], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
-    // Where the last star stands, and how much of the text it has taken.
+    // The index of the last star, and the end of the text that it has consumed.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

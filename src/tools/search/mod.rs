@@ -1,11 +1,10 @@
-//! Tools by a question: those of a catalog that are likeliest meant, best first.
+//! Finds the tools of a catalog that a question most likely means, best first.
 //!
-//! BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) over the words of
-//! names, descriptions and parameters. What people say is seldom what a tool is called: words are
-//! stemmed, those that are alike in tools' names count for one another, and a value such as a path
-//! or an address counts as what it is. Texts without spaces between words, such as Chinese, count
-//! by pairs of characters. Nothing is learned and nothing asked for: the same catalog and question
-//! give the same tools.
+//! The ranking is BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) over the words of names,
+//! descriptions and parameters. People seldom use the exact name of a tool: words are stemmed, words that are synonyms
+//! in tools' names count for one another, and a value such as a path or an address counts as its kind. Texts without
+//! spaces between words, such as Chinese, count by pairs of characters. Nothing is learned and no model is asked: the
+//! same catalog and question give the same tools.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -16,39 +15,38 @@ mod words;
 
 use words::{Asked, asked, changing, lines, terms};
 
-/// How soon a word that stands there again adds nothing, and how much a long text counts less;
-/// the usual values.
+/// BM25's `k1`, the saturation of repeated words, and `b`, the penalty for long texts, with their usual values.
 const SATURATION: f32 = 1.2;
 const LENGTH: f32 = 0.75;
 
-/// How often a word counts by where it stands.
+/// Weight of a word by its place.
 const IN_NAME: f32 = 2.0;
 const IN_SERVER: f32 = 1.5;
 const IN_DESCRIPTION: f32 = 1.0;
-/// Behind the first sentence.
+/// Weight after the first sentence.
 const FURTHER_ON: f32 = 0.4;
 const IN_PARAMETER: f32 = 0.7;
 
-/// What a word counts that is only alike, or says only what a value is.
+/// Weight of a synonym, and of the kind of a value.
 const ALIKE: f32 = 0.7;
 
-/// What a tool counts that changes something, where the question does not say so.
+/// Factor for a tool that changes something, if the question does not ask for that.
 const CHANGES: f32 = 0.7;
 
-/// Tools that one question lists at most.
+/// Limit on the tools that are listed for one question.
 pub(crate) const LIKELIEST: usize = 8;
 
-/// Tools that a search by the model gives.
+/// Limit on the tools that a search by the model returns.
 pub(crate) const FOUND: usize = 5;
 
-/// Characters at either end of what was said that are looked at: a person pastes between.
+/// Characters at either end of a message that are searched: the middle of a long one is usually pasted.
 const ENDS: usize = 1_000;
 
-/// What was said in a conversation, as far as it tells which tools are meant.
+/// An item of a conversation that indicates which tools are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Said<'a> {
-    /// By the person.
+    /// A message of the user.
     Question(&'a str),
     /// A tool was called.
     Called {
@@ -57,22 +55,22 @@ pub enum Said<'a> {
         /// Its name.
         tool: &'a str,
     },
-    /// By the model, of a tool that a request is to carry: it called the built-in tool that finds others.
+    /// A search by the model, through the built-in tool that finds tools.
     Searched(&'a str),
 }
 
-/// An index over the tools of a catalog that are offered.
+/// An index over the offered tools of a catalog.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     words: BTreeMap<String, Postings>,
-    /// Of words that are alike, by their line in the table.
+    /// Postings of groups of synonyms, by their line in the table.
     alike: HashMap<u32, Postings>,
     lines: HashMap<String, Vec<u32>>,
-    /// Of each tool the verb, if it changes something.
+    /// The verb of each tool if the tool changes something, otherwise `None`.
     changing: Vec<Option<String>>,
 }
 
-/// The tools in which a word stands, by their place, and what it counts there.
+/// The tools that contain a word, by index, with the word's weight in each.
 #[derive(Debug, Clone, Default)]
 struct Postings {
     rarity: f32,
@@ -80,7 +78,7 @@ struct Postings {
 }
 
 impl Search {
-    /// An index over these tools.
+    /// Creates an index over these tools.
     pub(super) fn over<'t>(tools: impl Iterator<Item = &'t Tool> + Clone) -> Self {
         let mut search = Search::default();
         for (word, line) in lines() {
@@ -111,8 +109,8 @@ impl Search {
         search
     }
 
-    /// The places of the likeliest tools among those that the index is of, at most
-    /// so many, the best first; of equal ones the earlier. None of them has no word of the question.
+    /// Returns the indices of the likeliest tools for a question, at most `most`, the best first; of equal ones the
+    /// earlier. A tool without any word of the question is never returned.
     ///
     /// ```
     /// use toolgraft::tools::Search;
@@ -151,8 +149,8 @@ impl Search {
         found
     }
 
-    /// The places of the tools that a conversation means, in the order in which they came up; see
-    /// [`Catalog::meant`](super::Catalog::meant). `place_of` knows a tool's place by server and name.
+    /// Returns the indices of the tools that a conversation suggests, in the order in which they came up; see
+    /// [`Catalog::meant`](super::Catalog::meant). `place_of` returns a tool's index by server and name.
     pub(super) fn meant(
         &self,
         said: &[Said<'_>],
@@ -173,9 +171,9 @@ impl Search {
         places
     }
 
-    /// The words that are looked for, and the lines of those that are alike, with what each counts.
+    /// Returns the words to search for and the lines of their synonyms, each with its weight.
     fn wanted<'s>(&'s self, said: &'s Asked) -> (HashMap<&'s str, f32>, HashMap<u32, f32>) {
-        // "Magic UI" is `magicuidesign` there.
+        // "Magic UI" finds the indexed word `magicuidesign`.
         let begun = |joined: &'s String| {
             let (word, _) = self.words.range::<String, _>(joined..).next()?;
             word.starts_with(joined).then_some(word.as_str())
@@ -193,7 +191,7 @@ impl Search {
                 let known = alike.entry(*line).or_default();
                 *known = known.max(ALIKE * *weight);
             }
-            // Which of the words that are alike was taken says little.
+            // The choice among synonyms says little, so a rare word weighs no more than its group.
             let least = lines.iter().filter_map(|line| self.alike.get(line)).map(|postings| postings.rarity);
             if let Some(own) = self.words.get(*word) {
                 *weight = weight.min(least.fold(f32::INFINITY, f32::min) / own.rarity);
@@ -204,7 +202,7 @@ impl Search {
 }
 
 impl Postings {
-    /// Counts a word the more, the fewer of all tools have it.
+    /// Weighs a word more the fewer tools have it: the inverse document frequency of BM25.
     #[expect(clippy::cast_precision_loss, reason = "a count of tools")]
     fn weigh(&mut self, all: usize) {
         let holding = self.tools.len() as f32;
@@ -213,7 +211,7 @@ impl Postings {
     }
 }
 
-/// The words of a tool, and what each counts.
+/// Returns the words of a tool with their weights.
 fn weighted(tool: &Tool) -> HashMap<String, f32> {
     let mut found = HashMap::new();
     let mut add = |text: &str, weight: f32| {
@@ -237,7 +235,7 @@ fn weighted(tool: &Tool) -> HashMap<String, f32> {
     found
 }
 
-/// A text without what stands between its ends.
+/// Returns a text without the middle if it is long.
 fn ends_of(text: &str) -> Cow<'_, str> {
     let Some((end, _)) = text.char_indices().nth(2 * ENDS) else { return Cow::Borrowed(text) };
     let (head, _) = text.char_indices().nth(ENDS).unwrap_or((end, ' '));
@@ -245,10 +243,12 @@ fn ends_of(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{} {}", &text[..head], &text[tail.max(head)..]))
 }
 
-/// A description's first sentence, and what stands behind it.
+/// Splits a description after its first sentence.
 fn first_sentence(text: &str) -> (&str, &str) {
     let mut before = ' ';
     for (at, c) in text.char_indices() {
+        // A full stop ends a sentence only before white space; an ideographic one ends it anywhere, and so does an
+        // empty line.
         let ends = matches!(before, '。' | '！' | '？')
             || (matches!(before, '.' | '!' | '?') && c.is_whitespace())
             || (before == '\n' && c == '\n');

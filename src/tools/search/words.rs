@@ -1,7 +1,7 @@
-//! What a text says as words that can be compared: split, folded, stemmed, and with the kind of
-//! what is no word. `/tmp/plan.docx` says that a file is meant, and a Word document.
+//! Splits a text into comparable words: folded, stemmed, and with the kind of each value that is not a word.
+//! `/tmp/plan.docx` indicates a file, and a Word document.
 
-/// Words that say nothing of what is wanted.
+/// Words that do not indicate what is wanted.
 const STOP: &[&str] = &[
     "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been",
     "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "done",
@@ -15,11 +15,11 @@ const STOP: &[&str] = &[
     "you", "your",
 ];
 
-/// Words of one line stand for one another in what tools are called and what people say: the
-/// verbs of records and files, what programs are made of, and everyday things.
+/// Words on one line are synonyms in tools' names and people's questions: the verbs of records and files, terms of
+/// software, and everyday things.
 const ALIKE: &str = include_str!("alike.txt");
 
-/// What the end of a file's name says of the file.
+/// Words for the kind of a file, by the ending of its name.
 const ENDINGS: &[(&[&str], &str)] = &[
     (&["doc", "docx"], "word document"),
     (&["xls", "xlsx"], "excel spreadsheet"),
@@ -40,7 +40,7 @@ const ENDINGS: &[(&[&str], &str)] = &[
     (&["txt", "log", "py", "rs", "js", "ts", "go", "java", "c", "h", "cpp", "sh", "yaml", "yml", "toml", "ini"], ""),
 ];
 
-/// Words that begin a question for something that is.
+/// Words that begin a question for information.
 const QUESTIONS: &[&str] = &[
     "what", "which", "who", "whose", "where", "when", "why", "how", "is", "are", "am", "was", "were", "do", "does",
     "did", "has", "have",
@@ -53,34 +53,33 @@ const CHANGING: &[&str] = &[
     "deploy", "merge", "push", "drop", "pause", "resume",
 ];
 
-/// Letters that two words have at least that are looked for as one.
+/// Fewest letters of two joined words that are searched for as one.
 const LEAST_JOINED: usize = 6;
 
-/// The lines of [`ALIKE`] by their stemmed words.
+/// Returns the stemmed words of [`ALIKE`] with their lines.
 pub(super) fn lines() -> impl Iterator<Item = (String, u32)> {
     (0_u32..).zip(ALIKE.lines()).flat_map(|(line, words)| words.split(' ').map(move |word| (stem(word), line)))
 }
 
-/// The verb of a tool that changes something, by its name without its server's.
+/// Returns the verb of a tool that changes something, from its name without the words of its server's.
 pub(super) fn changing(name: &str, server: &str) -> Option<String> {
     let of_server = split(server).0;
     let verb = split(name).0.into_iter().find(|word| !of_server.contains(word))?;
     CHANGING.contains(&verb.as_str()).then(|| stem(&verb))
 }
 
-/// What a question says.
+/// The parsed content of a question.
 pub(super) struct Asked {
     pub(super) words: Vec<String>,
-    /// Pairs of neighbours as one word: "Hacker News" is written `hackernews`.
+    /// Pairs of adjacent words as one word: "Hacker News" is written `hackernews`.
     pub(super) joined: Vec<String>,
-    /// What its values are (addresses, files, keys), and what stands in quotation marks or between
-    /// slashes.
+    /// Words for the kinds of its values (addresses, files, keys), and the words in quotation marks or between slashes.
     pub(super) values: Vec<String>,
-    /// It asks for something that is, and not for something to be done.
+    /// It asks for information, not for an action.
     pub(super) is_question: bool,
 }
 
-/// The words of a question.
+/// Parses a question.
 pub(super) fn asked(question: &str) -> Asked {
     let (mut rest, mut values) = (String::new(), Vec::new());
     for (n, part) in question.split(['"', '“', '”']).enumerate() {
@@ -107,8 +106,8 @@ pub(super) fn asked(question: &str) -> Asked {
     Asked { words: folded(words, pairs), joined, values, is_question }
 }
 
-/// The words of a text that say something: of `snake_case` and `camelCase` each part, of the
-/// latter the whole too, of scripts without spaces each pair of characters.
+/// Returns the significant words of a text: each part of `snake_case` and `camelCase`, of the latter the whole, too; in
+/// scripts without spaces each pair of characters.
 pub(super) fn terms(text: &str) -> Vec<String> {
     let (words, pairs) = split(text);
     folded(words, pairs)
@@ -119,7 +118,7 @@ fn folded(words: Vec<String>, pairs: Vec<String>) -> Vec<String> {
     words.into_iter().filter(says_something).map(|word| stem(&word)).chain(pairs).collect()
 }
 
-/// What a token is that is no word, in words.
+/// Returns words for the kind of a token that is not a word.
 fn kind(token: &str) -> Option<String> {
     let ending = |text: &str| {
         let (stem, end) = text.rsplit_once('.')?;
@@ -146,7 +145,7 @@ fn kind(token: &str) -> Option<String> {
     }
 }
 
-/// Whether a token is the key of an issue: `PROJ-12`.
+/// Returns `true` if a token is the key of an issue: `PROJ-12`.
 fn is_key(token: &str) -> bool {
     token.split_once('-').is_some_and(|(project, number)| {
         project.len() >= 2
@@ -156,13 +155,14 @@ fn is_key(token: &str) -> bool {
     })
 }
 
-/// The words of a text in small letters, and the pairs of characters of scripts without spaces.
+/// Returns the words of a text in lower case, and the pairs of characters of scripts without spaces.
 fn split(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut words, mut pairs) = (Vec::new(), Vec::new());
     let (mut word, mut whole, mut parts) = (String::new(), String::new(), 0);
     let mut before = ' ';
     for c in text.chars().chain([' ']) {
         let is_letter = c.is_alphanumeric() && !is_unspaced(c);
+        // A word ends at a separator and within `camelCase`.
         if !word.is_empty() && (!is_letter || (before.is_lowercase() && c.is_uppercase())) {
             words.push(std::mem::take(&mut word).to_lowercase());
             parts += 1;
@@ -184,17 +184,17 @@ fn split(text: &str) -> (Vec<String>, Vec<String>) {
     (words, pairs)
 }
 
-/// Whether a character is of a script that puts no spaces between words.
+/// Returns `true` if a character belongs to a script without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Ends of English words, and how many letters must stand before each.
+/// Endings of English words, with the fewest letters that must precede each.
 const ENDS: &[(&str, usize)] =
     &[("ation", 4), ("ing", 3), ("ed", 3), ("ion", 4), ("er", 4), ("or", 4), ("ment", 4), ("al", 4)];
 
-/// An English word without its ending, so that `changes`, `changed` and `changing` are one. Coarse:
-/// two words with one stem are seldom both meant.
+/// Returns an English word without its ending, so that `changes`, `changed` and `changing` are equal. The rules are
+/// coarse, as a question seldom contains two words with the same stem.
 fn stem(word: &str) -> String {
     if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return word.to_owned();
@@ -212,7 +212,7 @@ fn stem(word: &str) -> String {
     if let Some((end, _)) = end.filter(|(end, _)| has_vowel(&stem[..stem.len() - end.len()])) {
         stem.truncate(stem.len() - end.len());
         let bytes = stem.as_bytes();
-        // "running", but "calling" and "passing".
+        // "running" becomes "run", but "calling" and "passing" keep their double letter.
         if let [.., one, other] = bytes
             && one == other
             && bytes.len() > 3

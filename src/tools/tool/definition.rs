@@ -1,18 +1,18 @@
-//! What an approval of a tool was given for.
+//! The definition of a tool that an approval was given for.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Annotations, Tool};
 
-/// Most characters of a description that a change quotes.
+/// Limit on the characters of a description that a change quotes.
 const QUOTED: usize = 160;
 
-/// Characters of it before the first difference.
+/// Characters before the first difference that are quoted.
 const CONTEXT: usize = 40;
 
-/// What people and models are told of a tool, beside its name. Somebody who
-/// approves a tool approves this; a server that changes it later may mean something else.
+/// The content of a tool that users and models see, besides its name. An approval of a tool is an approval of this; if
+/// a server changes it later, the tool may do something else.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Definition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,14 +24,14 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// A tool's definition as it is now.
+    /// Returns a tool's current definition.
     pub fn of(tool: &Tool) -> Self {
         let Tool { description, input_schema, annotations, .. } = tool.clone();
         Definition { description, input_schema, annotations }
     }
 
-    /// What is different in a later definition, in words for people; empty where
-    /// nothing is. Quotes the server, which is not to be trusted.
+    /// Describes the differences of a later definition, for people; empty if there are none. The texts quote the
+    /// server, which is untrusted.
     pub fn changes(&self, now: &Definition) -> Vec<String> {
         let mut changes = Vec::new();
         if self.description != now.description {
@@ -43,7 +43,7 @@ impl Definition {
             let parameters = parameters(self.input_schema.as_ref(), now.input_schema.as_ref());
             changes.extend(if parameters.is_empty() { vec!["its schema is another".to_owned()] } else { parameters });
         }
-        // No annotations say as much as annotations without a word.
+        // Missing annotations are equal to annotations without any hint.
         let [before, now] = [self, now].map(|one| one.annotations.clone().unwrap_or_default());
         changes
             .extend((before != now).then(|| format!("its hints were {} and are now {}", hints(&before), hints(&now))));
@@ -66,7 +66,7 @@ fn hints(annotations: &Annotations) -> String {
     if said.is_empty() { "none".to_owned() } else { said.join(", ") }
 }
 
-/// Returns from which character on two texts are quoted, so that their first difference is in view.
+/// Returns the character from which two texts are quoted, so that their first difference is visible.
 fn first_difference(before: &str, now: &str) -> usize {
     let same = before.chars().zip(now.chars()).take_while(|(before, now)| before == now).count();
     if same < QUOTED / 2 { 0 } else { same - CONTEXT }

@@ -1,4 +1,4 @@
-//! A small, plausible argument object from a tool's schema, to show how it is called.
+//! Generates a small, plausible object of arguments from a tool's schema, as an example.
 
 use serde_json::{Map, Number, Value};
 
@@ -9,13 +9,13 @@ use crate::tools::schema::{Walk, list, properties, required, tuple, types};
 const MAX_DEPTH: usize = 5;
 
 impl Tool {
-    /// Arguments that the tool's schema accepts, as an example: the required
-    /// parameters, or the first parameter where none is required.
+    /// Returns arguments that the tool's schema accepts, as an example: the required parameters, or the first parameter
+    /// if none is required.
     ///
-    /// Values come from `const`, `examples`, `default` and `enum`, those of a text also from
-    /// its description ("such as EUR"), else from type, format and limits; a text that nothing says more of
-    /// is its parameter's name with a number, `city-1`, which nobody takes for a value of their own. They are a
-    /// sketch, not a promise: a schema may ask for more (a `pattern`, a condition) than is looked at.
+    /// Values come from `const`, `examples`, `default` and `enum`, those of a text also from its description ("such as
+    /// EUR"), otherwise from type, format and limits. A text without any of these is its parameter's name with a
+    /// number, `city-1`, which cannot be mistaken for a real value. The schema may still refuse the arguments: not
+    /// every rule (a `pattern`, a condition) is considered.
     pub fn example_arguments(&self) -> Map<String, Value> {
         let Some(root) = &self.input_schema else { return Map::new() };
         let sampler = Sampler { walk: Walk::new(root) };
@@ -30,9 +30,8 @@ impl Tool {
     }
 }
 
-/// A value that a schema accepts, as an example: of an object its required
-/// members, or all where none is required. A sketch, as
-/// [`example_arguments`](Tool::example_arguments) is.
+/// Returns a value that a schema accepts, as an example: an object with its required members, or with all if none is
+/// required. As with [`example_arguments`](Tool::example_arguments), the schema may still refuse it.
 #[cfg(feature = "validate")]
 pub(crate) fn example_value(root: &Value) -> Value {
     let sampler = Sampler { walk: Walk::new(root) };
@@ -103,7 +102,7 @@ impl Sampler<'_> {
     }
 }
 
-/// A value that the schema's author named.
+/// Returns a value that the schema's author wrote.
 fn given(schema: &Value) -> Option<Value> {
     let first = |key: &str| list(schema, key).next();
     let named = [first("examples"), schema.get("example"), schema.get("default"), first("enum")];
@@ -154,7 +153,7 @@ fn number(schema: &Value) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// Later elements of an array differ from the first.
+/// Changes a value for the n-th element of an array, so that later elements differ from the first.
 fn vary(value: Value, n: usize) -> Value {
     match value {
         _ if n == 0 => value,
@@ -164,9 +163,10 @@ fn vary(value: Value, n: usize) -> Value {
     }
 }
 
-/// The text with what the schema asks for beyond it.
+/// Adapts the text to the pattern and the lengths of the schema.
 fn fitted(mut text: String, schema: &Value) -> String {
     if let Some(Ok(pattern)) = schema.get("pattern").and_then(Value::as_str).map(regex::Regex::new)
+        // The text stays as it is if it matches the pattern, or if no prepared text does.
         && !pattern.is_match(&text)
         && let Some(fit) = PATTERN_TRIES.iter().find(|t| pattern.is_match(t))
     {
@@ -180,14 +180,14 @@ fn fitted(mut text: String, schema: &Value) -> String {
     text.chars().take(limit("maxLength").unwrap_or(usize::MAX)).collect()
 }
 
-/// Words of a description with an example behind them.
+/// Words of a description that introduce an example.
 const EXAMPLE_FOLLOWS: &[&str] = &["such as ", "e.g. ", "e.g., ", "for example ", "for example, ", "例如", "比如"];
 
-/// Longest example of a description, in characters.
+/// Longest example in a description, in characters.
 const MAX_DESCRIBED: usize = 40;
 
-/// The first value that a description names as an example: in quotation marks, or a word that
-/// only a value looks like. A model copies values, so these are better than any that suit the name.
+/// Returns the first value that a description gives as an example: text in quotation marks, or a word that can only be
+/// a value. A model copies values, so these are better than any that are generated from the name.
 fn described_value(description: &str) -> Option<&str> {
     let (at, words) = EXAMPLE_FOLLOWS.iter().filter_map(|words| Some((description.find(words)?, *words))).min()?;
     let rest = description[at + words.len()..].trim_start();
@@ -198,13 +198,13 @@ fn described_value(description: &str) -> Option<&str> {
     }
     let ends = |c: char| c.is_whitespace() || [',', ';', ')', '，', '；', '、', '）', '。'].contains(&c);
     let word = rest.split(ends).next()?.trim_end_matches(['.', ':', '!', '?']);
-    // "such as names" is no example.
+    // "such as names" is not an example.
     let is_value = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || ['/', '@', '_', ':'].contains(&c);
     let is_whole = !word.contains(['(', '[', '{', '<', '"', '\'', '`']);
     (is_whole && word.contains(is_value) && word.chars().count() <= MAX_DESCRIBED).then_some(word)
 }
 
-/// Texts that fit common patterns.
+/// Texts that match common patterns.
 const PATTERN_TRIES: &[&str] = &[
     "2025-06-01",
     "2025-06-01T09:30:00Z",

@@ -1,20 +1,19 @@
-//! What a tool does to the world, as it says itself or, where it says nothing, by its name.
+//! Classifies tools by their effect: by their annotations, or by their names if they have none.
 //!
-//! Names decide what is shown and what is proposed, never what may run: that is the policy's, which goes by what
-//! a tool says alone.
+//! Names only affect what is shown and proposed, never what may run: the policy decides that, by annotations alone.
 
 use super::Tool;
 
-/// Verbs of tools that take something away for good.
+/// Verbs of tools that destroy something.
 const DESTROYING: &[&str] =
     &["delete", "remove", "drop", "erase", "wipe", "purge", "destroy", "kill", "truncate", "uninstall", "reset"];
 
-/// Words with which the names of tools begin that tell something.
+/// First words in the names of tools that look something up.
 #[cfg(feature = "agent")]
 const LOOKING: &[&str] =
     &["list", "get", "find", "search", "read", "show", "query", "fetch", "look", "describe", "view"];
 
-/// Words with which the names of tools begin that change something.
+/// First words in the names of tools that change something.
 #[cfg(feature = "agent")]
 const CHANGING: &[&str] = &[
     "add", "append", "apply", "assign", "book", "buy", "cancel", "change", "close", "commit", "create", "edit",
@@ -31,32 +30,32 @@ fn is_of(words: &[&str], part: &str) -> bool {
     words.iter().any(|word| part.eq_ignore_ascii_case(word))
 }
 
-/// Whether the tool only reads, where it says so or not.
+/// Returns `true` if the tool is marked read-only, `false` if it is marked otherwise; `None` without that hint.
 #[cfg(feature = "agent")]
 fn says_it_reads(tool: &Tool) -> Option<bool> {
     let says = tool.annotations.as_ref().is_some_and(|hints| hints.read_only_hint.is_some());
     (says || tool.is_read_only()).then(|| tool.is_read_only())
 }
 
-/// Returns `true` if a call of the tool may destroy something, by its own word or its name.
+/// Returns `true` if a call of the tool may destroy something, by its annotations or its name.
 pub(crate) fn is_destructive(tool: &Tool) -> bool {
     let says = || tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true));
     !tool.is_read_only() && (says() || words(tool).any(|part| is_of(DESTROYING, part)))
 }
 
-/// Returns `true` if the tool looks something up, by its own word or its name.
+/// Returns `true` if the tool looks something up, by its annotations or its name.
 #[cfg(feature = "agent")]
 pub(crate) fn looks_up(tool: &Tool) -> bool {
     says_it_reads(tool).unwrap_or_else(|| words(tool).take(1).any(|part| is_of(LOOKING, part)))
 }
 
-/// Returns `true` if the tool's name says that it lists all there is.
+/// Returns `true` if the tool's name says that it lists items.
 #[cfg(feature = "agent")]
 pub(crate) fn lists(tool: &Tool) -> bool {
     words(tool).next().is_some_and(|part| part.eq_ignore_ascii_case("list"))
 }
 
-/// Returns `true` if the tool may change something, by its own word or its name.
+/// Returns `true` if the tool may change something, by its annotations or its name.
 #[cfg(feature = "agent")]
 pub(crate) fn may_change(tool: &Tool) -> bool {
     let is_named = || is_destructive(tool) || words(tool).take(1).any(|part| is_of(CHANGING, part));
