@@ -1,8 +1,8 @@
-//! A stored [`Conversation`] as a [`Recording`].
+//! Converts a stored [`Conversation`] into a [`Recording`].
 //!
-//! A conversation has what was said, called and answered, and the calls as the model wrote them.
-//! It has no prompt, no times and no tools that were not called. Of those that were called it
-//! shows the arguments, so the tools here take arguments of the kinds that they were given.
+//! A conversation has the messages, calls and outcomes, and the calls as the model wrote them. It has no prompt, no
+//! times and no tools that were not called. For a called tool it has the arguments, so the tools of the recording
+//! accept arguments of the types that they were given.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::message::{DeltaKind, FinishReason, Message, ReasoningCalls, Reasoning
 use crate::tools::{ACCESS_RESOURCE, Resource, Server, Tool};
 
 impl From<&Conversation> for Recording {
-    /// A round for each message of the model.
+    /// Creates a round for each message of the model.
     fn from(conversation: &Conversation) -> Self {
         let mut recording = Recording::default();
-        // The reasoning stands apart, and a call that counted though it stood there stands in the text.
+        // The reasoning is kept separately, and a call inside the reasoning that ran is in the text.
         recording.session.reasoning = Some(ReasoningMode::Off);
         recording.session.reasoning_calls = Some(ReasoningCalls::Ignore);
         let mut next = Round::default();
@@ -50,13 +50,13 @@ impl From<&Conversation> for Recording {
     }
 }
 
-/// A message as it was written.
+/// Adds a message as it was written.
 fn answer(message: &Assistant, round: &mut Round) {
     let mut text = String::new();
     for part in &message.parts {
         match part {
             Part::Text { text: said } => text.push_str(said),
-            // The reasoning stands apart.
+            // The reasoning is kept separately.
             Part::Marker { kind: MarkerKind::ThinkOpen | MarkerKind::ThinkClose, .. } => {}
             Part::Marker { text: marker, .. } => text.push_str(marker),
             Part::Call(call) => {
@@ -67,7 +67,7 @@ fn answer(message: &Assistant, round: &mut Round) {
             Part::Rejected { rejected, native, .. } => {
                 match native {
                     Some(native) => round.native_calls.push(native.clone()),
-                    // Their text stands where it was written.
+                    // Their text is part of the message's text already.
                     None if matches!(rejected.kind, RejectedKind::InReasoning | RejectedKind::NearCall) => {}
                     None => text.push_str(&rejected.raw),
                 }
@@ -86,7 +86,7 @@ fn index(round: &Round) -> u32 {
     u32::try_from(round.calls.len()).unwrap_or(u32::MAX)
 }
 
-/// The tools that were called.
+/// Returns the tools that were called.
 fn tools(conversation: &Conversation) -> Vec<Server> {
     let mut servers: BTreeMap<Option<String>, Called> = BTreeMap::new();
     for called in conversation.messages().flat_map(Assistant::calls) {
@@ -95,10 +95,10 @@ fn tools(conversation: &Conversation) -> Vec<Server> {
     servers.into_iter().map(|(name, called)| called.server(name)).collect()
 }
 
-/// What was called of a server.
+/// The calls of one server's tools.
 #[derive(Default)]
 struct Called {
-    /// For each tool the kinds of each argument.
+    /// The types of each argument, for each tool.
     tools: BTreeMap<String, BTreeMap<String, BTreeSet<&'static str>>>,
     resources: BTreeSet<String>,
 }
@@ -129,7 +129,7 @@ impl Called {
     }
 }
 
-/// The word of JSON Schema for a value's kind.
+/// Returns the name of a value's type in JSON Schema.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

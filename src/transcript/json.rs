@@ -1,10 +1,10 @@
-//! JSON helpers of the reader: positions, leniency about surrogates.
+//! JSON helpers of the reader: error positions, and tolerance of broken surrogates.
 
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// The `type` and the keys of an object, found without building its values.
+/// The `type` and the keys of an object, read without building its values.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     /// Text under `type`.
@@ -45,7 +45,7 @@ pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Er
     serde_json::from_str(text)
 }
 
-/// A serde error's words without the place, which is given in the file's terms.
+/// Returns the message of a serde error without its position, which is reported relative to the file.
 pub(super) fn words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -1,4 +1,4 @@
-//! Recordings as the rounds of a model that says them again.
+//! Converts recordings into the rounds of a model that replays them.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::Round;
 use crate::message::Delta;
 use crate::model::{self, Step};
 
-/// A round of a recording; its times become waits.
+/// Converts a round of a recording; its times become delays.
 impl From<&Round> for model::Round {
     fn from(recorded: &Round) -> Self {
         let mut last = 0;

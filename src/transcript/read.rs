@@ -1,4 +1,4 @@
-//! A recording's lines, read back.
+//! Reads the lines of a recording.
 
 use std::io::{self, BufRead};
 
@@ -10,15 +10,14 @@ use crate::event::{Call, Rejected};
 use crate::tools::Server;
 use crate::wire::mend_surrogates;
 
-/// Why a text cannot be read as a recording. Lines and columns count from 1,
-/// columns in bytes.
+/// The reason why a text cannot be read as a recording. Lines and columns count from 1, columns in bytes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The reader below failed.
+    /// The underlying reader failed.
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
-    /// There is no line.
+    /// The recording has no lines.
     #[error("the recording is empty")]
     Empty,
     /// The first line is not a `session` line.
@@ -26,10 +25,10 @@ pub enum ReadError {
     NoSession {
         /// Line.
         line: usize,
-        /// What stands there.
+        /// The content that was found instead.
         found: String,
     },
-    /// The format's version is not one that is read.
+    /// The format's version is not supported.
     #[error("line {line}: recordings of version {found} cannot be read here; readable: version {}", readable())]
     Version {
         /// Line.
@@ -50,19 +49,19 @@ pub enum ReadError {
         line: usize,
         /// Column of the first bad byte.
         column: usize,
-        /// The error behind it; it counts within the line.
+        /// The underlying error; its position is relative to the line.
         source: std::str::Utf8Error,
     },
-    /// A line is not the JSON that its type wants.
+    /// A line is not the JSON that its type requires.
     #[error("line {line}, column {column}: {message}")]
     Json {
         /// Line.
         line: usize,
         /// Column.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// The error behind it; it counts within the line.
+        /// The underlying error; its position is relative to the line.
         source: serde_json::Error,
     },
 }
@@ -99,14 +98,14 @@ pub fn parse(text: &str) -> Result<Recording, ReadError> {
 
 #[derive(Default)]
 struct Reader {
-    /// Lines so far.
+    /// Number of lines so far.
     line: usize,
-    /// Whether the `session` line came.
+    /// `true` once the `session` line was read.
     started: bool,
     recording: Recording,
 }
 
-/// Fields of each line type, `type` aside.
+/// Fields of each line type, without `type`.
 const FIELDS: &[(&str, &[&str])] = &[
     ("session", &["toolgraft", "title", "model", "profile", "dialect", "reasoning", "reasoning_calls"]),
     ("request", &["at", "model", "kept", "dropped", "temperature", "max_tokens", "stop", "native"]),
@@ -129,12 +128,12 @@ const FIELDS: &[(&str, &[&str])] = &[
 ];
 
 impl Reader {
-    /// Takes a line with its line break, if it has one.
+    /// Reads a line with its line break, if it has one.
     fn take(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         self.line += 1;
         let result = self.line(bytes);
         match result {
-            // Without its line break a line that makes no sense is one that breaks off.
+            // An invalid line without a line break was cut off.
             Err(ReadError::Utf8 { .. } | ReadError::Json { .. }) if self.started && !bytes.ends_with(b"\n") => {
                 self.recording.cut = Some(Cut { line: self.line, reason: CutReason::IncompleteLine });
                 Ok(())
@@ -208,7 +207,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A line of a known type other than `session`.
+    /// Reads a line of a known type other than `session`.
     fn body(&mut self, kind: &str, text: &str) -> Result<(), ReadError> {
         match kind {
             "request" => self.request().sent = Some(self.parse(text)?),
@@ -251,7 +250,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The round that a request's line belongs to: a new one once an answer began.
+    /// Returns the round that a request's line belongs to: a new one once an answer has begun.
     fn request(&mut self) -> &mut Round {
         if self.recording.rounds.last().is_some_and(|r| r.answered() || !r.calls.is_empty()) {
             self.next_round();
@@ -259,7 +258,7 @@ impl Reader {
         self.last()
     }
 
-    /// The round that an answer's line belongs to: a new one once the last answer ended.
+    /// Returns the round that an answer's line belongs to: a new one once the last answer has ended.
     fn answer(&mut self) -> &mut Round {
         if self.recording.rounds.last().is_some_and(|r| r.finish.is_some() || !r.calls.is_empty()) {
             self.next_round();

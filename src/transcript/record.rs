@@ -1,4 +1,4 @@
-//! A recording, written while a model and its agent work.
+//! Writes a recording while a model and its agent work.
 
 use std::io;
 use std::pin::Pin;
@@ -20,13 +20,12 @@ type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Writes a recording of one conversation as it happens, each line at once.
 ///
-/// A model's [stream](Recorder::stream) is recorded: what is sent, what
-/// comes and when, how it ends. What an agent makes of it comes by
-/// `Run::recorded`, or by the methods below. Clones write the same recording.
+/// A model's [stream](Recorder::stream) is recorded: the request, the events of the answer with their times, and its
+/// end. The agent's part is added by `Run::recorded`, or by the methods below. Clones write the same recording.
 ///
-/// A line that cannot be written disturbs nobody: the rest is left out, and
-/// [`error`](Recorder::error) says so. Secrets are hidden, even where a stream's
-/// pieces cut them.
+/// A line that cannot be written does not disturb the program: the following lines are left out, and
+/// [`error`](Recorder::error) returns the reason. Secrets are hidden, even if they are split between the pieces of a
+/// stream.
 #[derive(Clone)]
 pub struct Recorder {
     state: Arc<Mutex<RecorderState>>,
@@ -39,15 +38,15 @@ struct RecorderState {
     /// The messages of the last request.
     messages: Vec<Message>,
     catalog: Option<Catalog>,
-    /// Number of the answer that is written; pieces of an older one are left out.
+    /// Number of the answer that is being written; pieces of an older one are ignored.
     answer: u64,
     open: Option<OpenRound>,
-    /// Lines about the answer that must stand behind its end.
+    /// Lines about the answer that must follow its end.
     behind: Vec<AfterAnswer>,
     failed: Option<Arc<io::Error>>,
 }
 
-/// An answer that is not over.
+/// An answer that is not finished.
 struct OpenRound {
     sent: Instant,
     hiders: [(DeltaKind, Hider<u64>); 3],
@@ -60,13 +59,12 @@ enum AfterAnswer {
 }
 
 impl Recorder {
-    /// Begins a recording: the `session` line is written at once. `to` should
-    /// not be buffered, or a crash takes lines along.
+    /// Begins a recording and writes the `session` line at once. `to` should not be buffered, or a crash loses lines.
     pub fn new(to: impl io::Write + Send + 'static, session: &Session) -> Self {
         Recorder::with_secrets(to, session, Secrets::default())
     }
 
-    /// The same, without these secrets wherever they may stand.
+    /// As [`new`](Recorder::new), but hides these secrets everywhere.
     pub fn with_secrets(to: impl io::Write + Send + 'static, session: &Session, secrets: Secrets) -> Self {
         let to: Box<dyn io::Write + Send> = Box::new(to);
         let (writer, failed) = Writer::begin(to, session, secrets.clone());
@@ -84,43 +82,43 @@ impl Recorder {
         Recorder { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Records a request to a model and its answer, which is handed on.
+    /// Records a request to a model and the events of its answer, which are passed on.
     pub fn stream(&self, request: &Request, answer: Answer) -> Answer {
         let number = self.state().request(request);
         Watched { answer, recorder: self.clone(), number, over: false }.boxed()
     }
 
-    /// The tools on offer from here on; written where they are not those of before.
+    /// Records the tools on offer from here on, if they have changed.
     pub fn tools(&self, catalog: &Catalog) {
         self.state().tools(catalog);
     }
 
-    /// A call that was found in the answer; `index` counts from 0.
+    /// Records a call that was found in the answer; `index` counts from 0.
     pub fn call(&self, index: u32, id: Option<&str>, call: &Call) {
         self.state().found(index, id, Ok(call.clone()));
     }
 
-    /// A call in the answer that must not run.
+    /// Records a call in the answer that must not run.
     pub fn rejected(&self, index: u32, id: Option<&str>, rejected: &Rejected) {
         self.state().found(index, id, Err(rejected.clone()));
     }
 
-    /// What became of a call.
+    /// Records the outcome of a call.
     pub fn outcome(&self, id: &str, outcome: &Outcome) {
         let mut state = self.state();
         let outcome = RecordedOutcome { id: id.to_owned(), outcome: outcome.clone(), at: Some(state.now()) };
         state.behind(AfterAnswer::Outcome(Box::new(outcome)));
     }
 
-    /// Something that was said beside the answer and the outcomes; `kind` is a
-    /// word such as `correction`, `error` or `stopped`.
+    /// Records a message besides the answer and the outcomes; `kind` is a word such as `correction`, `error` or
+    /// `stopped`.
     pub fn notice(&self, kind: &str, text: &str) {
         let mut state = self.state();
         let notice = RecordedNotice { kind: kind.to_owned(), text: text.to_owned(), at: Some(state.now()) };
         state.behind(AfterAnswer::Notice(notice));
     }
 
-    /// Why the recording is incomplete: the first line that could not be written.
+    /// Returns the error of the first line that could not be written, if the recording is incomplete.
     pub fn error(&self) -> Option<Arc<io::Error>> {
         self.state().failed.clone()
     }
@@ -153,7 +151,7 @@ impl RecorderState {
         }
     }
 
-    /// Writes a request; the number of its answer.
+    /// Writes a request and returns the number of its answer.
     fn request(&mut self, request: &Request) -> u64 {
         self.finish(&FinishReason::Other("cancelled".to_owned()));
         let (kept, dropped) = common(&self.messages, &request.messages);
@@ -186,7 +184,7 @@ impl RecorderState {
         let ms = millis(open.sent);
         let mut ready = Vec::new();
         for (kind, hider) in &mut open.hiders {
-            // The channels are read one after the other; so are their pieces written.
+            // The channels are read one after the other, so their pieces are written in that order.
             let pieces = if *kind == delta.kind { hider.push(ms, delta.text.as_bytes()) } else { hider.rest() };
             let at = if *kind == delta.kind { ready.len() } else { 0 };
             ready.splice(at..at, pieces.into_iter().map(|piece| (*kind, piece)));
@@ -201,7 +199,7 @@ impl RecorderState {
         }
     }
 
-    /// What still waits of the open answer is written.
+    /// Writes the text of the open answer that is still held back.
     fn release(&mut self) {
         let Some(open) = &mut self.open else { return };
         let mut rest = Vec::new();
@@ -254,15 +252,15 @@ fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How many leading messages two requests share, and how many behind them are
-/// gone where the rest of the old one follows; `None` where it does not.
+/// Returns the number of leading messages that two requests share, and the number of old messages after them that were
+/// removed if the rest of the old request follows; `None` if it does not.
 fn common(old: &[Message], new: &[Message]) -> (usize, Option<usize>) {
     let kept = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old, new) = (&old[kept..], &new[kept..]);
     (kept, (1..old.len()).find(|gone| new.starts_with(&old[*gone..])))
 }
 
-/// An answer that is handed on and written.
+/// An answer that is recorded while it is passed on.
 struct Watched {
     answer: Answer,
     recorder: Recorder,
@@ -282,7 +280,7 @@ impl Watched {
             Some(Ok(ModelEvent::Call(call))) => state.native_call(call),
             Some(Ok(ModelEvent::ConstraintRefused(_) | ModelEvent::Unconstrained | ModelEvent::Tokens(_))) => {}
             Some(Ok(ModelEvent::Usage(usage))) => state.usage(*usage),
-            // Nothing that a replay could use.
+            // A replay does not need these.
             Some(Ok(ModelEvent::Fields(_) | ModelEvent::Progress(_))) => {}
             Some(Ok(ModelEvent::Finish(reason))) => {
                 state.finish(reason);
@@ -313,7 +311,7 @@ impl Stream for Watched {
     }
 }
 
-/// Whoever drops an answer has cancelled it.
+/// An answer that is dropped was cancelled.
 impl Drop for Watched {
     fn drop(&mut self) {
         let mut state = self.recorder.state();

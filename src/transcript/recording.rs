@@ -21,13 +21,13 @@ pub const READABLE: &[u64] = &[1];
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Recording {
-    /// What was set up.
+    /// The setup of the session.
     pub session: Session,
     /// Requests and answers, in order.
     pub rounds: Vec<Round>,
-    /// Where the recording was cut off; `None` for a whole one.
+    /// The place where the recording was cut off; `None` for a complete one.
     pub cut: Option<Cut>,
-    /// What was skipped or replaced while reading.
+    /// Notes about content that was skipped or replaced while reading.
     pub notes: Vec<Note>,
 }
 
@@ -37,7 +37,7 @@ setters!(
 );
 
 impl Recording {
-    /// The round that is written or answered last; a first one where there is none.
+    /// Returns the last round; creates a first one if there is none.
     pub(super) fn last_round(&mut self) -> &mut Round {
         if self.rounds.is_empty() {
             self.rounds.push(Round::default());
@@ -47,28 +47,27 @@ impl Recording {
     }
 }
 
-/// What was set up for a session. Absent fields were not recorded.
+/// The setup of a session. Absent fields were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Session {
-    /// What the recording shows, for people.
+    /// A title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The model's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Name of the profile that was in force.
+    /// Name of the profile in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Dialects that were read, as on the command line: `auto` or names joined by commas;
-    /// empty where none was.
+    /// Dialects that were parsed, as on the command line: `auto` or names joined by commas; empty if none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<DialectSet>,
-    /// Where reasoning starts.
+    /// The rule for the start of reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningMode>,
-    /// What became of calls in the reasoning.
+    /// The treatment of calls in the reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_calls: Option<ReasoningCalls>,
 }
@@ -85,25 +84,25 @@ setters!(
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Round {
-    /// How the request was sent; `None` where that was not recorded.
+    /// The parameters of the request; `None` if they were not recorded.
     pub sent: Option<Sent>,
-    /// The tools on offer from here on; `None` where they are those of the round before.
+    /// The tools on offer from here on; `None` if they are those of the previous round.
     pub tools: Option<Vec<Server>>,
-    /// Messages that were not part of the request before.
+    /// Messages that were not part of the previous request.
     pub messages: Vec<Message>,
     /// The answer, as it was streamed.
     pub deltas: Vec<TimedDelta>,
-    /// Calls that the endpoint itself reported, beside the text.
+    /// Calls that the endpoint reported in a field of their own.
     pub native_calls: Vec<NativeCall>,
-    /// What it cost, as the endpoint counts.
+    /// The usage as the endpoint reported it.
     pub usage: Option<Usage>,
-    /// How the answer ended; `None` where that was not recorded.
+    /// The end of the answer; `None` if it was not recorded.
     pub finish: Option<Finish>,
-    /// What was found in the answer, in order.
+    /// The calls in the answer, in order.
     pub calls: Vec<RecordedCall>,
-    /// What became of the calls.
+    /// The outcomes of the calls.
     pub outcomes: Vec<RecordedOutcome>,
-    /// What the person was told beside the answer, or the model beside the outcomes.
+    /// Messages to the user besides the answer, or to the model besides the outcomes.
     pub notices: Vec<RecordedNotice>,
 }
 
@@ -116,7 +115,7 @@ setters!(
     with_outcomes => outcomes: Vec<RecordedOutcome>, with_notices => notices: Vec<RecordedNotice>
 );
 
-/// How a request was sent. Absent fields were not recorded, or left to the endpoint.
+/// The parameters of a request. Absent fields were not recorded, or left to the endpoint.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -124,26 +123,26 @@ pub struct Sent {
     /// Milliseconds since the recording began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// The model, where it is not the session's.
+    /// The model, if it is not the session's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How many messages of the request before lead this one too; `None` for all.
+    /// Number of messages of the previous request that begin this one too; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
-    /// How many messages of the request before, behind the kept ones, are gone;
-    /// those behind them stay. `None` where none of them stays.
+    /// Number of messages of the previous request, after the kept ones, that were removed; the messages after them
+    /// stay. `None` if none of them stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<usize>,
     /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Most tokens of the answer.
+    /// Limit on the tokens of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Strings that were to end the answer.
+    /// Strings that end the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// Whether the tools went in a field of their own, and not in the prompt's text.
+    /// `true` if the tools were in a field of their own, not in the prompt's text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub native: bool,
 }
@@ -156,7 +155,7 @@ setters!(
     with_native => native: bool
 );
 
-/// A piece of an answer, and when it came.
+/// A piece of an answer with its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TimedDelta {
@@ -170,7 +169,7 @@ pub struct TimedDelta {
 }
 
 impl TimedDelta {
-    /// A piece of which the time was not recorded.
+    /// Creates a piece without a recorded time.
     pub fn new(kind: DeltaKind, text: impl Into<String>) -> Self {
         TimedDelta { kind, text: text.into(), ms: None }
     }
@@ -178,7 +177,7 @@ impl TimedDelta {
 
 setters!(TimedDelta, with_ms => ms: Option<u64>);
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finish {
@@ -190,7 +189,7 @@ pub struct Finish {
 }
 
 impl Finish {
-    /// An end of which the time was not recorded.
+    /// Creates an end without a recorded time.
     pub fn new(reason: FinishReason) -> Self {
         Finish { reason, ms: None }
     }
@@ -198,20 +197,20 @@ impl Finish {
 
 setters!(Finish, with_ms => ms: Option<u64>);
 
-/// What a parser found in an answer.
+/// A call that a parser found in an answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedCall {
     /// Index in the answer, from 0.
     pub index: u32,
-    /// Identifier in the conversation, where the call was answered.
+    /// Identifier in the conversation, if the call has an outcome.
     pub id: Option<String>,
-    /// The call, or why it must not run.
+    /// The call, or the reason why it must not run.
     pub result: Result<Call, Rejected>,
 }
 
 impl RecordedCall {
-    /// What was found in an answer at this place, from 0.
+    /// Creates a call with its index in the answer, from 0.
     pub fn new(index: u32, result: Result<Call, Rejected>) -> Self {
         RecordedCall { index, id: None, result }
     }
@@ -219,7 +218,7 @@ impl RecordedCall {
 
 setters!(RecordedCall, with_id => id: Option<String>);
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedOutcome {
@@ -227,13 +226,13 @@ pub struct RecordedOutcome {
     pub id: String,
     /// The outcome.
     pub outcome: Outcome,
-    /// When it was known, in milliseconds since the recording began.
+    /// Time of the outcome in milliseconds since the recording began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
 }
 
 impl RecordedOutcome {
-    /// The outcome of the call with this identifier.
+    /// Creates the outcome of the call with this identifier.
     pub fn new(id: impl Into<String>, outcome: Outcome) -> Self {
         RecordedOutcome { id: id.into(), outcome, at: None }
     }
@@ -241,21 +240,21 @@ impl RecordedOutcome {
 
 setters!(RecordedOutcome, with_at => at: Option<u64>);
 
-/// Something that was said beside the answer and the outcomes.
+/// A message besides the answer and the outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedNotice {
-    /// What it is about, in a word such as `correction`, `error` or `stopped`.
+    /// The kind, in a word such as `correction`, `error` or `stopped`.
     pub kind: String,
-    /// The words.
+    /// The text.
     pub text: String,
-    /// When, in milliseconds since the recording began.
+    /// Time in milliseconds since the recording began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
 }
 
 impl RecordedNotice {
-    /// Words of a kind.
+    /// Creates a message of a kind.
     pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
         RecordedNotice { kind: kind.into(), text: text.into(), at: None }
     }
@@ -263,21 +262,21 @@ impl RecordedNotice {
 
 setters!(RecordedNotice, with_at => at: Option<u64>);
 
-/// Where a recording was cut off.
+/// The place where a recording was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
     /// Line, from 1: the broken one, or the last.
     pub line: usize,
-    /// What is missing.
+    /// The part that is missing.
     pub reason: CutReason,
 }
 
-/// What is missing at a [`Cut`].
+/// The part that is missing at a [`Cut`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutReason {
-    /// The last line breaks off.
+    /// The last line is incomplete.
     IncompleteLine,
     /// The last answer has no `finish` line.
     NoFinish,
@@ -285,26 +284,25 @@ pub enum CutReason {
     NoAnswer,
 }
 
-/// Something that was skipped or replaced while reading.
+/// A note about content that was skipped or replaced while reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// Line, from 1; 0 for the whole.
+    /// Line, from 1; 0 for the whole recording.
     pub line: usize,
-    /// What and how.
+    /// The content and the treatment.
     pub text: String,
 }
 
 impl Recording {
-    /// The tools on offer in a round, from 0; `None` where none were recorded.
+    /// Returns the tools on offer in a round, from 0; `None` if none were recorded.
     pub fn catalog(&self, round: usize) -> Option<Catalog> {
         let until = self.rounds.len().min(round.saturating_add(1));
         let tools = self.rounds[..until].iter().rev().find_map(|r| r.tools.as_ref())?;
         Some(Catalog::new(tools.iter().cloned()))
     }
 
-    /// The messages of a round's request, from 0: those of the rounds before that
-    /// stayed in it, then its own.
+    /// Returns the messages of a round's request, from 0: those of earlier rounds that stayed in it, then its own.
     pub fn request(&self, round: usize) -> Vec<&Message> {
         let mut messages: Vec<&Message> = Vec::new();
         for round in self.rounds.iter().take(round.saturating_add(1)) {
@@ -318,8 +316,8 @@ impl Recording {
         messages
     }
 
-    /// A round, from 0, as people read it: without a message that was there before and of
-    /// which only the end is gone, as what was said for the moment is.
+    /// Returns a round, from 0, for people. It leaves out a message that was in the previous request with only its end
+    /// removed, such as a temporary reminder.
     pub fn shown(&self, round: usize) -> Cow<'_, Round> {
         let own = &self.rounds[round];
         let kept = own.sent.as_ref().filter(|sent| sent.dropped.is_none()).and_then(|sent| sent.kept);
@@ -343,12 +341,12 @@ impl Recording {
 }
 
 impl Round {
-    /// The text of one channel, joined.
+    /// Returns the text of one channel, joined.
     pub fn text(&self, kind: DeltaKind) -> String {
         self.deltas.iter().filter(|d| d.kind == kind).map(|d| d.text.as_str()).collect()
     }
 
-    /// A piece of the answer of which the time is not known; none where it says nothing.
+    /// Adds a piece of the answer without a time, unless it is empty.
     pub(super) fn say(&mut self, kind: DeltaKind, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
@@ -356,13 +354,13 @@ impl Round {
         }
     }
 
-    /// Why the recording breaks off where this is its last round; nothing where the answer has ended.
+    /// Returns the part that is missing if this is the recording's last round; `None` if the answer has ended.
     pub(super) fn cut_reason(&self) -> Option<CutReason> {
         let reason = if self.answered() { CutReason::NoFinish } else { CutReason::NoAnswer };
         Some(reason).filter(|_| self.finish.is_none())
     }
 
-    /// Whether anything of an answer is there.
+    /// Returns `true` if the round has any part of an answer.
     pub(super) fn answered(&self) -> bool {
         self.finish.is_some() || self.usage.is_some() || !self.deltas.is_empty() || !self.native_calls.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A recording, line by line, onto anything that takes bytes.
+//! Writes a recording line by line.
 
 use std::io;
 
@@ -18,17 +18,17 @@ pub struct Writer<W> {
 }
 
 impl Recording {
-    /// Writes all of it, the notes and the cut aside.
+    /// Writes the whole recording, except the notes and the cut.
     ///
     /// # Errors
-    /// Those of the writer below.
+    /// Those of the underlying writer.
     pub fn write(&self, to: impl std::io::Write) -> std::io::Result<()> {
         let mut writer = Writer::new(to, &self.session)?;
         self.rounds.iter().try_for_each(|round| writer.round(round))
     }
 }
 
-/// A line: its type, then its fields.
+/// A line: its type and its fields.
 #[derive(Serialize)]
 struct Tagged<'a, T> {
     r#type: &'static str,
@@ -40,14 +40,14 @@ impl<W: io::Write> Writer<W> {
     /// Starts a recording: writes the `session` line.
     ///
     /// # Errors
-    /// Those of the writer below.
+    /// Those of the underlying writer.
     pub fn new(to: W, session: &Session) -> io::Result<Self> {
         let (writer, begun) = Writer::begin(to, session, Secrets::default());
         begun.map(|()| writer)
     }
 
-    /// The same without these secrets, wherever one stands in one piece; and
-    /// what became of the `session` line.
+    /// As [`new`](Writer::new), but hides these secrets, each where it occurs in one piece. Returns the result of the
+    /// `session` line separately.
     pub(super) fn begin(to: W, session: &Session, secrets: Secrets) -> (Self, io::Result<()>) {
         #[derive(Serialize)]
         struct SessionLine<'a> {
@@ -60,7 +60,7 @@ impl<W: io::Write> Writer<W> {
         (writer, begun)
     }
 
-    /// The tools on offer from here on.
+    /// Writes the tools on offer from here on.
     pub(super) fn tools(&mut self, servers: &[Server]) -> io::Result<()> {
         #[derive(Serialize)]
         struct ToolsLine<'a> {
@@ -69,7 +69,7 @@ impl<W: io::Write> Writer<W> {
         self.write("tools", &ToolsLine { servers })
     }
 
-    /// What was found in the answer: a call, or one that must not run.
+    /// Writes a call in the answer, or one that must not run.
     pub(super) fn call(&mut self, call: &RecordedCall) -> io::Result<()> {
         #[derive(Serialize)]
         struct CallLine<'a> {
@@ -87,10 +87,10 @@ impl<W: io::Write> Writer<W> {
         self.write(if rejected.is_some() { "rejected" } else { "call" }, &line)
     }
 
-    /// A whole round.
+    /// Writes a whole round.
     ///
     /// # Errors
-    /// Those of the writer below.
+    /// Those of the underlying writer.
     pub fn round(&mut self, round: &Round) -> io::Result<()> {
         if let Some(sent) = &round.sent {
             self.write("request", sent)?;
@@ -112,7 +112,7 @@ impl<W: io::Write> Writer<W> {
         round.notices.iter().try_for_each(|notice| self.write("notice", notice))
     }
 
-    /// The writer below.
+    /// Returns the underlying writer.
     pub fn into_inner(self) -> W {
         self.to
     }

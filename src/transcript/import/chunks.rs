@@ -1,4 +1,4 @@
-//! Chunks of an OpenAI-compatible stream.
+//! Imports chunks of an OpenAI-compatible stream.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};
 use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, json};
 
-/// Fields of server-sent events beside `data`; an empty name is a comment.
+/// Fields of server-sent events other than `data`; an empty name is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
 
-/// Whether a text begins as a server-sent stream of JSON does.
+/// Returns `true` if a text begins like a server-sent stream of JSON.
 pub(super) fn is_sse(text: &str) -> bool {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut rest = lines.skip_while(|line| FIELDS.iter().any(|field| line.starts_with(field)));
@@ -21,7 +21,7 @@ pub(super) fn is_sse(text: &str) -> bool {
 pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
     let mut stream = ChunkReader::default();
     if json::parse::<Chunk>(text).is_ok() {
-        // One object, perhaps over several lines: a completion, or a single chunk.
+        // One object, possibly on several lines: a completion, or a single chunk.
         stream.line(1, text.trim())?;
         return stream.finish(1);
     }
@@ -41,11 +41,11 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
 #[derive(Default)]
 struct ChunkReader {
     recording: Recording,
-    /// The chunks' `id` in this answer.
+    /// The `id` of the chunks of this answer.
     id: Option<String>,
-    /// `[DONE]` came.
+    /// `[DONE]` has arrived.
     done: bool,
-    /// The choice that is taken.
+    /// The index of the choice that is imported; others are skipped.
     choice: Option<u64>,
     calls: Calls,
 }
@@ -78,7 +78,7 @@ impl ChunkReader {
         }
         let choices = chunk.choices.unwrap_or_default();
         if choices.is_empty() {
-            // The chunk with the usage.
+            // This chunk has the usage.
             return;
         }
         self.begin(chunk.id);
@@ -95,14 +95,16 @@ impl ChunkReader {
         }
     }
 
-    /// Begins a further answer once the last one is over and another one's chunk comes.
+    /// Begins the next answer if the last one is over and a chunk of another one arrives.
     fn begin(&mut self, id: Option<String>) {
         let ended = self.recording.rounds.last().is_some_and(|r| r.finish.is_some());
+        // An answer with another `id` begins a round only after the last one ended: some endpoints change the `id`
+        // within one.
         if self.recording.rounds.is_empty() || self.done || ended && self.id != id {
             self.end_answer();
-            // An answer that brought nothing is no round.
+            // An answer without content is not a round.
             if self.recording.rounds.last().is_none_or(Round::answered) {
-                // A request parts it from one that has no end.
+                // A request separates it from an answer that has no end.
                 let sent = self.recording.rounds.last().filter(|_| !ended).map(|_| Sent::default());
                 self.recording.rounds.push(Round { sent, ..Round::default() });
             }

@@ -1,4 +1,4 @@
-//! Cline's `api_conversation_history.json`: messages in the form of Anthropic's API.
+//! Imports Cline's `api_conversation_history.json`: messages in the form of Anthropic's API.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -52,7 +52,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
         recording.rounds.push(round);
     }
     if !next.messages.is_empty() || recording.rounds.is_empty() {
-        // The user's last word, or a file without answers.
+        // The last message is the user's, or the file has no answers.
         let line = text.lines().count();
         recording.cut = Some(Cut { line, reason: CutReason::NoAnswer });
         recording.rounds.push(next);
@@ -60,7 +60,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
     Ok(recording)
 }
 
-/// An assistant's message as an answer.
+/// Converts an assistant's message into an answer.
 fn answer(content: Content, round: &mut Round, mut note: impl FnMut(String)) {
     let blocks = match content {
         Content::Text(text) => vec![serde_json::json!({ "type": "text", "text": text })],
@@ -83,7 +83,7 @@ fn answer(content: Content, round: &mut Round, mut note: impl FnMut(String)) {
     round.finish = Some(Finish { reason, ms: None });
 }
 
-/// The native calls' results in a user's message.
+/// Returns the native calls' results in a user's message.
 fn results(content: &Content) -> Vec<RecordedOutcome> {
     let Content::Blocks(blocks) = content else { return Vec::new() };
     let results = blocks.iter().filter(|b| b.get("type").is_some_and(|t| t == "tool_result"));
@@ -98,7 +98,7 @@ fn results(content: &Content) -> Vec<RecordedOutcome> {
         .collect()
 }
 
-/// A message's text: its blocks, each from a line of its own.
+/// Returns a message's text: its blocks, each beginning on a line of its own.
 fn shown(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),
@@ -106,7 +106,7 @@ fn shown(content: &Content) -> String {
     }
 }
 
-/// A block's text; `[image]` and the like for one that has none.
+/// Returns a block's text; `[image]` and the like for a block without text.
 fn text_of(block: &Value) -> String {
     if let Some(text) = block.as_str().or_else(|| block.get("text")?.as_str()) {
         return text.to_owned();

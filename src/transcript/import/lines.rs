@@ -1,4 +1,4 @@
-//! Objects with a `text`, one a line.
+//! Imports objects with a `text`, one per line.
 
 use serde::Deserialize;
 use serde::de::Error as _;
@@ -29,7 +29,7 @@ struct TextLine {
     tools: Option<Vec<Tool>>,
     #[serde(default)]
     native_tool_calls: Option<Vec<ToolDelta>>,
-    /// How many chunks held native calls, where they were not kept.
+    /// Number of chunks that contained native calls, if the calls were not kept.
     #[serde(default)]
     native_tool_chunks: u64,
 }

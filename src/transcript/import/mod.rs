@@ -1,4 +1,4 @@
-//! What other programs record, as [`Recording`](super::Recording)s.
+//! Imports recordings of other programs as [`Recording`](super::Recording)s.
 //!
 //! | [`Format`] | |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `cline` | Cline's `api_conversation_history.json`: an array of messages; each one of the assistant is a round |
 //! | `text` | the text of one answer |
 //!
-//! A file of another kind is refused rather than guessed at.
+//! A file of another kind is refused, without guessing.
 
 mod chunks;
 mod cline;

@@ -1,4 +1,4 @@
-//! Which format a text has, and the recordings in it.
+//! Detects the format of a text and reads the recordings in it.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use crate::message::{DeltaKind, FinishReason, keyword_enum};
 use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json, parse};
 use crate::wire::mend_surrogates;
 
-/// What a file holds.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// Our own recording.
+    /// A recording in this crate's format.
     Recording,
     /// Chunks of an OpenAI-compatible stream.
     Chunks,
-    /// Objects with a `text`, one a line.
+    /// Objects with a `text`, one per line.
     Lines,
     /// Cline's `api_conversation_history.json`.
     Cline,
@@ -31,25 +31,24 @@ keyword_enum!(Format, "a format",
     "recording" => Format::Recording, "chunks" => Format::Chunks, "lines" => Format::Lines,
     "cline" => Format::Cline, "text" => Format::Text);
 
-/// What was imported.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// What the file held.
+    /// The format of the file.
     pub format: Format,
     /// The sessions in it; for all formats but `lines` exactly one.
     pub recordings: Vec<Recording>,
 }
 
 impl Format {
-    /// What the text holds, judged by its beginning; `name` is the file's.
+    /// Detects the format of a text by its beginning; `name` is the file's.
     ///
-    /// A name that ends in `.json` or `.jsonl` promises JSON: what is none is an
-    /// error there. One that ends in `.txt` or `.md` promises a model's text,
-    /// which may be JSON of any kind.
+    /// The content of a file named `.json` or `.jsonl` must be JSON; otherwise it is an error. The content of a file
+    /// named `.txt` or `.md` is a model's text, which may be JSON of any kind.
     ///
     /// # Errors
-    /// [`ImportError`] where the text is JSON, or should be, and of no known kind.
+    /// [`ImportError`] if the text is JSON, or should be, and of no known kind.
     pub fn detect(text: &str, name: &str) -> Result<Format, ImportError> {
         let promise = Promise::of(name);
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -72,7 +71,7 @@ impl Format {
     }
 }
 
-/// What a file's name promises.
+/// The content that a file's name promises.
 #[derive(Clone, Copy)]
 enum Promise {
     Json,
@@ -100,7 +99,7 @@ pub fn import(text: &str, format: Format) -> Result<Imported, ImportError> {
         return Err(ImportError::Empty);
     }
     let mended = match format {
-        // Reads its own surrogates; and in plain text `\ud83d` is just text.
+        // Recordings handle surrogates themselves, and in plain text `\ud83d` is just text.
         Format::Recording | Format::Text => Cow::Borrowed(text),
         _ => mend_surrogates(text),
     };
@@ -127,11 +126,11 @@ fn plain(text: &str) -> Recording {
     Recording { session: Session::default(), rounds: vec![round], ..Recording::default() }
 }
 
-/// The format of a text whose first line begins with `{`.
+/// Detects the format of a text whose first line begins with `{`.
 fn object(text: &str, first: &str) -> Result<Format, ImportError> {
     let head: json::Head = match json::parse(&mend_surrogates(first)) {
         Ok(head) => head,
-        // One object over several lines.
+        // It is one object on several lines.
         Err(_) => json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?,
     };
     let has = |key: &str| head.keys.iter().any(|k| k == key);
@@ -150,7 +149,7 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
     }
 }
 
-/// The format of a text that begins with `[`.
+/// Detects the format of a text that begins with `[`.
 fn array(text: &str) -> Result<Format, ImportError> {
     let items: Vec<serde_json::Value> = json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
     let found = match items.first() {
@@ -162,7 +161,7 @@ fn array(text: &str) -> Result<Format, ImportError> {
     Err(ImportError::Unknown { found: found.to_owned() })
 }
 
-/// The first fault of a text that should be JSON, or lines of it.
+/// Returns the first error of a text that should be JSON, or lines of it.
 fn parse_error(text: &str) -> serde_json::Error {
     let mended = mend_surrogates(text);
     let mut values = serde_json::Deserializer::from_str(&mended).into_iter::<serde::de::IgnoredAny>();
