@@ -1,4 +1,4 @@
-//! A schema, as an MCP server sent it, to validators.
+//! Compiles a schema from an MCP server into validators.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -13,37 +13,34 @@ use super::work::nodes;
 use crate::cause::Cause;
 use crate::tools::schema::unescaped;
 
-/// Schemas with more nodes than this have no validators for their branches, so that values in them
-/// are not coerced: each takes kilobytes.
+/// A schema with more nodes than this has no validators for its branches, so that values in them are not coerced: each
+/// validator takes kilobytes.
 const MAX_BRANCH_NODES: usize = 2_000;
 
-/// Nodes that are compiled for the branches of a schema, each time that a subschema or a
-/// reference holds them: where all refer to each other it is the square of their number. A
-/// node takes about a microsecond.
+/// Limit on the nodes that are compiled for the branches of a schema, each time a subschema or a reference contains
+/// them: if all refer to each other, it is the square of their number. A node takes about a microsecond.
 const MAX_BRANCH_WORK: usize = 100_000;
 
-/// Most nodes (objects, arrays and values) of a schema. Calls are not checked by a larger one: those
+/// Limit on the nodes (objects, arrays and values) of a schema. Calls are not checked against a larger one: the schemas
 /// of 2,800 public tools have at most 660.
 pub const MAX_SCHEMA_NODES: usize = 20_000;
 
-/// Most levels that the arrays and objects of a schema stand in each other, references followed. Calls
-/// are not checked by a deeper one, which takes more stack than a thread has: those of 2,800 public
-/// tools have at most 19.
+/// Limit on the nesting of a schema's arrays and objects, with references followed. Calls are not checked against a
+/// deeper one, which takes more stack than a thread has: the schemas of 2,800 public tools have at most 19 levels.
 pub const MAX_SCHEMA_DEPTH: usize = 100;
 
-/// Most references in a schema that differ. Calls are not checked by a schema with more: those of
-/// 2,800 public tools have at most 9.
+/// Limit on the number of different references in a schema. Calls are not checked against a schema with more: the
+/// schemas of 2,800 public tools have at most 9.
 pub const MAX_SCHEMA_REFERENCES: usize = 1_000;
 
-/// Bytes that a compiled schema takes for each of its nodes, about, and its branches beside that.
+/// Approximate bytes of a compiled schema for each of its nodes, and of its branches in addition.
 const NODE_BYTES: usize = 1 << 10;
 const BRANCH_BYTES: usize = 4 << 10;
 
-/// Error messages of the schema compiler are cut after this many characters:
-/// some hold the whole schema.
+/// Characters after which error messages of the schema compiler are cut: some contain the whole schema.
 const MAX_PROBLEM: usize = 300;
 
-/// Subschemas that are held against a value to see whether the validator works.
+/// Limit on the subschemas that are evaluated to test whether the validator panics.
 const MAX_TRIED: usize = 2_000;
 
 /// The types of JSON Schema.
@@ -54,14 +51,14 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 pub(super) struct Compiled {
     pub(super) validator: Validator,
     draft: Draft,
-    /// The schema that was compiled, where it is another one than the server's.
+    /// The schema that was compiled, if it differs from the server's.
     read_as: Option<Value>,
     nodes: usize,
-    /// Validators of all subschemas by pointer; built when a branch is first tried.
+    /// Validators of all subschemas, by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
 }
 
-/// What is wrong with a schema, and where in it.
+/// A schema that cannot be used, with the problem and its place.
 #[derive(Debug)]
 pub(super) struct Unusable {
     pub(super) message: String,
@@ -69,12 +66,12 @@ pub(super) struct Unusable {
     pub(super) source: Cause,
 }
 
-/// The validator panics over a schema.
+/// The validator panics on a schema.
 #[derive(Debug, thiserror::Error)]
 #[error("the validator panics")]
 struct Broken;
 
-/// A schema is past a limit.
+/// A schema exceeds a limit.
 #[derive(Debug, thiserror::Error)]
 #[error("it has more than {0} {1}, and calls are not checked by as many")]
 struct PastLimit(usize, &'static str);
@@ -83,7 +80,7 @@ impl Compiled {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// What is wrong with the schema, and where.
+    /// The problem with the schema, and its place.
     pub(super) fn new(server: &Value) -> Result<Self, Unusable> {
         let nodes = nodes(server);
         let past = if nodes > MAX_SCHEMA_NODES {
@@ -102,7 +99,7 @@ impl Compiled {
         let schema = read_as.as_ref().unwrap_or(server);
         let (draft, declared) = draft_of(schema);
         let built = match options(draft).build(schema) {
-            // Servers that leave `$schema` out often mean draft 7 (tuples, for one).
+            // Servers that leave out `$schema` often mean draft 7, for example its tuples.
             Err(error) if !declared => {
                 options(Draft::Draft7).build(schema).map(|v| (v, Draft::Draft7)).map_err(|_| error)
             }
@@ -130,18 +127,18 @@ impl Compiled {
         }
     }
 
-    /// Bytes that it takes, about.
+    /// Returns the approximate number of bytes that it takes.
     pub(super) fn weight(&self) -> usize {
         let has_branches = self.branches.get().is_some_and(Option::is_some);
         self.nodes * (NODE_BYTES + if has_branches { BRANCH_BYTES } else { 0 })
     }
 
-    /// The schema that was compiled, of the one that a server sent.
+    /// Returns the schema that was compiled from the one that a server sent.
     pub(super) fn schema<'s>(&'s self, server: &'s Value) -> &'s Value {
         self.read_as.as_ref().unwrap_or(server)
     }
 
-    /// Whether the validator panics over one of the simplest values.
+    /// Returns `true` if the validator panics on one of the simplest values.
     fn breaks(&self, schema: &Value) -> bool {
         let mut asked = [json!(null), json!("x"), json!([]), json!({})].into_iter();
         asked.any(|value| {
@@ -150,13 +147,13 @@ impl Compiled {
         })
     }
 
-    /// How often subschemas are held against values where `part` of the schema is held against this
-    /// one, see [`visits`].
+    /// Returns an upper bound on the evaluations of subschemas when `value` is validated against `part` of the schema;
+    /// see [`visits`].
     pub(super) fn visits(&self, schema: &Value, part: &Value, value: &Value, limit: usize) -> Option<usize> {
         visits(schema, self.draft, part, value, limit)
     }
 
-    /// The validator of the subschema at a JSON Pointer, if it has one of its own.
+    /// Returns the validator of the subschema at a JSON Pointer, if it has one of its own.
     pub(super) fn branch(&self, schema: &Value, pointer: &str) -> Option<&Validator> {
         let map = self.branches.get_or_init(|| {
             let is_little = self.nodes <= MAX_BRANCH_NODES && branch_work(schema, MAX_BRANCH_WORK).is_some();
@@ -166,17 +163,17 @@ impl Compiled {
     }
 }
 
-/// Nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts them;
-/// `None` where it is more than `limit`.
+/// Returns the number of nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts them;
+/// `None` if it exceeds `limit`.
 pub(super) fn branch_work(schema: &Value, limit: usize) -> Option<usize> {
-    // Subschemas that are referred to, with what they refer to.
+    // Subschemas that are the target of a reference, each with its size and the targets that it refers to.
     let mut targets: Vec<(&str, usize, Vec<usize>)> = Vec::new();
     let mut waiting = references(schema);
     while let Some(reference) = waiting.pop() {
         if targets.iter().any(|(known, ..)| *known == reference) {
             continue;
         }
-        // What is more than a pointer may mean anything.
+        // A reference that is not a plain pointer may have any target, so it counts as the whole schema.
         let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at))).unwrap_or(schema);
         targets.push((reference, nodes(target), Vec::new()));
         waiting.extend(references(target));
@@ -219,11 +216,10 @@ pub(super) fn branch_work(schema: &Value, limit: usize) -> Option<usize> {
     Some(work)
 }
 
-/// What the validator says; `None` where it panics. Version 0.60 does over some schemas
-/// that recur and say `unevaluatedProperties` (its "pending schema target dropped"), and
-/// a schema is whatever a server sends.
+/// Returns the validator's answer; `None` if it panics. Version 0.60 panics on some recursive schemas with
+/// `unevaluatedProperties` ("pending schema target dropped"), and a server can send any schema.
 pub(super) fn unbroken<T>(ask: impl FnOnce() -> T) -> Option<T> {
-    // It keeps nothing from one question to the next.
+    // The validator keeps no state from one question to the next.
     catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
@@ -231,7 +227,7 @@ pub(super) fn options(draft: Draft) -> ValidationOptions<'static> {
     jsonschema::options().with_draft(draft).offline().should_validate_formats(false)
 }
 
-/// The draft that `$schema` names, and whether it named one.
+/// Returns the draft that `$schema` names, and `true` if it names one.
 fn draft_of(schema: &Value) -> (Draft, bool) {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     let name = uri.trim().trim_end_matches('#').trim_end_matches('/');

@@ -1,8 +1,8 @@
-//! How deep the parts of a schema stand in each other, references followed.
+//! Measures the nesting of a schema, with references followed.
 //!
-//! Compiling a schema and holding it against a value go as deep as its parts do: a few hundred
-//! references in a row, each of a few bytes, take more stack than a thread has, and the process
-//! would end. So the depth is told before anything is done.
+//! Compiling a schema and evaluating it recurse as deep as its parts are nested: a few hundred references in a row,
+//! each of a few bytes, take more stack than a thread has, and the process would abort. So the depth is measured before
+//! anything else is done.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use crate::tools::schema::unescaped;
 
-/// Levels on the longest way through a schema, at most.
+/// Returns an upper bound on the levels of the longest path through a schema.
 pub(super) fn levels(schema: &Value) -> usize {
     let own = nesting(schema);
     let mut parts: Vec<Part<'_>> = Vec::new();
-    // What references of several spellings mean is looked at once.
+    // Several spellings of a reference with the same target count once.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut places: HashMap<*const Value, usize> = HashMap::new();
     let mut waiting = references(schema);
@@ -22,7 +22,7 @@ pub(super) fn levels(schema: &Value) -> usize {
         if numbers.contains_key(reference) {
             continue;
         }
-        // What is more than a pointer may mean anything, itself included.
+        // A reference that is not a plain pointer may have any target, the schema itself included.
         let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
         let known = target.and_then(|target| places.get(&std::ptr::from_ref(target)).copied());
         numbers.insert(reference, known.unwrap_or(parts.len()));
@@ -45,23 +45,23 @@ pub(super) fn levels(schema: &Value) -> usize {
     for (at, next) in next.iter().enumerate() {
         next.iter().for_each(|to| before[*to].push(at));
     }
-    // What leads to no circle is as deep as its longest way; so is what no circle leads to.
+    // Parts that lead to no circle, and parts that no circle leads to, are as deep as their longest path.
     let mut is_done = vec![false; parts.len()];
     let below = longest(&parts, &next, &before, &mut is_done);
     let above = longest(&parts, &before, &next, &mut is_done);
-    // Of the rest each part is passed at most once on a way.
+    // A path passes each of the remaining parts at most once.
     let circles: usize = parts.iter().zip(&is_done).filter(|(_, done)| !**done).map(|(part, _)| part.levels).sum();
     own.saturating_add(below).saturating_add(above).saturating_add(circles)
 }
 
-/// What a reference means.
+/// The target of a reference.
 struct Part<'s> {
     levels: usize,
-    /// References in it.
+    /// References in the target.
     next: Vec<&'s str>,
 }
 
-/// The longest way through the parts from which none leads to a circle, which are then done.
+/// Returns the longest path through the parts from which none leads to a circle, and marks these as done.
 fn longest(parts: &[Part<'_>], next: &[Vec<usize>], before: &[Vec<usize>], is_done: &mut [bool]) -> usize {
     let mut open: Vec<usize> = next.iter().map(|next| next.iter().filter(|to| !is_done[**to]).count()).collect();
     let mut ready: Vec<usize> = (0..parts.len()).filter(|at| !is_done[*at] && open[*at] == 0).collect();
@@ -82,7 +82,7 @@ fn longest(parts: &[Part<'_>], next: &[Vec<usize>], before: &[Vec<usize>], is_do
     most
 }
 
-/// How deep the arrays and objects of a value stand in each other.
+/// Returns the nesting depth of the arrays and objects of a value.
 pub(super) fn nesting(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(nesting).max().unwrap_or(0),
@@ -91,7 +91,7 @@ pub(super) fn nesting(value: &Value) -> usize {
     }
 }
 
-/// The references in a schema, each once.
+/// Returns the references in a schema, each once.
 pub(super) fn references(schema: &Value) -> Vec<&str> {
     fn add<'s>(schema: &'s Value, found: &mut HashSet<&'s str>) {
         match schema {

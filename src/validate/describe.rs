@@ -1,19 +1,19 @@
-//! Values and schemas in a few words, for error messages.
+//! Describes values and schemas in a few words, for error messages.
 
 use serde_json::Value;
 
 use crate::tools::schema::{Walk, list as listed, reference, types};
 
-/// Characters of a value or name that a message shows.
+/// Limit on the characters of a value or name in a message.
 pub(super) const MAX_SHOWN: usize = 40;
 
-/// Values of an `enum`, or names, that a message lists.
+/// Limit on the values of an `enum`, or names, in a message.
 const MAX_LISTED: usize = 10;
 
-/// How deep one description goes: references and items.
+/// Limit on the depth of a description: references and items.
 const MAX_DEPTH: usize = 6;
 
-/// A value's type, and the value itself where it is short.
+/// Returns a value's type, and the value itself if it is short.
 pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -26,7 +26,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// A value as JSON, cut after [`MAX_SHOWN`] characters.
+/// Returns a value as JSON, cut to [`MAX_SHOWN`] characters.
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -34,12 +34,12 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// A text in quotes, cut after [`MAX_SHOWN`] characters.
+/// Returns a text in quotation marks, cut to [`MAX_SHOWN`] characters.
 pub(super) fn quoted(text: &str) -> String {
     Value::from(cut(text, MAX_SHOWN)).to_string()
 }
 
-/// Texts joined by commas, at most [`MAX_LISTED`] of them.
+/// Joins texts with commas, at most [`MAX_LISTED`] of them.
 pub(super) fn list(texts: impl IntoIterator<Item = String>) -> String {
     let mut texts = texts.into_iter();
     let mut listed: Vec<String> = texts.by_ref().take(MAX_LISTED).collect();
@@ -50,7 +50,7 @@ pub(super) fn list(texts: impl IntoIterator<Item = String>) -> String {
     listed.join(", ")
 }
 
-/// A text cut after `limit` characters, with an ellipsis.
+/// Returns a text cut to `limit` characters, with an ellipsis.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -58,7 +58,7 @@ pub(super) fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-/// What a schema wants: `integer`, `array of string`, `one of "a", "b"`.
+/// Describes the values that a schema accepts: `integer`, `array of string`, `one of "a", "b"`.
 pub(super) fn schema(schema: &Value, root: &Value) -> String {
     wanted(schema, &Walk::new(root), MAX_DEPTH).unwrap_or_else(|| "any value".to_owned())
 }

@@ -1,5 +1,4 @@
-//! Refusals to a text that a model can act on: where, what was
-//! expected, what was found.
+//! Converts refusals to a text that a model can act on: the place, the expected value and the value found.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
@@ -8,33 +7,33 @@ use super::describe::{self, cut, list, quoted};
 use super::refusal::{Refusal, Why};
 use crate::tools;
 
-/// Errors that a message lists.
+/// Limit on the errors that a message lists.
 const MAX_ERRORS: usize = 5;
 
-/// Refusals that are looked at for a message.
+/// Limit on the refusals that are read for a message.
 pub(super) const MAX_READ: usize = 100;
 
-/// Forms of an `anyOf` or `oneOf` that a message lists.
+/// Limit on the forms of an `anyOf` or `oneOf` that a message lists.
 const MAX_FORMS: usize = 3;
 
-/// Characters of a place that a message shows.
+/// Limit on the characters of a place in a message.
 const MAX_PLACE: usize = 120;
 
-/// The message where no place refuses anything by itself. A schema that says "not what I say"
-/// of the same value (`{"$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}}`) neither takes a value
-/// nor refuses it: JSON Schema leaves open what such a circle means (2020-12, section 9.4.1).
+/// The message if no place by itself refuses anything. A schema that is the negation of itself (`{"$defs": {"a":
+/// {"not": {"$ref": "#/$defs/a"}}}}`) neither accepts nor refuses a value: JSON Schema leaves such a circle undefined
+/// (2020-12, section 9.4.1).
 pub(super) const NO_PLACE: &str =
     "the schema does not accept this value: it refers to itself in a circle, which no value fits";
 
-/// `anyOf` inside `anyOf` is digested this deep.
+/// Levels of nested `anyOf` that are explained.
 pub(super) const MAX_NESTING: usize = 4;
 
-/// The message for arguments that are no object.
+/// Returns the message for arguments that are not an object.
 pub(super) fn not_an_object(found: &Value) -> String {
     format!("expected a JSON object with the arguments, found {}", describe::value(found))
 }
 
-/// The message for what a schema refuses, at most [`MAX_READ`] places, bounded.
+/// Returns the message for a schema's refusals, of which at most [`MAX_READ`] are given.
 pub(super) fn explain(schema: &Value, refusals: &[Refusal<'_>]) -> String {
     let findings = findings(schema, refusals, MAX_NESTING);
     let mut lines: Vec<String> = Vec::new();
@@ -53,12 +52,12 @@ pub(super) fn explain(schema: &Value, refusals: &[Refusal<'_>]) -> String {
     lines.join("; ")
 }
 
-/// One thing that is wrong.
+/// One problem.
 struct Finding {
     /// JSON Pointer; empty for the arguments as a whole.
     place: String,
     text: String,
-    /// Says no more than that the type is wrong.
+    /// `true` if it only says that the type is wrong.
     type_only: bool,
 }
 
@@ -73,7 +72,7 @@ impl Finding {
 
 fn findings(schema: &Value, refusals: &[Refusal<'_>], nesting: usize) -> Vec<Finding> {
     let mut findings: Vec<Finding> = refusals.iter().flat_map(|r| finding(schema, r, nesting)).collect();
-    // An `enum` beside a `type` says all that the type says.
+    // An `enum` with a `type` implies everything that the type says.
     let enums: Vec<&str> = refusals.iter().filter(|r| names_values(r)).map(|r| r.place.as_str()).collect();
     findings.retain(|f| !(f.type_only && enums.contains(&f.place.as_str())));
     findings
@@ -83,7 +82,7 @@ fn names_values(refusal: &Refusal<'_>) -> bool {
     matches!(refusal.kind(), Some(Kind::Enum { .. } | Kind::Constant { .. }))
 }
 
-/// What one refusal says; several findings where it stands for those of a branch.
+/// Explains one refusal; it becomes several findings if it stands for those of a branch.
 fn finding(schema: &Value, refusal: &Refusal<'_>, nesting: usize) -> Vec<Finding> {
     let found = || describe::value(&refusal.found);
     let text = match &refusal.why {
@@ -103,7 +102,7 @@ fn finding(schema: &Value, refusal: &Refusal<'_>, nesting: usize) -> Vec<Finding
     vec![Finding { place: refusal.place.clone(), text, type_only }]
 }
 
-/// What a keyword says that looks at one value alone.
+/// Explains the refusal of a keyword that concerns one value alone.
 fn keyword(schema: &Value, refusal: &Refusal<'_>, kind: &Kind) -> String {
     let found = || describe::value(&refusal.found);
     let parent = || schema.pointer(refusal.keyword.rsplit_once('/').map_or("", |(parent, _)| parent));
@@ -125,7 +124,7 @@ fn keyword(schema: &Value, refusal: &Refusal<'_>, kind: &Kind) -> String {
     }
 }
 
-/// The errors about sizes, numbers and text.
+/// Explains the refusals about sizes, numbers and text.
 fn bound(kind: &Kind, instance: &Value) -> Option<String> {
     let found = describe::value(instance);
     let characters = || instance.as_str().map_or(0, |s| s.chars().count());
@@ -156,8 +155,7 @@ fn types(kind: &TypeKind) -> String {
     }
 }
 
-/// A required property that is not there, with the name that was perhaps
-/// written instead.
+/// Returns the message for a missing required property, with the name that may have been written instead.
 pub(super) fn missing(property: &str, found: &Value, parent: Option<&Value>, root: &Value) -> String {
     let properties = parent.and_then(|p| p.get("properties")).and_then(Value::as_object);
     let wanted = properties.and_then(|p| p.get(property)).map(|s| describe::schema(s, root));
@@ -171,7 +169,7 @@ pub(super) fn missing(property: &str, found: &Value, parent: Option<&Value>, roo
     format!("missing required property {}{wanted}{instead}", quoted(property))
 }
 
-/// Properties that the schema does not have, with the names that it has.
+/// Returns the message for unknown properties, with the names that the schema has.
 fn unknown(unexpected: &[String], parent: Option<&Value>) -> String {
     let properties = parent.and_then(|p| p.get("properties")).and_then(Value::as_object);
     let names: Vec<&str> = properties.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
@@ -191,8 +189,8 @@ fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n
     tools::nearest(wanted, names.take(MAX_READ)).first().copied()
 }
 
-/// What is wrong with a value that fits none of several branches: the errors
-/// of the one branch that was meant, if that can be told; else what each wants.
+/// Explains a value that matches none of several branches: by the errors of the intended branch if it can be
+/// determined, otherwise by the requirement of each.
 fn branches(
     schema: &Value,
     refusal: &Refusal<'_>,
@@ -205,7 +203,7 @@ fn branches(
     let of_type =
         |branch: &&Vec<Refusal<'_>>| !branch.iter().any(|r| here(r) && matches!(r.kind(), Some(Kind::Type { .. })));
     let mut meant: Vec<&Vec<Refusal<'_>>> = context.iter().filter(of_type).collect();
-    // A member with a fixed value (`"kind": "circle"`) tells which branch was meant.
+    // A member with a fixed value (`"kind": "circle"`) identifies the intended branch.
     let fixed = |branch: &&Vec<Refusal<'_>>| !branch.iter().any(|r| !here(r) && names_values(r));
     if meant.iter().any(fixed) {
         meant.retain(fixed);
@@ -224,7 +222,7 @@ fn whole(refusal: &Refusal<'_>, text: String) -> Finding {
     Finding { place: refusal.place.clone(), text, type_only: false }
 }
 
-/// The types of branches that all refuse the value's type.
+/// Lists the types of branches that all refuse the value's type.
 fn wanted_types(context: &[Vec<Refusal<'_>>], refusal: &Refusal<'_>) -> String {
     let mut wanted: Vec<String> = Vec::new();
     for branch in context {
@@ -245,7 +243,7 @@ fn wanted_types(context: &[Vec<Refusal<'_>>], refusal: &Refusal<'_>) -> String {
     format!("expected {}, found {}", join_or(wanted), describe::value(&refusal.found))
 }
 
-/// What several branches want, each by its first error.
+/// Lists the requirements of several branches, each by its first error.
 fn forms(schema: &Value, several: &[&Vec<Refusal<'_>>], nesting: usize, place: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
     for branch in several {

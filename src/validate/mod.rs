@@ -1,11 +1,8 @@
-//! A call's arguments in, arguments that the tool's schema accepts out; or an
-//! error that a model can act on.
+//! Turns a call's arguments into arguments that the tool's schema accepts, or into an error that a model can act on.
 //!
-//! The parser hands on any JSON value. A [`Validator`] unwraps arguments that
-//! came as text, coerces values that the schema refuses as they are and accepts
-//! in another spelling (see [Coercion](#coercion)), demands an object, and says
-//! of the rest what was expected where. Without a schema it demands an object
-//! and does nothing else.
+//! The parser passes on any JSON value. A [`Validator`] unwraps arguments that came as text, coerces values that the
+//! schema refuses as they are and accepts in another notation (see [Coercion](#coercion)), requires an object, and
+//! reports for everything else the expected value and its place. Without a schema it only requires an object.
 //!
 //! ```text
 //! schema ─▶ compile ─▶ Compiled ──┐ once for each tool
@@ -17,24 +14,20 @@
 //!           └ nothing else can be read        ─▶ explain ─▶ Rejected, for the model
 //! ```
 //!
-//! `work` counts the steps of a check. Where the validator itself would take too many, which
-//! `parts` counts beforehand, it is not asked.
+//! `work` counts the steps of a check. If the validator itself would take too many, which `parts` counts in advance, it
+//! is not asked.
 //!
 //! # Schemas
-//! `$schema` decides the draft (4, 6, 7, 2019-09, 2020-12); absent or unknown
-//! means 2020-12. A schema without `$schema` that 2020-12 refuses is read as
-//! draft 7, which many servers mean. A remote `$ref` is never fetched.
-//! `format` is a remark, never a reason to refuse. `nullable`, OpenAPI's word, is read as a further
-//! type. A schema that does not
-//! compile, or is past a limit ([`MAX_SCHEMA_NODES`], [`MAX_SCHEMA_DEPTH`],
-//! [`MAX_SCHEMA_REFERENCES`]), leaves its tool callable with any object and is named by
-//! [`Validator::problems`].
+//! `$schema` selects the draft (4, 6, 7, 2019-09, 2020-12); absent or unknown means 2020-12. A schema without `$schema`
+//! that 2020-12 refuses is read as draft 7, which many servers mean. A remote `$ref` is never fetched. `format` is only
+//! an annotation, never a reason to refuse. OpenAPI's `nullable` is read as an additional type `null`. If a schema does
+//! not compile, or exceeds a limit ([`MAX_SCHEMA_NODES`], [`MAX_SCHEMA_DEPTH`], [`MAX_SCHEMA_REFERENCES`]), its tool
+//! stays callable with any object, and [`Validator::problems`] lists it.
 //!
 //! # Coercion
-//! A value changes only if the schema refuses it as it is and accepts it after;
-//! every change is a [`Repair`] with its place, a JSON Pointer. Nothing is
-//! invented, and nothing dropped that says anything, unless nothing can come of it:
-//! a tool that calls itself read-only runs without members that its schema does not know.
+//! A value changes only if the schema refuses it as it is and accepts it afterwards; every change is a [`Repair`] with
+//! its place, a JSON Pointer. No value is invented, and no value with content is dropped, with one harmless exception:
+//! a call of a tool that is marked read-only runs without members that its schema does not have.
 //!
 //! | found | wanted | becomes | repair |
 //! |---|---|---|---|
@@ -55,31 +48,27 @@
 //! | a member that need not be there: `null`, empty text | neither | no member | `left_out` |
 //! | a member of a read-only tool's arguments | no such member | no member | `unknown_dropped` |
 //!
-//! What is no JSON number stays text and is an error: `+5`, `05`, `1,000`,
-//! `0x10`, `five`. So are `yes`, `no`, `1` and `0` for a boolean. An integer
-//! that needs more than 64 bits stays text: its digits would be lost. A
-//! fraction with more digits than a double holds is read with
-//! [`Repair::NumberPrecision`].
+//! Text that is not a JSON number stays text and is an error: `+5`, `05`, `1,000`, `0x10`, `five`. So are `yes`, `no`,
+//! `1` and `0` for a boolean. An integer that needs more than 64 bits stays text, since its digits would be lost. A
+//! fraction with more digits than a double holds is read with [`Repair::NumberPrecision`].
 //!
-//! A key is renamed where the schema refuses its object for its keys: one is
-//! missing, or one is not allowed. Then each key that is not declared takes the
-//! one declared name that it matches without case, `_`, `-`, `.` and space, if
-//! that name is not given and no other key matches it. Where none does, the only key that is not declared takes
-//! the name that is missing if one of the two ends with the words of the other, and no other absent name does.
+//! A key is renamed if the schema refuses its object because of its keys: one is missing, or one is not allowed. Then
+//! each undeclared key gets the only declared name that it matches without case, `_`, `-`, `.` and space, if that name
+//! is not given and no other key matches it. If there is no such key, the only undeclared key gets the missing name,
+//! provided that one of the two ends with the words of the other and no other absent name does.
 //!
-//! What can be read in two ways is refused: text with a comma, semicolon or line
-//! break where an array is wanted (one item or several?), an item of an array
-//! where an array of arrays is wanted, and a value that two branches of `anyOf`
-//! or `oneOf` read differently with equally light repairs. (A renamed key and a
-//! bracket put on or taken off weigh two, everything else one.)
+//! An ambiguous value is refused: text with a comma, semicolon or line break where an array is required (one item or
+//! several?), an item of an array where an array of arrays is required, and a value that two branches of `anyOf` or
+//! `oneOf` read differently with equally light repairs. (A renamed key and an added or removed array weigh two, every
+//! other repair one.)
 //!
 //! # Work
-//! A small schema whose references share a subschema can ask for work without
-//! end: each level of a recursive `anyOf` multiplies it. So the work is counted
-//! before it is done, and a check that may take more than [`max_steps`] is given up. Where nothing is known of the
-//! arguments by then, they are accepted unchecked if they are an object with the members that the schema's own
-//! `required` names: the server checks the rest. Where the schema has refused them, or an answer is checked
-//! ([`OutputSchema`]), they are refused, and the message says why. [`Validator::check_counted`] tells the steps.
+//! A small schema whose references share a subschema can require unlimited work: each level of a recursive `anyOf`
+//! multiplies it. So the work is counted before it is done, and a check that may take more than [`max_steps`] is given
+//! up. If the arguments have not been refused by then, they are accepted unchecked, provided that they are an object
+//! with the members in the schema's own `required`: the server checks the rest. If the schema has refused them, or if
+//! an answer is checked ([`OutputSchema`]), they are refused with a message that says why. [`Validator::check_counted`]
+//! returns the steps.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -126,24 +115,23 @@ pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
 pub use work::takes_long;
 
-/// Longest text, in bytes, that [`Validator::correct_call`] gives.
+/// Longest text, in bytes, that [`Validator::correct_call`] returns.
 pub const MAX_CORRECT_CALL: usize = 4096;
 
-/// Checks calls against the schemas of one catalog. Each schema is compiled at
-/// most once, when its tool is first called; a clone of the `Arc` around it is
-/// what threads share.
+/// Checks calls against the schemas of one catalog. Each schema is compiled at most once, when its tool is first
+/// called; threads share it in an `Arc`.
 #[derive(Debug)]
 pub struct Validator {
     catalog: Arc<Catalog>,
-    /// One place per tool, in the catalog's order.
+    /// One cell per tool, in the catalog's order.
     compiled: Vec<OnceLock<Result<Compiled, SchemaProblem>>>,
     resource: OnceLock<(Value, Compiled)>,
     problems: OnceLock<Vec<SchemaProblem>>,
-    /// Names and values of the schemas as prompts show them, where that is another text.
+    /// Names and values of the schemas by their form in prompts, where that differs.
     shown: OnceLock<restored::Shown>,
 }
 
-/// A schema that cannot be used; its tool takes any object.
+/// A schema that cannot be used; its tool accepts any object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of {} cannot be used, so any object is accepted: {message}", qualified(server.as_deref(), tool))]
 #[non_exhaustive]
@@ -152,32 +140,32 @@ pub struct SchemaProblem {
     pub server: Option<String>,
     /// Tool.
     pub tool: String,
-    /// What is wrong with the schema, and where in it.
+    /// The problem with the schema, and its place.
     pub message: String,
     /// The error of the schema compiler.
     pub source: Cause,
 }
 
 impl Validator {
-    /// A validator for the tools of `catalog`. Compiles nothing yet.
+    /// Creates a validator for the tools of `catalog`. It compiles nothing yet.
     pub fn new(catalog: Arc<Catalog>) -> Self {
         let compiled = catalog.tools().map(|_| OnceLock::new()).collect();
         Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new(), shown: OnceLock::new() }
     }
 
-    /// Bytes that the compiled schemas take, about.
+    /// Returns the approximate number of bytes that the compiled schemas take.
     pub fn weight(&self) -> usize {
         let compiled = self.compiled.iter().filter_map(OnceLock::get);
         compiled.filter_map(|compiled| compiled.as_ref().ok()).map(Compiled::weight).sum()
     }
 
-    /// The catalog that calls are checked against.
+    /// Returns the catalog that calls are checked against.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// Every schema that cannot be used. Compiles all schemas; for the first
-    /// report to people, once per catalog.
+    /// Returns every schema that cannot be used. It compiles all schemas; call it once per catalog, for a report to
+    /// people.
     pub fn problems(&self) -> &[SchemaProblem] {
         self.problems.get_or_init(|| {
             self.catalog
@@ -188,28 +176,26 @@ impl Validator {
         })
     }
 
-    /// The problem with the schema of the tool that a call means, if there is one.
+    /// Returns the problem with the schema of a call's tool, if there is one.
     pub fn problem(&self, server: Option<&str>, tool: &str) -> Option<&SchemaProblem> {
         let (tool, place) = self.find(server, tool)?;
         compiled(place, tool)?.err()
     }
 
-    /// The call with arguments that its schema accepts.
+    /// Checks a call and returns it with arguments that its schema accepts.
     ///
-    /// `raw` is the call's whole text, for the rejection; without it the
-    /// rejection holds the arguments' text. A call of a name that the catalog
-    /// does not know passes if its arguments are an object. A resource access
-    /// needs `uri`, a string.
+    /// `raw` is the call's whole text, for the rejection; without it the rejection has the arguments' text. A call of a
+    /// name that the catalog does not have is accepted if its arguments are an object. A resource access needs `uri`, a
+    /// string.
     ///
     /// # Errors
-    /// [`RejectedKind::InvalidArguments`] with the call as it was; the message
-    /// names each place, what was expected and what was found.
+    /// [`RejectedKind::InvalidArguments`] with the original call; the message has each place, the expected value and
+    /// the value found.
     pub fn check(&self, call: Call, raw: &str) -> Result<Call, Box<Rejected>> {
         self.check_counted(call, raw).0
     }
 
-    /// [`check`](Self::check), and the steps that it took: at most [`max_steps`]
-    /// of the arguments.
+    /// As [`check`](Self::check), and returns the steps that it took: at most [`max_steps`] of the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
         restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
         let (message, steps) = match self.schema_of(&call) {
@@ -239,8 +225,7 @@ impl Validator {
         (Err(Box::new(reject(call, raw, message))), steps)
     }
 
-    /// Checks every call of a message in place: one that is refused becomes a
-    /// rejection of its entry.
+    /// Checks every call of a message in place: a refused call becomes a rejection in its entry.
     pub fn check_all(&self, assembled: &mut Assembled) {
         assembled.entries.iter_mut().for_each(|entry| self.check_entry(entry));
     }
@@ -248,15 +233,15 @@ impl Validator {
     /// Checks one entry of a message in place.
     pub fn check_entry(&self, entry: &mut Entry) {
         if let Ok(call) = &mut entry.result {
-            // It is put back, or its rejection.
+            // The call or its rejection replaces this placeholder.
             let call = std::mem::replace(call, Call::new(Dialect::UseMcpTool, "", Value::Null));
             entry.result = self.check(call, &entry.raw).map_err(|rejected| *rejected);
         }
     }
 
-    /// Whether an event may be carried out: calls that were examples are calls only if the
-    /// arguments of all of them are accepted. Asked before an event is
-    /// [collected](Collector::push); every event but [`Event::Revised`] may.
+    /// Returns `true` if an event may be applied. Only [`Event::Revised`] may be refused: it turns examples into calls,
+    /// which requires that the arguments of all of them are accepted. Call this before an event is
+    /// [collected](Collector::push).
     pub fn admits(&self, event: &Event<'_>, collected: &Collector) -> bool {
         let Event::Revised { calls, result: Ok(Provenance::FencedFirst), .. } = event else { return true };
         calls.clone().all(|index| {
@@ -265,10 +250,9 @@ impl Validator {
         })
     }
 
-    /// A correct call of a tool in a dialect, for feedback beside a rejection's
-    /// message; of a resource, the first that the catalog has. `None` where the
-    /// catalog does not know the name, or the call would be longer than
-    /// [`MAX_CORRECT_CALL`].
+    /// Returns a correct call of a tool in a dialect, for feedback besides a rejection's message; for a resource
+    /// access, of the first resource in the catalog. `None` if the catalog does not have the name, or if the call would
+    /// be longer than [`MAX_CORRECT_CALL`].
     pub fn correct_call(&self, dialect: Dialect, server: Option<&str>, tool: &str) -> Option<String> {
         let text = match self.find(server, tool) {
             Some((tool, _)) => write_tool_call(dialect, &self.catalog, tool, &tool.example_arguments()),
@@ -284,7 +268,7 @@ impl Validator {
         (text.len() <= MAX_CORRECT_CALL).then_some(text)
     }
 
-    /// The schema that a call is checked against; `None` leaves the object rule.
+    /// Returns the schema that a call is checked against; without one, only an object is required.
     fn schema_of(&self, call: &Call) -> Option<(&Value, &Compiled)> {
         match self.find(call.server.as_deref(), &call.tool) {
             Some((tool, place)) => {
@@ -312,7 +296,7 @@ impl Validator {
     }
 }
 
-/// The tool's compiled schema, or what is wrong with it; `None` without a schema.
+/// Returns the tool's compiled schema, or the problem with it; `None` without a schema.
 fn compiled<'a>(
     place: &'a OnceLock<Result<Compiled, SchemaProblem>>,
     tool: &Tool,
@@ -329,7 +313,7 @@ fn compiled<'a>(
     Some(compiled.as_ref())
 }
 
-/// Adds repairs, none of them twice in itself, that are not there yet.
+/// Adds the new repairs that are not in the list yet; `new` has no duplicates.
 fn add_repairs(repairs: &mut Vec<Repair>, mut new: Vec<Repair>) {
     new.retain(|repair| !repairs.contains(repair));
     repairs.append(&mut new);

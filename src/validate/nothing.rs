@@ -1,17 +1,17 @@
-//! Whether nothing can fit a schema, as far as its own words tell: a client's slip, such as `false` for
-//! "no arguments" or a list of values that is empty.
+//! Detects schemas that obviously accept nothing. They are a client's mistake, such as `false` for "no arguments" or an
+//! empty list of values.
 
 use serde_json::Value;
 
-/// Words for types that are no object; a word that is no type says nothing.
+/// Names of the types other than object; an unknown name is ignored.
 const OTHER_TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "null"];
 
-/// Whether no object fits this schema. References are not followed.
+/// Returns `true` if no object matches this schema. References are not followed.
 pub fn fits_no_object(schema: &Value) -> bool {
     fits_nothing(schema, true)
 }
 
-/// Whether nothing fits this schema; with `objects` no object does.
+/// Returns `true` if no value matches this schema; with `objects`, if no object does.
 pub fn fits_nothing(schema: &Value, objects: bool) -> bool {
     let Some(words) = schema.as_object() else { return *schema == Value::Bool(false) };
     let may_be = |value: &Value| !objects || value.is_object();
@@ -26,6 +26,7 @@ pub fn fits_nothing(schema: &Value, objects: bool) -> bool {
     };
     let required = words.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let mut required = required.filter_map(|name| words.get("properties")?.get(name));
+    // Each of these keywords alone can exclude every value.
     no_type
         || none_of("enum", &|values| !values.iter().any(may_be))
         || words.get("const").is_some_and(|value| !may_be(value))

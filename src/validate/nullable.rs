@@ -1,23 +1,23 @@
-//! OpenAPI's `nullable`, which many servers put into schemas, as JSON Schema says it.
+//! Converts OpenAPI's `nullable`, which many servers put into schemas, to JSON Schema.
 //!
-//! <https://spec.openapis.org/oas/v3.0.3#schema-object>: `true` lets the value be `null` beside what
-//! `type` says.
+//! <https://spec.openapis.org/oas/v3.0.3#schema-object>: `true` allows the value `null` in addition to the types in
+//! `type`.
 
 use serde_json::Value;
 
 use crate::tools::allow_null;
 use crate::tools::schema::subschemas_mut;
 
-/// Deepest nesting that is followed.
+/// Limit on the nesting that is followed.
 const MAX_DEPTH: usize = 64;
 
-/// The schema with `null` among the types where it says `nullable`; `None` where it says that nowhere.
+/// Returns the schema with `null` as an additional type wherever it has `nullable`; `None` if it has that nowhere.
 pub(super) fn nullable(schema: &Value) -> Option<Value> {
     let mut read = schema.clone();
     allow(&mut read, 0).then_some(read)
 }
 
-/// Whether anything changed.
+/// Applies `nullable` in place. Returns `true` if anything changed.
 fn allow(schema: &mut Value, depth: usize) -> bool {
     let Some(keywords) = schema.as_object_mut().filter(|_| depth < MAX_DEPTH) else { return false };
     let mut is_changed = false;

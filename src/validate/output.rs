@@ -1,4 +1,4 @@
-//! The schema that an answer has to match.
+//! The schema that an answer must match.
 
 use serde_json::Value;
 
@@ -9,11 +9,10 @@ use crate::cause::Cause;
 use crate::event::Repair;
 use crate::tools::example_value;
 
-/// A JSON Schema that an answer has to match, compiled.
+/// A compiled JSON Schema that an answer must match.
 ///
-/// Drafts and references are those of a tool's schema (see the
-/// [module](super#schemas)), and so is the [coercion](super#coercion) of values
-/// in another spelling.
+/// Drafts and references are handled as in a tool's schema (see the [module](super#schemas)), and so is the
+/// [coercion](super#coercion) of values in another notation.
 ///
 /// ```
 /// use serde_json::json;
@@ -34,23 +33,23 @@ pub struct OutputSchema {
     compiled: Compiled,
 }
 
-/// A JSON value that is no usable JSON Schema.
+/// A JSON value is not a usable JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no usable JSON Schema: {message}")]
 #[non_exhaustive]
 pub struct OutputSchemaError {
-    /// What is wrong with it, and where in it.
+    /// The problem, and its place.
     pub message: String,
-    /// The error of the schema compiler, where it found the fault.
+    /// The error of the schema compiler, if it found the problem.
     pub source: Option<Cause>,
 }
 
-/// A value that the schema does not accept: what was expected where, for the model.
+/// A value does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// What was expected where.
+    /// The expected values and their places, as a message to the model.
     pub message: String,
 }
 
@@ -58,7 +57,7 @@ impl OutputSchema {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// The value is no schema, or refers to another document.
+    /// The value is not a schema, or refers to another document.
     pub fn new(schema: Value) -> Result<Self, OutputSchemaError> {
         if !schema.is_object() && !schema.is_boolean() {
             let message = format!("expected an object, found {}", super::describe::value(&schema));
@@ -69,29 +68,29 @@ impl OutputSchema {
         Ok(OutputSchema { schema, compiled })
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Value {
         &self.schema
     }
 
-    /// A value that the schema accepts, as far as one can be made up from it.
+    /// Generates a value that the schema accepts, if possible.
     pub fn example(&self) -> Option<Value> {
         Some(example_value(&self.schema))
             .filter(|value| coerce::takes(&self.compiled, self.compiled.schema(&self.schema), value))
     }
 
-    /// The value as the schema wants it, and what was coerced.
+    /// Returns the value in the form that the schema requires, and the repairs.
     ///
-    /// `raw` is the value's text as written, for the spelling of numbers.
+    /// `raw` is the value's text as written, for the notation of numbers.
     ///
     /// # Errors
-    /// What was expected where, for the model.
+    /// The expected values and their places, as a message to the model.
     pub fn check(&self, value: &Value, raw: &str) -> Result<(Value, Vec<Repair>), Mismatch> {
         self.check_counted(value, raw).0
     }
 
-    /// [`check`](Self::check), and the steps that it took: at most
-    /// [`max_steps`](super::max_steps) of the value.
+    /// As [`check`](Self::check), and returns the steps that it took: at most [`max_steps`](super::max_steps) of the
+    /// value.
     pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
         let compiled = &self.compiled;
         let work = Work::on(value);

@@ -1,7 +1,7 @@
-//! How often the validator may hold subschemas against the parts of a value.
+//! Counts in advance how often the validator evaluates subschemas.
 //!
-//! Where references share a subschema it may do it again and again: each level of a recursive
-//! `anyOf` multiplies the work. So the visits are counted before it is asked.
+//! If references share a subschema, it may be evaluated again and again: each level of a recursive `anyOf` multiplies
+//! the work. So the visits are counted before the validator is asked.
 
 use std::ops::ControlFlow;
 
@@ -11,19 +11,18 @@ use serde_json::{Map, Value};
 use super::work::nodes;
 use crate::tools::schema::unescaped;
 
-/// Deepest nesting of subschemas that are followed for one value, references included: as much
-/// as the stack of a server's thread allows.
+/// Limit on the nesting of subschemas that are followed for one value, references included: as much as the stack of a
+/// server's thread allows.
 const MAX_LEVELS: usize = 100;
 
-/// What a reference to a schema of JSON Schema itself may cost for each value.
+/// Cost of a reference to a metaschema of JSON Schema, for each value.
 const FOREIGN: usize = 200;
 
 type Flow = ControlFlow<()>;
 
-/// Returns an upper bound of how often the validator holds some subschema against some value, or
-/// `None` where it may be more often than `limit`, deeper than [`MAX_LEVELS`], or where references
-/// lead from a subschema and a value back to both: the validator passes such a circle as often as
-/// it has ways into it, at each level again.
+/// Returns an upper bound on the number of times that the validator evaluates some subschema for some value. `None` if
+/// it may exceed `limit`, if the nesting may exceed [`MAX_LEVELS`], or if references lead from a subschema and a value
+/// back to both: the validator follows such a circle once for each path into it, on each level again.
 pub(super) fn visits(root: &Value, draft: Draft, schema: &Value, value: &Value, limit: usize) -> Option<usize> {
     let modern = matches!(draft, Draft::Draft201909 | Draft::Draft202012);
     let mut visits = Visits { root, modern, left: limit, named: None, chain: Vec::new(), levels: MAX_LEVELS };
@@ -32,10 +31,10 @@ pub(super) fn visits(root: &Value, draft: Draft, schema: &Value, value: &Value, 
 
 struct Visits<'s> {
     root: &'s Value,
-    /// Keywords beside `$ref` count.
+    /// Keywords beside `$ref` apply, as in drafts from 2019-09 on.
     modern: bool,
     left: usize,
-    /// Subschemas that have a name or are documents of their own, once a reference may mean one.
+    /// Subschemas with a name or an identifier of their own; collected when a reference is first looked up.
     named: Option<Vec<&'s Value>>,
     /// References that are being followed, each with its value.
     chain: Vec<(*const Value, *const Value)>,
@@ -48,6 +47,7 @@ impl<'s> Visits<'s> {
         let Value::Object(keywords) = schema else { return Flow::Continue(()) };
         let refers = ["$ref", "$dynamicRef", "$recursiveRef"].iter().any(|key| keywords.contains_key(*key));
         let at = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
+        // The same schema for the same value again would be an endless circle.
         if self.levels == 0 || (refers && self.chain.contains(&at)) {
             return Flow::Break(());
         }
@@ -55,7 +55,7 @@ impl<'s> Visits<'s> {
         if refers {
             self.chain.push(at);
         }
-        // What was left over is found by holding the parts against the value again.
+        // The validator finds the unevaluated parts by evaluating the others again.
         let again = keywords.contains_key("unevaluatedProperties") || keywords.contains_key("unevaluatedItems");
         for _ in 0..if again { 4 } else { 1 } {
             self.each(keywords, value)?;
@@ -67,8 +67,8 @@ impl<'s> Visits<'s> {
         Flow::Continue(())
     }
 
-    /// Counts all subschemas, each with the values that it may be held against. What depends on
-    /// the value is taken to apply.
+    /// Counts all subschemas, each with the values that it may be evaluated for. A condition that depends on the value
+    /// is assumed to apply.
     fn each(&mut self, schema: &'s Map<String, Value>, value: &Value) -> Flow {
         for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let Some(reference) = schema.get(key).and_then(Value::as_str) else { continue };
@@ -100,7 +100,7 @@ impl<'s> Visits<'s> {
         }
     }
 
-    /// The subschemas for an object and its members.
+    /// Counts the subschemas for an object and its members.
     fn members(&mut self, schema: &'s Map<String, Value>, members: &Map<String, Value>, value: &Value) -> Flow {
         for key in ["dependentSchemas", "dependencies"] {
             let there = schema.get(key).and_then(Value::as_object).into_iter().flatten();
@@ -125,7 +125,7 @@ impl<'s> Visits<'s> {
         Flow::Continue(())
     }
 
-    /// Everything that a reference may mean; `None` for what is no part of the schema.
+    /// Returns all possible targets of a reference; `None` if none is a part of the schema.
     fn candidates(&mut self, reference: &str) -> Option<Vec<&'s Value>> {
         let root = self.root;
         let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
@@ -133,7 +133,7 @@ impl<'s> Visits<'s> {
         let named = self.named.get_or_insert_with(|| {
             let mut named = Vec::new();
             find_named(root, &mut named);
-            // Two bases that are one would count as two ways.
+            // Without this check, two equal bases would count as two paths.
             if !named.iter().any(|schema| std::ptr::eq(*schema, root)) {
                 named.push(root);
             }
@@ -165,8 +165,7 @@ impl<'s> Visits<'s> {
     }
 }
 
-/// Adds the subschemas that have a name or are documents of their own, and what
-/// looks like one.
+/// Adds the subschemas that have a name or an identifier of their own, or seem to.
 fn find_named<'s>(schema: &'s Value, named: &mut Vec<&'s Value>) {
     match schema {
         Value::Object(members) => {
@@ -185,7 +184,7 @@ fn find_named<'s>(schema: &'s Value, named: &mut Vec<&'s Value>) {
     }
 }
 
-/// Members or items of a value.
+/// Returns the members or items of a value.
 fn inner(value: &Value) -> impl Iterator<Item = &Value> {
     let items = value.as_array().into_iter().flatten();
     items.chain(value.as_object().into_iter().flat_map(Map::values))

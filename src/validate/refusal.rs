@@ -1,4 +1,4 @@
-//! One thing that a schema has against a value, whoever found it.
+//! A refusal of a value by a schema, independent of the validator's types.
 
 use std::borrow::Cow;
 
@@ -6,41 +6,41 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
-/// A place where a schema refuses a value, and why.
+/// A place where a schema refuses a value, and the reason.
 #[derive(Debug)]
 pub(super) struct Refusal<'e> {
     /// JSON Pointer into the value.
     pub(super) place: String,
     /// JSON Pointer to the keyword that refuses it.
     pub(super) keyword: String,
-    /// The value that is refused.
+    /// The refused value.
     pub(super) found: Cow<'e, Value>,
     pub(super) why: Why<'e>,
 }
 
 #[derive(Debug)]
 pub(super) enum Why<'e> {
-    /// A keyword that looks at the value alone.
+    /// A keyword that concerns one value alone refuses it.
     Keyword(Kind),
-    /// The same, in the validator's words.
+    /// As `Keyword`, in the validator's own words.
     Words(String),
-    /// None of so many branches fits; what each has against it, as far as that was asked.
+    /// None of so many branches matches; with the refusals of each branch, as far as they are known.
     NoBranch(usize, Vec<Vec<Refusal<'e>>>),
     /// A property's name is refused.
     Name(Box<Refusal<'e>>),
     /// More than one branch of `oneOf` fits.
     Several,
-    /// What `not` names fits.
+    /// The value matches the schema in `not`.
     Excluded,
-    /// Too few items are of the kind that `contains` names.
+    /// Too few items match the schema in `contains`.
     NoItem,
     /// The schema is `false`.
     Never,
 }
 
 impl<'e> Refusal<'e> {
-    /// An error of the validator of the subschema at `at`, which was asked about
-    /// `value`, the value at `place`.
+    /// Converts an error of the validator of the subschema at `at`, which was asked about `value`, the value at
+    /// `place`.
     pub(super) fn of(error: ValidationError<'_>, value: &'e Value, place: &str, at: &str) -> Self {
         let found = match value.pointer(error.instance_path().as_str()) {
             Some(found) => Cow::Borrowed(found),
@@ -68,7 +68,7 @@ impl<'e> Refusal<'e> {
                 Why::NoBranch(context.len(), context.into_iter().map(inner).collect())
             }
             (Kind::PropertyNames { error }, _) => {
-                // What it found is the name, which stands nowhere in the value.
+                // The refused value is the name itself, which is not a value in the arguments.
                 let name = error.instance().as_ref().clone();
                 let inner = Refusal::of(*error, value, place, at);
                 Why::Name(Box::new(Refusal { found: Cow::Owned(name), ..inner }))
@@ -82,7 +82,7 @@ impl<'e> Refusal<'e> {
         Refusal { place: here, keyword, found, why }
     }
 
-    /// What a keyword says that looks at the value alone.
+    /// Returns the error of a keyword that concerns one value alone.
     pub(super) fn kind(&self) -> Option<&Kind> {
         match &self.why {
             Why::Keyword(kind) => Some(kind),

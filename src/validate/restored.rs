@@ -1,7 +1,7 @@
-//! What a prompt broke in foreign text, restored in the arguments that repeat it.
+//! Restores text that a prompt escaped, in arguments that repeat it.
 //!
-//! Of results and files that is control tokens; of the names and values of a schema it is
-//! what a dialect could read as a call, too.
+//! In results and files only control tokens are escaped; in the names and values of a schema, also text that a dialect
+//! could read as a call.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,10 +13,10 @@ use crate::json::map_texts;
 use crate::outcome::{BREAK, Neutraliser, restore_tokens};
 use crate::tools::Catalog;
 
-/// Texts of schemas by what prompts show of them.
+/// Maps the text that prompts show to the original text of a schema.
 pub(super) type Shown = HashMap<String, String>;
 
-/// The keys and texts of a catalog's schemas that prompts show otherwise.
+/// Returns the keys and texts of a catalog's schemas that prompts show in escaped form.
 pub(super) fn shown(catalog: &Catalog) -> Shown {
     let neutraliser = Neutraliser::new(catalog);
     let mut shown = Shown::new();
@@ -43,10 +43,10 @@ fn collect(schema: &Value, neutraliser: &Neutraliser, shown: &mut Shown) {
     }
 }
 
-/// Restores the texts and keys of a call's arguments. It is done once for each call: what was
-/// restored may itself look broken.
+/// Restores the texts and keys of a call's arguments. It runs only once for each call, since a restored text may itself
+/// look escaped.
 pub(super) fn restore<'s>(call: &mut Call, shown: impl FnOnce() -> &'s Shown) {
-    // JSON may have it as an escape.
+    // JSON may contain the character as an escape.
     let may_hold = call.raw_arguments.contains(BREAK) || call.raw_arguments.contains("\\u2060");
     if !may_hold || call.repairs.contains(&Repair::TokensRestored) {
         return;

@@ -1,4 +1,4 @@
-//! How much work one check may do.
+//! Limits the work of one check.
 
 use std::cell::Cell;
 
@@ -6,21 +6,20 @@ use serde_json::Value;
 
 use super::depth::references;
 
-/// Steps that every check may take. A step is one subschema held against one
-/// value, or one value looked at while it is coerced.
+/// Steps that every check may take. A step is one evaluation of a subschema for a value, or one visit of a value during
+/// coercion.
 const STEPS: usize = 2_000_000;
 
-/// Further steps for each value of the arguments, and for each four bytes of
-/// text in them, which may hold values.
+/// Additional steps for each value of the arguments, and for each four bytes of text in them, which may contain values.
 const STEPS_PER_VALUE: usize = 32;
 
-/// Steps that checking a value may take. Ordinary arguments take a few steps for
-/// each value; a check that would take more than this is given up.
+/// Returns the limit on the steps of checking a value. Ordinary arguments take a few steps for each value; a check that
+/// would exceed the limit is given up.
 pub fn max_steps(value: &Value) -> usize {
     STEPS.saturating_add(STEPS_PER_VALUE.saturating_mul(size(value)))
 }
 
-/// Values in a value, itself included.
+/// Returns the number of values in a value, including itself.
 pub(super) fn nodes(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(nodes).sum(),
@@ -29,11 +28,10 @@ pub(super) fn nodes(value: &Value) -> usize {
     }
 }
 
-/// Parts of a schema from which on checking a call by it may take long.
+/// Number of nodes of a schema above which a check may take long.
 const LONG: usize = 500;
 
-/// Whether checking a value by this schema may take long: it is large, or its parts refer to
-/// each other.
+/// Returns `true` if checking a value against this schema may take long: it is large, or its parts refer to each other.
 pub fn takes_long(schema: &Value) -> bool {
     nodes(schema) > LONG || !references(schema).is_empty()
 }
@@ -56,11 +54,11 @@ fn text(value: &Value) -> usize {
 pub(super) struct Work {
     limit: usize,
     done: Cell<usize>,
-    /// Something was left undone.
+    /// The limit was reached, so the check is incomplete.
     stopped: Cell<bool>,
-    /// The validator has failed.
+    /// The validator has panicked.
     broken: Cell<bool>,
-    /// The validator has said something.
+    /// The validator has answered at least once.
     answered: Cell<bool>,
 }
 
@@ -75,7 +73,7 @@ impl Work {
         }
     }
 
-    /// Whether so many more steps may be taken; they then count as taken.
+    /// Counts more steps. Returns `false` if the check has been stopped or the limit would be exceeded.
     pub(super) fn spend(&self, steps: usize) -> bool {
         let done = self.done.get().saturating_add(steps);
         if self.stopped.get() || done > self.limit {
@@ -86,23 +84,23 @@ impl Work {
         true
     }
 
-    /// Nothing more is done: what is asked next cannot be answered.
+    /// Stops the check: no further question can be answered.
     pub(super) fn stop(&self) {
         self.stopped.set(true);
     }
 
-    /// The validator is asked no more: it has failed over this schema.
+    /// Stops the check because the validator panicked on this schema.
     pub(super) fn broke(&self) {
         self.broken.set(true);
         self.stop();
     }
 
-    /// The validator has said something of the value, or of another reading of it.
+    /// Records that the validator has judged the value, or another reading of it.
     pub(super) fn answer(&self) {
         self.answered.set(true);
     }
 
-    /// Returns `true` if the value could not be checked, since the first question was too much work.
+    /// Returns `true` if the value could not be checked because the first question was too much work.
     pub(super) fn is_unchecked(&self) -> bool {
         self.stopped.get() && !self.broken.get() && !self.answered.get()
     }
@@ -115,7 +113,7 @@ impl Work {
         self.done.get()
     }
 
-    /// What the model reads where the work was not done.
+    /// Returns the message to the model about an incomplete check.
     pub(super) fn message(&self) -> String {
         if self.broken.get() {
             return "this cannot be checked: the validator itself fails over the schema".to_owned();

@@ -1,4 +1,4 @@
-//! What the schema says of a value, where its validator may be asked.
+//! Asks the validator about a value, within limits on its work.
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -10,15 +10,16 @@ use crate::validate::explain;
 use crate::validate::refusal::Refusal;
 use crate::validate::work::nodes;
 
-/// Subschemas that the validator may hold against values when it is asked once; its errors take
-/// some hundred bytes for each.
+/// Limit on the subschemas that the validator may evaluate for one question; its errors take some hundred bytes for
+/// each.
 const MAX_VISITS: usize = 200_000;
 
-/// The same, for each value that it is asked about.
+/// As [`MAX_VISITS`], for each node of the value.
 const VISITS_PER_VALUE: usize = 8;
 
 impl<'a> Run<'a> {
-    /// The validator of the subschema at a pointer, if there is one and it can be asked about a value.
+    /// Returns the validator of the subschema at a pointer, unless there is none or the question would be too much
+    /// work.
     fn validator(&self, at: &str, value: &Value) -> Option<&'a Validator> {
         if self.work.is_stopped() {
             return None;
@@ -36,8 +37,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the validator of the subschema at a pointer says of a value; `None` where that is too
-    /// much work, or it fails over the schema.
+    /// Asks the validator of the subschema at a pointer about a value; `None` if that is too much work, or if the
+    /// validator panics.
     fn ask<T>(&self, at: &str, value: &Value, question: impl FnOnce(&'a Validator) -> T) -> Option<T> {
         let validator = self.validator(at, value)?;
         let said = unbroken(|| question(validator));
@@ -48,18 +49,18 @@ impl<'a> Run<'a> {
         said
     }
 
-    /// Whether the subschema at a pointer takes a value.
+    /// Returns `true` if the subschema at a pointer accepts a value; `None` if it cannot be asked.
     pub(super) fn takes(&self, at: &str, value: &Value) -> Option<bool> {
         self.ask(at, value, |validator| validator.is_valid(value))
     }
 
-    /// What the subschema at a spot has against a value.
+    /// Returns the faults of a value for its subschema.
     pub(super) fn faults(&self, spot: Spot<'_>, value: &Value) -> Option<Vec<Fault>> {
         let fault = |error| Fault::of(&error, spot.at);
         self.ask(spot.at, value, |validator| validator.iter_errors(value).take(MAX_FAULTS).map(fault).collect())
     }
 
-    /// What the whole schema has against a value, for an explanation.
+    /// Returns all errors of a value for the whole schema, for an explanation.
     pub(super) fn refusals<'v>(&self, value: &'v Value) -> Option<Vec<Refusal<'v>>> {
         let refusal = |error| Refusal::of(error, value, "", "");
         self.ask("", value, |validator| validator.iter_errors(value).take(explain::MAX_READ).map(refusal).collect())

@@ -1,4 +1,4 @@
-//! What a schema refused, and what it wanted there.
+//! The faults of a value: the places that a schema refused, and its requirements there.
 
 use std::sync::Arc;
 
@@ -7,31 +7,31 @@ use jsonschema::paths::Location;
 use jsonschema::{JsonTypeSet, ValidationError};
 use serde_json::Value;
 
-/// What a schema wanted where it refused a value.
+/// The requirement of a schema that refused a value.
 pub(super) enum Need {
     Types(JsonTypeSet),
     /// One of these values (an array).
     Options(Arc<Value>),
     /// This value.
     Only(Arc<Value>),
-    /// A property that is not there.
+    /// A missing property.
     Property(String),
-    /// None of the properties that are there and not declared.
+    /// No properties other than the declared ones.
     OtherKeys,
-    /// To fit one of this many branches, whose array stands at this pointer.
+    /// A match of one of this many branches, whose array is at this pointer.
     Branch(String, usize),
-    /// What no other reading of the value answers.
+    /// Any other requirement, which no other reading of the value can meet.
     Other,
 }
 
-/// A place where a schema refused a value, and what it wanted there.
+/// A place where a schema refused a value, and its requirement there.
 pub(super) struct Fault {
     pub(super) path: String,
     pub(super) need: Need,
 }
 
 impl Fault {
-    /// What an error asks for, of the validator of the subschema at `at`.
+    /// Converts an error of the validator of the subschema at `at`.
     pub(super) fn of(error: &ValidationError<'_>, at: &str) -> Self {
         let need = match error.kind() {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -44,7 +44,7 @@ impl Fault {
 }
 
 impl Need {
-    /// What a keyword asks for that looks at one value alone.
+    /// Returns the requirement of a keyword that concerns one value alone.
     fn of(kind: &Kind) -> Self {
         match kind {
             Kind::Type { kind: TypeKind::Single(one) } => Need::Types(JsonTypeSet::empty().insert(*one)),
@@ -58,8 +58,8 @@ impl Need {
     }
 }
 
-/// Place of a keyword in the whole schema. The validator of a branch counts
-/// from the branch, until a reference has been followed: then from the root.
+/// Returns the pointer of a keyword in the whole schema. The validator of a branch counts from the branch until a
+/// reference was followed, then from the root.
 fn absolute(at: &str, schema_path: &Location, evaluation_path: &Location) -> String {
     let followed = schema_path != evaluation_path;
     let from = if followed { "" } else { at };

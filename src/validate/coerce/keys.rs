@@ -1,9 +1,7 @@
-//! Keys in another case or style than the schema's: `fileName`, `file_name`,
-//! `File-Name`.
+//! Matches keys in another case or style than the schema's: `fileName`, `file_name`, `File-Name`.
 //!
-//! Which names a schema declares for an object no validation error says, so they
-//! are looked up in the subschemas that may apply to the object's place. Too many
-//! names found only mean that fewer keys are renamed.
+//! Validation errors do not contain the names that a schema declares for an object, so they are looked up in the
+//! subschemas that may apply to the object's place. If too many names are found, only fewer keys are renamed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +16,8 @@ pub(super) struct Declared<'s> {
 }
 
 impl<'s> Declared<'s> {
-    /// The properties declared for the object at `place`, a JSON Pointer into
-    /// the value; `None` where a part of the schema cannot be followed. The number is that of
-    /// the schemas and names that were looked at.
+    /// Returns the properties declared for the object at `place`, a JSON Pointer into the value, or `None` if a part of
+    /// the schema cannot be followed; and the number of schemas and names that were visited.
     pub(super) fn at(root: &'s Value, place: &str) -> (Option<Self>, usize) {
         let (schemas, passed) = Applying::at(root, place);
         let declared = schemas.and_then(Declared::of);
@@ -39,7 +36,7 @@ impl<'s> Declared<'s> {
         Some(declared)
     }
 
-    /// Names and patterns that a key is compared with.
+    /// Returns the number of names and patterns that a key is compared with.
     pub(super) fn len(&self) -> usize {
         self.names.len() + self.patterns.len()
     }
@@ -55,9 +52,9 @@ impl<'s> Declared<'s> {
         self.names.contains(key) || self.patterns.iter().any(|pattern| pattern.is_match(key))
     }
 
-    /// Keys of the object that are not declared, each with the declared name
-    /// that it matches: the only one, which the object does not have and no
-    /// other such key matches. `wanted` is a name that the schema wants and may not describe.
+    /// Returns the keys of the object that are not declared, each with the declared name that it matches. The match
+    /// must be unique: the object does not have the name, and no other such key matches it. `wanted` is a name that the
+    /// schema requires but may not describe.
     pub(super) fn renames(&self, wanted: Option<&str>, members: &Map<String, Value>) -> Vec<(String, String)> {
         let declared = |key: &str| wanted == Some(key) || self.declares(key);
         let keys: Vec<(&String, String)> = members.keys().filter(|key| !declared(key)).map(|k| (k, plain(k))).collect();
@@ -72,6 +69,7 @@ impl<'s> Declared<'s> {
         }
         let mut renames = Vec::new();
         for (key, form) in &keys {
+            // A rename must be unambiguous and must not overwrite a member.
             if let Some([name]) = names.get(form).map(Vec::as_slice)
                 && alike[form.as_str()] == 1
                 && !form.is_empty()
@@ -85,8 +83,8 @@ impl<'s> Declared<'s> {
 }
 
 impl Declared<'_> {
-    /// The one key that is not declared, where one of it and the wanted name ends with the other's words, and no
-    /// other absent name does: `path` for `file_path`, or the other way round.
+    /// Returns the only undeclared key if it or the wanted name ends with the other's words, and no other absent name
+    /// does: `path` for `file_path`, or the reverse.
     pub(super) fn ending(&self, wanted: &str, members: &Map<String, Value>) -> Option<(String, String)> {
         let mut unknown = members.keys().filter(|key| *key != wanted && !self.declares(key));
         let (Some(key), None) = (unknown.next(), unknown.next()) else { return None };
@@ -96,6 +94,7 @@ impl Declared<'_> {
             name.len() != given.len() && (name.ends_with(&given) || given.ends_with(&name))
         };
         let others = self.names.iter().filter(|name| **name != wanted && !members.contains_key(**name));
+        // A key without words ends every name, and an absent name that fits as well makes the match ambiguous.
         (!given.is_empty()
             && !words(wanted).is_empty()
             && is_like(wanted)
@@ -104,11 +103,12 @@ impl Declared<'_> {
     }
 }
 
-/// The words of a key, in lower case.
+/// Returns the words of a key, in lower case.
 fn words(key: &str) -> Vec<String> {
     let mut words = Vec::<String>::new();
     let mut last = None;
     for c in key.chars() {
+        // A word begins after a separator and within `camelCase`.
         let begins = last.is_none_or(|last: char| !last.is_alphanumeric() || (last.is_lowercase() && c.is_uppercase()));
         match words.last_mut().filter(|_| !begins) {
             _ if !c.is_alphanumeric() => {}
@@ -120,7 +120,7 @@ fn words(key: &str) -> Vec<String> {
     words
 }
 
-/// The object with keys renamed, in the old order.
+/// Renames keys of the object and keeps their order.
 pub(super) fn rename(members: &mut Map<String, Value>, renames: &[(String, String)]) {
     *members = std::mem::take(members)
         .into_iter()
@@ -131,8 +131,8 @@ pub(super) fn rename(members: &mut Map<String, Value>, renames: &[(String, Strin
         .collect();
 }
 
-/// A key without its case and style: letters in lower case and digits. What
-/// parts two digits stays: `a_1_2` is not `a_12`.
+/// Returns a key without its case and style: letters in lower case and digits. A separator between two digits stays:
+/// `a_1_2` is not `a_12`.
 fn plain(key: &str) -> String {
     let mut plain = String::with_capacity(key.len());
     let mut parted = false;

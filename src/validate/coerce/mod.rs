@@ -1,16 +1,13 @@
-//! Arguments as a model wrote them to arguments that the schema accepts.
+//! Converts arguments as a model wrote them into arguments that the schema accepts.
 //!
-//! The validator itself says what it refuses and what it wanted there, so
-//! every keyword, reference and draft counts as it does in validation; only
-//! the names of properties are looked up by hand (`keys`). Each round reads the
-//! errors, gives the refused values another reading, and asks again: text that
-//! held an object has members that need a round of their own. `anyOf` and
-//! `oneOf` are settled by trying their branches on copies of the value; what
-//! became of a value in a branch is kept, as an outer `anyOf` asks it once for
-//! each of its own branches.
+//! The validator's errors say which values it refuses and why, so every keyword, reference and draft counts as in
+//! validation; only the names of properties are looked up separately (`keys`). Each round reads the errors, gives the
+//! refused values another reading, and validates again: text that contained an object has members that need a round of
+//! their own. `anyOf` and `oneOf` are settled by trying their branches on copies of the value; the result of a value in
+//! a branch is cached, as an outer `anyOf` needs it once for each of its own branches.
 //!
-//! Arguments that would be too much work for the validator from the start are accepted unchecked. A value that it
-//! has refused, and whose other readings are too much work, is refused, and the message says so.
+//! Arguments that are too much work for the validator from the start are accepted unchecked. A value that it has
+//! refused, and whose other readings are too much work, is refused with a message that says so.
 
 mod ask;
 mod fault;
@@ -36,30 +33,27 @@ use super::work::{Work, nodes};
 use crate::event::Repair;
 use crate::json::literal;
 
-/// Rounds for one value: text inside text inside text is followed this far.
+/// Limit on the rounds for one value: text inside text inside text is followed this far.
 const MAX_ROUNDS: usize = 8;
 
-/// Nesting of branches that are tried inside branches: some in each level of
-/// the deepest arguments.
+/// Limit on the nesting of branches that are tried inside branches: a few for each level of the deepest arguments.
 const MAX_BRANCHING: usize = 2 * MAX_DEPTH;
 
-/// Errors that one round acts on.
+/// Limit on the errors that one round handles.
 const MAX_FAULTS: usize = 100_000;
 
-/// Nesting of arrays and objects, those from text included: as deep as JSON
-/// text is read.
+/// Limit on the nesting of arrays and objects, including those from text: the same as for JSON text.
 const MAX_DEPTH: usize = 128;
 
-/// New arguments and what was done to them; `None` where the schema accepts
-/// the arguments as they are.
+/// New arguments with their repairs; `None` if the schema accepts the arguments as they are.
 pub(super) type Coerced = Option<(Value, Vec<Repair>)>;
 
 /// Coerces arguments to an object that the schema accepts.
 ///
-/// `raw` is the arguments' text as written, for the spelling of numbers.
+/// `raw` is the arguments' text as written, for the notation of numbers.
 ///
 /// # Errors
-/// What is wrong, for the model.
+/// The problem, as a message to the model.
 pub(super) fn coerce(
     compiled: &Compiled,
     schema: &Value,
@@ -80,11 +74,11 @@ pub(super) fn coerce(
     if work.is_unchecked() { unchecked(schema, &value).map(|()| Some((value, repairs))) } else { coerced }
 }
 
-/// Accepts arguments that cannot be checked, since that is too much work or never ends, if they are an object with the members that the schema itself
-/// requires: the server checks the rest.
+/// Accepts arguments that cannot be checked, because that is too much work or does not end, if they are an object with
+/// the members that the schema itself requires: the server checks the rest.
 ///
 /// # Errors
-/// What is wrong, for the model.
+/// The problem, as a message to the model.
 fn unchecked(schema: &Value, arguments: &Value) -> Result<(), String> {
     let Some(members) = arguments.as_object() else { return Err(explain::not_an_object(arguments)) };
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -93,8 +87,8 @@ fn unchecked(schema: &Value, arguments: &Value) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(missing.join("; ")) }
 }
 
-/// Coerces arguments without the members that the schema does not know; `None` if there are none,
-/// or the schema refuses the others as well.
+/// Coerces arguments without the members that the schema does not know; `None` if there are no such members, or if the
+/// schema refuses the others as well.
 pub(super) fn coerce_known(
     compiled: &Compiled,
     schema: &Value,
@@ -120,7 +114,7 @@ pub(super) fn coerce_known(
 /// Coerces any value to one that the schema accepts.
 ///
 /// # Errors
-/// What is wrong, for the model.
+/// The problem, as a message to the model.
 pub(super) fn coerce_value(
     compiled: &Compiled,
     schema: &Value,
@@ -136,7 +130,7 @@ pub(super) fn coerce_value(
     }
 }
 
-/// Whether a schema takes a value as it is.
+/// Returns `true` if a schema accepts a value as it is.
 pub(super) fn takes(compiled: &Compiled, schema: &Value, value: &Value) -> bool {
     Run::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
 }
@@ -157,16 +151,16 @@ fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Resul
     Ok((!repairs.is_empty()).then_some((value, repairs)))
 }
 
-/// A value that is settled, as its surroundings see it.
+/// The position of a value that is being settled.
 #[derive(Clone, Copy)]
 struct Spot<'a> {
-    /// Place in the whole schema of the subschema that it has to fit.
+    /// Pointer, in the whole schema, to the subschema that the value must match.
     at: &'a str,
     /// Place of the value in the arguments.
     base: &'a str,
-    /// Whether the value is an item of an array.
+    /// `true` if the value is an item of an array.
     item: bool,
-    /// What is left of [`MAX_BRANCHING`].
+    /// Remaining levels of [`MAX_BRANCHING`].
     branching: usize,
 }
 
@@ -176,17 +170,16 @@ struct Run<'a> {
     schema: &'a Value,
     raw: &'a str,
     work: &'a Work,
-    /// What became of values in branches.
+    /// Cached results of values in branches.
     tried: HashMap<Question, Vec<Tried>>,
-    /// The properties that the schema declares for places; nothing where it cannot be followed.
+    /// The properties that the schema declares, by place; `None` if the schema cannot be followed there.
     declared: HashMap<String, Option<Declared<'a>>>,
 }
 
-/// The array of branches that a value was tried in, the value's place, and
-/// whether it is an item of an array.
+/// The pointer of the branches that a value was tried in, the value's place, and whether it is an item of an array.
 type Question = (String, String, bool);
 
-/// A value, and what became of it; nothing while that is being asked.
+/// A value and its result; `None` while the branches are being tried, and if none accepts it.
 type Tried = (Value, Option<(Value, Vec<Repair>)>);
 
 impl<'a> Run<'a> {
@@ -194,8 +187,7 @@ impl<'a> Run<'a> {
         Run { compiled, schema, raw, work, tried: HashMap::new(), declared: HashMap::new() }
     }
 
-    /// Gives other readings to what is refused in `value`; whether it is
-    /// accepted in the end.
+    /// Gives other readings to the refused parts of `value`. Returns `true` if it is accepted in the end.
     fn settle(&mut self, spot: Spot<'_>, value: &mut Value, repairs: &mut Vec<Repair>) -> bool {
         for _ in 0..MAX_ROUNDS {
             if !self.work.spend(nodes(value)) {
@@ -212,10 +204,10 @@ impl<'a> Run<'a> {
         self.takes(spot.at, value) == Some(true)
     }
 
-    /// Acts on the faults of one round; whether anything changed.
+    /// Handles the faults of one round. Returns `true` if anything changed.
     fn round(&mut self, spot: Spot<'_>, value: &mut Value, faults: Vec<Fault>, repairs: &mut Vec<Repair>) -> bool {
         let mut renamed = false;
-        // What was said of a value that has changed since no longer counts.
+        // Faults of a value that has changed since are obsolete.
         let mut changed: HashSet<String> = HashSet::new();
         for Fault { path, need } in faults {
             if !changed.is_empty() && ancestors(&path).any(|place| changed.contains(place)) {
@@ -258,7 +250,7 @@ impl<'a> Run<'a> {
         renamed || !changed.is_empty()
     }
 
-    /// What becomes of a value in branches; it is tried in them once.
+    /// Returns the result of a value in branches, which are tried only once for it.
     fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: Spot<'_>) -> Option<(Value, Vec<Repair>)> {
         if !self.work.spend(nodes(value)) {
             return None;
@@ -277,9 +269,8 @@ impl<'a> Run<'a> {
         became
     }
 
-    /// Tries the branches of `anyOf` or `oneOf`: the value in the branch that
-    /// takes the lightest repairs. Where two take equally light ones to
-    /// different values, nobody knows which was meant, and there is none.
+    /// Tries the branches of `anyOf` or `oneOf` and returns the value of the branch with the lightest repairs. If two
+    /// branches with equally light repairs give different values, the meaning is ambiguous, and the result is `None`.
     fn try_branches(
         &mut self,
         pointer: &str,
@@ -313,7 +304,7 @@ impl<'a> Run<'a> {
         best.filter(|_| !ambiguous).map(|(_, value, done)| (value, done))
     }
 
-    /// Another reading of the value at a path that may fit.
+    /// Returns another reading of the value at a path that may match the schema.
     fn reading(&mut self, need: &Need, spot: Spot<'_>, value: &mut Value, path: &str) -> Option<Reading> {
         let found = value.pointer(path)?;
         match need {
@@ -329,8 +320,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A single value as an array. An item of an array is not wrapped: of
-    /// `[1, 2]` for an array of pairs nobody knows whether it is one pair.
+    /// Wraps a single value in an array. An item of an array is not wrapped: if the schema requires pairs, `[1, 2]` may
+    /// be one pair or the items of two.
     fn wrapped(&mut self, spot: Spot<'_>, value: &mut Value, path: &str) -> Option<Reading> {
         if is_item(value, path, spot.item) {
             return None;
@@ -341,7 +332,7 @@ impl<'a> Run<'a> {
             // `false` for a list of texts may mean that there is none.
             Value::Bool(_) => self.takes_at(spot, value, path, &reading.value),
             Value::String(text) => match literal::compound(text) {
-                // An item that is text, or one that text holds?
+                // The text itself and the value that it contains are both possible items, so only one may fit.
                 Some((inner, _)) => {
                     !(self.takes_at(spot, value, path, &Value::from(vec![inner]))
                         && self.takes_at(spot, value, path, &reading.value))
@@ -353,7 +344,7 @@ impl<'a> Run<'a> {
         fits.then_some(reading)
     }
 
-    /// Whether the schema has nothing against another value at a path.
+    /// Returns `true` if the schema would accept another value at a path. The value itself is not changed.
     fn takes_at(&mut self, spot: Spot<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
         if !self.work.spend(nodes(value) + nodes(other)) {
             return false;
@@ -369,7 +360,7 @@ impl<'a> Run<'a> {
         taken
     }
 
-    /// Takes a member that says nothing out of its object, if that need not have it.
+    /// Removes a blank member from its object, unless the schema requires it. Returns `true` if it was removed.
     fn leave_out(&mut self, spot: Spot<'_>, value: &mut Value, path: &str) -> bool {
         let says_nothing = match value.pointer(path) {
             Some(Value::Null) => true,
@@ -392,8 +383,8 @@ impl<'a> Run<'a> {
         may_go
     }
 
-    /// Renames keys of the object at a path that are written in another style
-    /// than the schema's; `wanted` must be one of the new names.
+    /// Renames keys of the object at a path that are in another style than the schema's. `wanted` must be one of the
+    /// new names. Returns `true` if any was renamed.
     fn rename(
         &mut self,
         wanted: Option<&str>,
@@ -404,7 +395,7 @@ impl<'a> Run<'a> {
     ) -> bool {
         let Some(Value::Object(members)) = value.pointer_mut(path) else { return false };
         let schema = self.schema;
-        // Each branch that is tried asks about the same place.
+        // Cached, because each branch that is tried asks about the same place.
         if !self.declared.contains_key(place) {
             let (declared, work) = Declared::at(schema, place);
             if !self.work.spend(work) {
@@ -429,8 +420,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// How far a repair is from what was written: the same value in another
-/// spelling, or another structure.
+/// Returns the weight of a repair: 1 for the same value in another notation, 2 for another structure.
 fn weight(repair: &Repair) -> usize {
     match repair {
         Repair::UnwrappedArray(_) | Repair::WrappedInArray(_) | Repair::KeyRenamed(_) | Repair::LeftOut(_) => 2,
@@ -438,7 +428,7 @@ fn weight(repair: &Repair) -> usize {
     }
 }
 
-/// Whether two values are equal, numbers by what they amount to.
+/// Returns `true` if two values are equal; numbers are compared by value.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(m), Value::Number(n)) => {

@@ -7,23 +7,23 @@ use super::integer;
 use crate::event::Repair;
 use crate::json::literal;
 
-/// Arguments in text in text, or in arrays of one, are unwrapped this often.
+/// Limit on the levels of text and of one-item arrays around the arguments that are unwrapped.
 const MAX_UNWRAPS: usize = 2;
 
-/// Words for "nothing": text of one of them is no item of a list.
+/// Words for "nothing", which are not an item of a list.
 const NOTHING: &[&str] = &["", "null", "none", "nil", "undefined"];
 
 /// Another reading of a value.
 pub(super) struct Reading {
     pub(super) value: Value,
-    /// The repair that names it, at a place.
+    /// Creates the repair for this reading from its place.
     repair: fn(String) -> Repair,
-    /// Whether digits were lost.
+    /// `true` if digits were lost.
     lossy: bool,
 }
 
 impl Reading {
-    /// The value; adds its repair, at a place.
+    /// Returns the value and records its repair at a place.
     pub(super) fn note(self, place: &str, repairs: &mut Vec<Repair>) -> Value {
         repairs.push((self.repair)(place.to_owned()));
         if self.lossy {
@@ -40,7 +40,7 @@ impl Reading {
         Reading { value, repair: Repair::UnwrappedString, lossy: false }
     }
 
-    /// The object that whole arguments are or spell, and the repairs on the way.
+    /// Reads whole arguments as an object. Returns the object and the readings that led to it.
     pub(super) fn arguments(arguments: &Value) -> Option<(Value, Vec<Reading>)> {
         let mut readings: Vec<Reading> = Vec::new();
         for _ in 0..=MAX_UNWRAPS {
@@ -59,13 +59,13 @@ impl Reading {
         None
     }
 
-    /// The value in a type of the set.
+    /// Reads the value as one of the types.
     pub(super) fn as_type(value: &Value, types: JsonTypeSet, raw: &str) -> Option<Self> {
         let has = |t| types.contains(t);
         match value {
             Value::String(text) => Reading::of_text(text, types),
             Value::Number(number) if has(JsonType::Integer) => integer::of(number).map(Reading::coerced),
-            // One that loses digits is no text either: which were meant is not certain.
+            // A number that lost digits is not turned into text either, since its original digits are uncertain.
             Value::Number(number) if has(JsonType::String) && !literal::loses_digits(raw, number) => {
                 digits(number, raw).map(Reading::coerced)
             }
@@ -75,7 +75,7 @@ impl Reading {
         }
     }
 
-    /// The one of the options that the value spells.
+    /// Returns the option that the value spells, if there is exactly one.
     pub(super) fn as_option(value: &Value, options: &[Value], raw: &str) -> Option<Self> {
         let spelt = |option: &&Value| match (value, option) {
             (Value::String(text), Value::String(option)) => text.trim() == option,
@@ -98,7 +98,7 @@ impl Reading {
         }
     }
 
-    /// The array with the value as its only item.
+    /// Returns an array with the value as its only item.
     pub(super) fn as_item(value: &Value) -> Option<Self> {
         let one = match value {
             Value::Null | Value::Array(_) => false,
@@ -108,7 +108,7 @@ impl Reading {
         one.then(|| Reading { value: vec![value.clone()].into(), repair: Repair::WrappedInArray, lossy: false })
     }
 
-    /// The value of one of the types that a text spells.
+    /// Returns the value of one of the types that a text spells.
     fn of_text(text: &str, types: JsonTypeSet) -> Option<Self> {
         let has = |t| types.contains(t);
         if has(JsonType::Integer)
@@ -132,12 +132,12 @@ impl Reading {
         Reading::in_text(text).filter(|reading| match &reading.value {
             Value::Array(_) => has(JsonType::Array),
             Value::Object(_) => has(JsonType::Object),
-            // Text in text: what it spells shows when it is looked at in turn.
+            // Text inside text is read in a further round.
             _ => true,
         })
     }
 
-    /// The object, array or string whose JSON a text is.
+    /// Returns the object, array or string whose JSON the text is.
     fn in_text(text: &str) -> Option<Self> {
         if let Some((value, lossy)) = literal::compound(text) {
             return Some(Reading { lossy, ..Reading::unwrapped(value) });
@@ -155,7 +155,7 @@ impl Reading {
     }
 }
 
-/// Whether a text is one item, and not nothing, a list or broken JSON.
+/// Returns `true` if a text is a single item, not a word for nothing, a list or broken JSON.
 fn is_one(text: &str) -> bool {
     const BETWEEN: &[char] = &[',', ';', '\n', '，', '、', '；'];
     let json = text.starts_with(['[', '{', '"']);
@@ -165,8 +165,8 @@ fn is_one(text: &str) -> bool {
     !NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word)) && !text.contains(BETWEEN)
 }
 
-/// A number's digits as written. A fraction or exponent whose spelling is
-/// not known has none: `1.10` would become `1.1`.
+/// Returns a number's digits as written; `None` for a fraction or exponent whose notation is unknown, as `1.10` would
+/// become `1.1`.
 fn digits(number: &Number, raw: &str) -> Option<String> {
     if number.is_f64() {
         return literal::spelling(raw, number).map(str::to_owned);

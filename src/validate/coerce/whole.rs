@@ -1,4 +1,4 @@
-//! Integers that were written with `.0`, and those that no integer of 64 bits is.
+//! Handles integers that were written with `.0`, and integers that exceed 64 bits.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use crate::event::Repair;
 use crate::json::literal;
 use crate::validate::work::nodes;
 
-/// Fractions that a schema takes where it takes any number there, each beside an integer: one of
-/// them is within the bounds that a schema may set.
+/// Fractions, each with an adjacent integer, that tell whether a schema accepts any number or only integers: one pair
+/// of them is within any limits that a schema is likely to set.
 const FRACTIONS: [(f64, f64); 4] =
     [(0.5, 0.0), (-0.5, -1.0), (100.5, 100.0), (4_503_599_627_370_495.5, 4_503_599_627_370_495.0)];
 
 impl Run<'_> {
-    /// Whether the schema refuses another value at a place.
+    /// Returns `true` if the schema refuses another value at a place.
     fn refuses(&mut self, other: impl Into<Value>, place: &str, value: &mut Value) -> bool {
         let Some(slot) = value.pointer_mut(place) else { return false };
         let old = std::mem::replace(slot, other.into());
@@ -27,9 +27,9 @@ impl Run<'_> {
         taken == Some(false)
     }
 
-    /// The first place where the number is whole and has more digits than one of 64 bits, or than
-    /// were kept of it, and the schema does not say that a fraction fits: only an integer does, or
-    /// anything. What would be sent is not what was written, and may be an identifier.
+    /// Returns an error for the first whole number with more than 64 bits, or with more digits than were kept, at a
+    /// place where the schema accepts only integers or accepts anything. The number that would be sent differs from the
+    /// one that was written, which may be an identifier.
     pub(super) fn lost_digits(&mut self, value: &mut Value) -> Option<String> {
         let mut places = Vec::new();
         if !integer::holds(value, &integer::may_be_lost) {
@@ -59,9 +59,8 @@ impl Run<'_> {
         None
     }
 
-    /// Writes `5.0` as `5` where only an integer fits: JSON Schema takes it for
-    /// one, but many servers do not. Only an integer fits where the schema
-    /// refuses the number when half is added, and also when half is taken away.
+    /// Writes `5.0` as `5` if only an integer is accepted: JSON Schema treats it as an integer, but many servers do
+    /// not. Only an integer is accepted if the schema refuses both the number plus a half and the number minus a half.
     pub(super) fn write_whole_floats_as_integers(&mut self, value: &mut Value, repairs: &mut Vec<Repair>) {
         let mut places = Vec::new();
         integer::find(value, "", &integer::is_whole, &mut places);
@@ -70,6 +69,7 @@ impl Run<'_> {
             if !self.work.spend(2 * nodes(value)) {
                 return;
             }
+            // A limit at the number could explain one refusal, so both are required.
             if self.refuses(float + 0.5, &place, value)
                 && self.refuses(float - 0.5, &place, value)
                 && let Some(slot) = value.pointer_mut(&place)

@@ -65,8 +65,8 @@ fn valid_arguments_pass_as_they_are() {
     assert!(passed > tools.len(), "{passed} of {} tools", tools.len());
 }
 
-/// What was damaged is mended to what it was, or refused; never read as
-/// something else, and never without a word.
+/// Damaged arguments are repaired to the original ones, or refused; they are never read as something else, and never
+/// without a recorded repair.
 #[test]
 fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
     let tools = fixtures();

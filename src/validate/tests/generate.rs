@@ -72,7 +72,7 @@ fn object(root: &Value, schema: &Value, dice: &mut Dice, depth: usize) -> Value 
     members.into()
 }
 
-/// What a model may write instead of a value.
+/// A form in which a model may write a value wrongly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Damage {
     /// JSON in text.

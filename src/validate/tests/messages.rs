@@ -1,4 +1,4 @@
-//! What the model reads of refused arguments.
+//! The messages to the model about refused arguments.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What the prompt broke is whole again in the arguments.
+//! Text that the prompt escaped is restored in the arguments.
 
 use super::*;
 use crate::outcome::{Neutraliser, break_tokens};

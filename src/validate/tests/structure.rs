@@ -34,8 +34,7 @@ fn whole_arguments_in_text_in_an_array_or_absent_are_unwrapped() {
     assert!(check(&schema, thrice).is_err());
 }
 
-/// What `found` becomes where `wanted` is wanted, and the repairs; `None` where
-/// it is refused.
+/// Checks the value that `found` is read as where `wanted` is required, with its repairs; `None` if it is refused.
 #[track_caller]
 fn reads(wanted: Value, found: Value, expected: Option<(Value, &[&str])>) {
     let said = format!("{found} for {wanted}");

@@ -315,8 +315,8 @@ fn branches(n: usize) -> Value {
     (0..n).map(branch).collect()
 }
 
-/// What each branch asks again (which keys the place has, what its keywords say) is found out
-/// once: the steps grow as the schema does, and not with its square.
+/// The questions that each branch repeats (the keys of the place, the requirements of its keywords) are answered once:
+/// the steps grow with the schema, not with its square.
 #[test]
 fn many_branches_take_steps_as_there_are_branches() {
     let given = json!({"kind": "no", "a": "5", "other": 7});
@@ -383,7 +383,7 @@ fn on_a_small_stack(job: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(job).unwrap().join().unwrap();
 }
 
-/// What a schema or a value is deep in takes no stack of the thread that asks.
+/// The nesting of a schema or a value does not use the stack of the calling thread.
 #[test]
 fn parts_that_stand_deep_in_each_other_end_no_process() {
     type Link = fn(Value) -> Value;
