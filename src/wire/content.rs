@@ -1,20 +1,20 @@
-//! Contents of Chat Completions' messages.
+//! Contents of messages in Chat Completions.
 
 use serde_json::{Value, json};
 
 pub use crate::message::chunk::texts_of;
 
-/// Types of parts beside text that endpoints take, where the member of that name says what is meant.
+/// Types of parts besides text that endpoints accept; the member of the same name has the content.
 const TAKEN: [&str; 5] = ["image_url", "input_audio", "audio_url", "video_url", "file"];
 
-/// Members of a part that say which one it is, and what is in it; of each list the first counts.
+/// Members of a part that identify it (`NAMED`) and that have its text (`SAID`); the first one found is used.
 const NAMED: [&str; 8] = ["tool_name", "name", "filename", "displayName", "file_id", "fileUri", "url", "title"];
 const SAID: [&str; 6] = ["query", "url", "transcript", "revised_prompt", "code", "output"];
 
-/// Most characters of what is in a part.
+/// Limit on the characters of a part's text.
 const LINE: usize = 500;
 
-/// The text of a content; of a list, that of its parts.
+/// Returns the text of a content; for a list, the joined texts of its parts.
 pub fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -24,8 +24,8 @@ pub fn text_of(content: &Value) -> String {
     }
 }
 
-/// An answer from its first line on that says something, with that line's indentation. One space is none:
-/// models write it before a word.
+/// Returns an answer from its first non-blank line on, with that line's indentation. A single space is not kept: models
+/// write it before a word.
 ///
 /// ```
 /// use toolgraft::wire::content::without_blank_lines;
@@ -39,8 +39,8 @@ pub fn without_blank_lines(text: &str) -> &str {
     if &text[line..start] == " " { &text[start..] } else { &text[line..] }
 }
 
-/// Makes a line of text of each part of a content that endpoints do not take: a client could never go on
-/// with a history that is refused for it.
+/// Replaces each part of a content that endpoints do not accept by a line of text: otherwise they would refuse the
+/// history, and the client could not continue.
 ///
 /// ```
 /// use serde_json::json;
@@ -65,13 +65,13 @@ fn is_legible(part: &Value) -> bool {
     }
 }
 
-/// A part as a line: its type, what it is called, and what it says.
+/// Describes a part in a line: its type, its name, and its text.
 pub fn line(part: &Value) -> String {
     if let Some(said) = part.as_str().or(part["refusal"].as_str()) {
         return said.to_owned();
     }
     let kind = part["type"].as_str().unwrap_or("part");
-    // What is meant may be in a member of the type's name, as in a file, or in the call's arguments.
+    // The name may be in a member with the type's name, as in a file, or in the call's arguments.
     let first = |names: &[&str]| {
         let inside = [part, &part[kind], &part["input"], &part["action"]];
         let found = names.iter().find_map(|name| inside.iter().find_map(|value| value[*name].as_str()));
@@ -80,7 +80,7 @@ pub fn line(part: &Value) -> String {
     let (named, said) = (first(&NAMED), first(&SAID));
     let said = said.filter(|said| named.as_ref() != Some(said));
     let mut line: Vec<String> = [Some(kind.to_owned()), named, said].into_iter().flatten().collect();
-    // What a search of a service's found.
+    // The results of a service's web search.
     let found = part["content"].as_array().into_iter().flatten();
     line.extend(found.filter_map(|found| Some(format!("{} {}", found["title"].as_str()?, found["url"].as_str()?))));
     format!("[{}]", line.join(": "))

@@ -1,7 +1,6 @@
-//! Gemini's `generateContent`: the objects under `functionCall` and `functionResponse` in a
-//! content's parts
-//! (ai.google.dev/api/caching#FunctionCall). A part's `thoughtSignature` stands
-//! beside the call and belongs to whoever keeps the parts.
+//! Gemini's `generateContent`: the objects under `functionCall` and `functionResponse` in a content's parts
+//! (ai.google.dev/api/caching#FunctionCall). A part's `thoughtSignature` is next to the call, and whoever stores the
+//! parts must keep it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,8 +11,7 @@ use crate::message::NativeCall;
 /// A call: `functionCall` in a part of a model's content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FunctionCall {
-    /// Identifier; optional, and missing from many answers. Results are then
-    /// matched by name and order.
+    /// Identifier; optional, and missing from many answers. Results are then matched by name and order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool's name.
@@ -32,14 +30,13 @@ pub struct FunctionResponse {
     pub id: Option<String>,
     /// The tool's name.
     pub name: String,
-    /// The result as an object: its own, or a text under `output`, for a failure
-    /// under `error`.
+    /// The result as an object: the tool's own, or a text under `output`, for a failure under `error`.
     #[serde(default)]
     pub response: Map<String, Value>,
 }
 
-/// Keys under which a text stands; `result` is what the clients' libraries write of a
-/// function that gives no object (googleapis/python-genai `_extra_utils.py`).
+/// Keys of a text. `result` is written by the client libraries for a function that returns no object
+/// (googleapis/python-genai `_extra_utils.py`).
 const OUTPUT: &str = "output";
 const RESULT: &str = "result";
 const ERROR: &str = "error";

@@ -1,13 +1,12 @@
-//! Calls and tools in the shapes of other programs' interfaces.
+//! Calls and tools in the formats of other programs' APIs.
 //!
-//! Between the shapes stands a plain form: [`NativeCall`](crate::message::NativeCall),
-//! [`ToolResult`] and [`ToolDefinition`]. [`openai`] and [`gemini`] hold the JSON objects of
-//! their interfaces; `From` and `TryFrom` read and write them, as far as an endpoint or a server
-//! needs it. Gemini's arguments are an object: other text is an error.
+//! All formats convert to and from a plain form: [`NativeCall`](crate::message::NativeCall), [`ToolResult`] and
+//! [`ToolDefinition`]. [`openai`] and [`gemini`] have the JSON objects of their APIs; `From` and `TryFrom` read and
+//! write them, as far as an endpoint or a server needs it. Gemini's arguments are an object: other text is an error.
 //!
-//! Interfaces name a tool in at most 64 letters, digits, underscores and hyphens
-//! and know no servers: [`wire_name`] makes such a name, [`Names`] reads it back. A name
-//! without a server that fits is kept as it is, so a client's own tools go by their own names.
+//! The APIs name a tool by at most 64 letters, digits, underscores and hyphens and know no servers: [`wire_name`] makes
+//! such a name, [`Names`] maps it back. A valid name without a server is kept as it is, so a client's own tools keep
+//! their names.
 //!
 //! ```
 //! use toolgraft::message::NativeCall;

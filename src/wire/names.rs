@@ -1,4 +1,4 @@
-//! Names on the wire: letters, digits, underscores and hyphens, no servers.
+//! Maps names in requests back to servers and tools.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,20 +10,19 @@ use crate::message::NativeCall;
 use crate::tools::wire_name::{name_beside, own_names, wire_name};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Server, Tool};
 
-/// The tools of a catalog by their names on the wire.
+/// The tools of a catalog by their names in requests.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     tools: HashMap<String, (Option<String>, String)>,
 }
 
 impl Names {
-    /// The names of a catalog's tools, and of the resource access where a
-    /// server has resources.
+    /// Creates the names of a catalog's tools, and of the resource access if a server has resources.
     pub fn new(catalog: &Catalog) -> Self {
         let mut tools = HashMap::new();
         let taken = own_names(catalog.tools());
         for tool in catalog.tools() {
-            // Of two tools with one name the first stays, as in the definitions.
+            // Of two tools with the same name the first is kept, as in the definitions.
             let name = name_beside(&taken, tool);
             tools.entry(name).or_insert_with(|| (tool.server.clone(), tool.name.clone()));
         }
@@ -33,12 +32,12 @@ impl Names {
         Names { tools }
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no names.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// Server and tool of a name on the wire.
+    /// Returns the server and tool of a name in requests.
     pub fn find(&self, name: &str) -> Option<(Option<&str>, &str)> {
         self.tools.get(name).map(|(server, tool)| (server.as_deref(), tool.as_str()))
     }
@@ -48,14 +47,14 @@ fn has_resources(catalog: &Catalog) -> bool {
     catalog.servers().iter().any(Server::has_resources)
 }
 
-/// A call of the history, under its [`wire_name`].
+/// Converts a call of the history, under its [`wire_name`].
 impl From<&HistoryCall> for NativeCall {
     fn from(placed: &HistoryCall) -> Self {
         NativeCall { id: Some(placed.id.clone()), ..NativeCall::from(&*placed.call) }
     }
 }
 
-/// A call under its [`wire_name`], without an id.
+/// Converts a call, under its [`wire_name`] and without an id.
 impl From<&Call> for NativeCall {
     fn from(call: &Call) -> Self {
         let name = wire_name(call.server.as_deref(), &call.tool);
@@ -64,13 +63,13 @@ impl From<&Call> for NativeCall {
 }
 
 impl ToolDefinition {
-    /// The tools that a catalog's servers offer, in its order, and the resource
-    /// access where a server has resources. Every name is there once.
+    /// Returns the tools that a catalog's servers offer, in its order, and the resource access if a server has
+    /// resources. Every name occurs once.
     pub fn all(catalog: &Catalog) -> Vec<ToolDefinition> {
         ToolDefinition::once(ToolDefinition::offered(catalog).chain(ToolDefinition::resource_access(catalog)))
     }
 
-    /// The tools that a catalog's servers offer, each at its place.
+    /// Returns the tools that a catalog's servers offer, in order, with possible duplicates.
     pub(crate) fn offered(catalog: &Catalog) -> impl Iterator<Item = ToolDefinition> {
         let taken = own_names(catalog.tools());
         catalog
@@ -78,12 +77,12 @@ impl ToolDefinition {
             .map(move |tool| ToolDefinition { name: name_beside(&taken, tool), ..ToolDefinition::from(tool) })
     }
 
-    /// The function that reads a resource of any server, where one has resources.
+    /// Returns the function that reads a resource of any server, if one has resources.
     pub(crate) fn resource_access(catalog: &Catalog) -> Option<ToolDefinition> {
         has_resources(catalog).then(schema::resource_access)
     }
 
-    /// Of several with one name the first.
+    /// Keeps only the first of several definitions with the same name.
     pub(crate) fn once(all: impl Iterator<Item = ToolDefinition>) -> Vec<ToolDefinition> {
         let mut names = HashSet::new();
         all.filter(|tool| names.insert(tool.name.clone())).collect()

@@ -1,6 +1,6 @@
 //! OpenAI's Chat Completions: `tools`, `tool_calls` and the chunks of a stream
-//! (platform.openai.com/docs/api-reference/chat/create). Ollama, LM Studio,
-//! llama.cpp, vLLM, DeepSeek and others take the same.
+//! (platform.openai.com/docs/api-reference/chat/create). Ollama, LM Studio, llama.cpp, vLLM, DeepSeek and others use
+//! the same format.
 
 mod chunk;
 
@@ -12,7 +12,7 @@ pub use chunk::{Chunk, ChunkChoice, ChunkDelta, FunctionDelta, ToolCallDelta};
 use super::plain::{ToolDefinition, id};
 use crate::message::NativeCall;
 
-/// The word `function`, the only kind of tool here.
+/// The keyword `function`, the only kind of tool here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -24,23 +24,22 @@ pub enum Kind {
 /// A call: an item of an assistant message's `tool_calls`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Identifier; empty where an endpoint gives none.
+    /// Identifier; empty if the endpoint gives none.
     #[serde(default)]
     pub id: String,
     /// Always `function`; some endpoints leave it out.
     #[serde(default, rename = "type")]
     pub kind: Kind,
-    /// What is called.
+    /// The called function.
     pub function: FunctionCall,
 }
 
-/// What a [`ToolCall`] calls.
+/// The function of a [`ToolCall`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FunctionCall {
     /// The tool's name.
     pub name: String,
-    /// The arguments' JSON text. Some endpoints send the object itself; it is
-    /// read as its text.
+    /// The arguments' JSON text. Some endpoints send the object itself, which is converted to its text.
     #[serde(default, deserialize_with = "text_of_arguments")]
     pub arguments: String,
 }
@@ -52,20 +51,20 @@ pub struct Tool {
     /// Always `function`.
     #[serde(default, rename = "type")]
     pub kind: Kind,
-    /// What it is.
+    /// The function.
     pub function: Function,
 }
 
-/// What a [`Tool`] is.
+/// The function of a [`Tool`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Function {
     /// Name: letters, digits, underscores and hyphens, at most 64.
     pub name: String,
-    /// What it does.
+    /// Description of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// JSON Schema of the arguments; without one there are none.
+    /// JSON Schema of the arguments; without one the function takes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Value>,
 }

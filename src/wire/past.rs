@@ -1,4 +1,4 @@
-//! Histories in the form of Chat Completions: messages, their calls, and the results that answer them.
+//! Reads histories in the form of Chat Completions: messages, their calls, and the results of the calls.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -16,27 +16,27 @@ use crate::tools::Catalog;
 /// The name of a tool whose result is in a history without its call.
 const UNKNOWN_TOOL: &str = "unknown";
 
-/// A message of a history with its calls and what answers them, or results whose calls are gone.
+/// A message of a history with its calls and their results, or results whose calls are missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Index in the request of the first message that it was made of.
+    /// Index in the request of the first message that belongs to it.
     pub at: usize,
-    /// The message without its calls; `None` for results whose calls are gone.
+    /// The message without its calls; `None` for results whose calls are missing.
     pub message: Option<Map<String, Value>>,
-    /// Its calls; one without an outcome was stopped.
+    /// The message's calls; a call without an outcome was stopped.
     pub calls: Vec<PastCall>,
-    /// Results whose calls are gone: a client cut its history.
+    /// Results whose calls are missing, because a client cut its history.
     pub orphans: Vec<PastCall>,
-    /// Parts of the results that are no text; null for none.
+    /// Parts of the results that are not text; null if there are none.
     pub others: Value,
-    /// Whether a result does not say if its tool failed (`is_error`).
+    /// `true` if a result does not say whether its tool failed (`is_error`).
     pub without_status: bool,
-    /// Whether no message of the model follows.
+    /// `true` if no message of the model follows.
     pub is_newest: bool,
 }
 
-/// A call of a history, as the client says it.
+/// A call of a history, as the client sent it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PastCall {
@@ -44,10 +44,10 @@ pub struct PastCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments: an object, mended where the client or another model wrote it badly, since nobody
-    /// can mend it now; text that cannot be mended is the member `arguments`.
+    /// The arguments: an object, repaired if the client or another model wrote invalid JSON. Text that cannot be
+    /// repaired becomes the member `arguments`.
     pub arguments: Map<String, Value>,
-    /// What answers it.
+    /// The result of the call.
     pub outcome: Option<Outcome>,
 }
 
@@ -58,17 +58,16 @@ pub struct PastCall {
 pub struct BadMessage {
     /// The field of the request.
     pub place: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub message: Cow<'static, str>,
 }
 
-/// Reads the messages of a request. Consecutive messages of one turn are one entry; results are with the calls
-/// that they answer, wherever they are among other messages. `outcome` makes one of a result's message and its
-/// text.
+/// Reads the messages of a request. Consecutive messages of one turn become one entry; a result is put with its call,
+/// wherever it is among other messages. `outcome` converts a result's message and its text.
 ///
 /// # Errors
-/// A message is none, has a role that the interface does not know, or a call that names no function; or those of
-/// `outcome`.
+/// A message is not an object, has a role that the API does not know, or has a call without a function's name; or an
+/// error of `outcome`.
 ///
 /// ```
 /// use serde_json::json;
@@ -120,7 +119,7 @@ fn bad(at: usize, place: &str, message: impl Into<Cow<'static, str>>) -> BadMess
     BadMessage { place: format!("messages[{at}]{place}"), message: message.into() }
 }
 
-/// A message that is no result, if it is one.
+/// Checks a message that is not a result, and its role.
 fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> {
     let Value::Object(message) = message else {
         return Err(bad(at, "", "a message is an object with 'role' and 'content'"));
@@ -133,12 +132,12 @@ fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> 
 }
 
 impl Entry {
-    /// Who speaks; empty for results whose calls are gone.
+    /// Returns the author's role; empty for results whose calls are missing.
     pub fn role(&self) -> &str {
         self.message.as_ref().and_then(|message| message.get("role")?.as_str()).unwrap_or_default()
     }
 
-    /// Takes a result: that of one of the calls, or of one that is gone.
+    /// Adds a result: of one of the calls, or of a missing one.
     fn answer<E>(
         &mut self,
         mut result: Value,
@@ -168,7 +167,7 @@ impl Entry {
 }
 
 impl PastCall {
-    /// The call as the model would have written it in this dialect.
+    /// Writes the call as the model would have written it in this dialect.
     pub fn written(&self, dialect: Dialect, catalog: &Catalog) -> String {
         match catalog.find(None, &self.name) {
             Ok(found) => write_tool_call(dialect, catalog, found.tool, &self.arguments),
@@ -176,7 +175,7 @@ impl PastCall {
         }
     }
 
-    /// Whether this result names the call, by its identifier or, in the older form, by its tool.
+    /// Returns `true` if this result is the call's, by its identifier or, in the older form, by its tool.
     fn is_answered_by(&self, result: &Value) -> bool {
         match result["role"].as_str() {
             Some("tool") => result["tool_call_id"].as_str().unwrap_or_default() == self.id,
@@ -194,7 +193,7 @@ fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCal
         arguments: arguments(given),
         outcome: None,
     };
-    // The interface had one call without an identifier before it had many.
+    // The API had a single call without an identifier before it had a list.
     let older = message.shift_remove("function_call").filter(Value::is_object);
     let older = older.map(|call| made(call["name"].as_str().unwrap_or(UNKNOWN_TOOL), &Value::Null, &call["arguments"]));
     let list = match message.shift_remove("tool_calls") {
@@ -224,8 +223,8 @@ fn arguments(value: &Value) -> Map<String, Value> {
     }
 }
 
-/// Takes out the results up to the next answer, wherever they are among other words, that answer
-/// one of `calls`, and those directly after the calls that answer none.
+/// Removes the results before the next answer that belong to one of `calls`, wherever they are among other messages,
+/// and those directly after the calls that belong to none.
 fn take_results(calls: &[PastCall], messages: &mut VecDeque<(usize, Value)>) -> Vec<(usize, Value)> {
     if calls.is_empty() {
         return Vec::new();
@@ -235,6 +234,7 @@ fn take_results(calls: &[PastCall], messages: &mut VecDeque<(usize, Value)>) -> 
     let mut others = Vec::new();
     for (at, message) in messages.drain(..until) {
         let answers = calls.iter().any(|call| call.is_answered_by(&message));
+        // A result that belongs to no call is taken only directly after the calls; later ones may belong to others.
         match is_result(&message) && (answers || others.is_empty()) {
             true => results.push((at, message)),
             false => others.push((at, message)),

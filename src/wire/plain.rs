@@ -1,4 +1,4 @@
-//! The plain form between the shapes: calls, results and definitions.
+//! The plain form of calls, results and definitions, between the APIs' formats.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,13 +8,13 @@ use crate::message::NativeCall;
 #[cfg(feature = "prompt")]
 use crate::message::TokenCounter;
 
-/// A tool as it is offered to a model that calls natively.
+/// A tool as it is offered to a model with native tool calling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// Name on the wire; see [`wire_name`](super::wire_name).
+    /// Name in requests; see [`wire_name`](super::wire_name).
     pub name: String,
-    /// What the tool does.
+    /// Description of the tool.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// JSON Schema of the arguments; an object at its root.
@@ -22,52 +22,52 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// A tool under its name on the wire, with the schema of its arguments.
+    /// Creates a tool with its name in requests and the schema of its arguments.
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         ToolDefinition { name: name.into(), description: description.into(), parameters }
     }
 
-    /// The JSON in a request, which most chat templates show the model as it is.
+    /// Returns the JSON in a request, which most chat templates show to the model unchanged.
     #[cfg(feature = "prompt")]
     pub(crate) fn text(&self) -> String {
         serde_json::json!({ "type": "function", "function": self }).to_string()
     }
 
-    /// Tokens that it takes in a request.
+    /// Returns the number of tokens that it takes in a request.
     #[cfg(feature = "prompt")]
     pub(crate) fn tokens(&self, counter: &TokenCounter) -> usize {
         counter.count(&self.text())
     }
 }
 
-/// What became of a call, for a model that calls natively.
+/// The outcome of a call, for a model with native tool calling.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The call's identifier.
     pub id: Option<String>,
-    /// The tool's name on the wire; empty where the shape does not say it.
+    /// The tool's name in requests; empty if the format does not have it.
     pub name: String,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// Whether the call failed or did not run.
+    /// `true` if the call failed or did not run.
     pub is_error: bool,
-    /// The result as JSON, where there is one beside the text.
+    /// The result as JSON, if there is one besides the text.
     pub structured: Option<Map<String, Value>>,
 }
 
-/// A call does not fit into a shape.
+/// A call cannot be written in a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
     /// The arguments' text is not a JSON object.
     #[error("the arguments of the call of {name:?} are not a JSON object: {message}")]
     Arguments {
-        /// The tool's name on the wire.
+        /// The tool's name in requests.
         name: String,
-        /// What is wrong, and where in the text.
+        /// The problem, and its place in the text.
         message: String,
-        /// The error of the reader, where the text was read.
+        /// The error of the JSON reader, if the text was read.
         source: Option<Cause>,
     },
 }
@@ -79,13 +79,13 @@ impl WireError {
 }
 
 impl NativeCall {
-    /// The call of a tool, by its name on the wire.
+    /// Creates the call of a tool, by its name in requests.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: &Map<String, Value>) -> Self {
         let arguments = serde_json::to_string(arguments).expect("a map with string keys serialises");
         NativeCall { id: Some(id.into()), name: name.into(), arguments }
     }
 
-    /// The arguments as an object; empty text stands for none.
+    /// Returns the arguments as an object; empty text counts as no arguments.
     ///
     /// # Errors
     /// The text is not a JSON object.
@@ -97,7 +97,7 @@ impl NativeCall {
     }
 }
 
-/// `None` for a text that says nothing.
+/// Returns the id, or `None` if it is empty.
 pub(super) fn id(text: String) -> Option<String> {
     Some(text).filter(|id| !id.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Messages of Chat Completions, put together.
+//! Brings messages of Chat Completions into shape.
 
 use serde_json::{Map, Value, json};
 
@@ -8,15 +8,14 @@ use crate::message::Role;
 use crate::message::chunk::{REASONING_CONTENT, REASONING_FIELDS};
 use crate::wire::{set_member, take_member};
 
-/// Brings a client's messages into the shape that every template takes
-/// ([`shape`](shape::shape())). What holds texts alone is one text, as templates of text models
-/// want it; the author's texts are the system's; what was thought is left out, but for `reasoning_content` before
-/// calls, which some endpoints want back.
+/// Brings a client's messages into the order that every template accepts ([`shape`](shape::shape())). A list of texts
+/// becomes one text, as templates of text models require it; messages of the role `developer` become system messages;
+/// reasoning is removed, except `reasoning_content` before calls, which some endpoints require.
 pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlacement) -> Vec<Value> {
     let plain = |message: Value| {
         let Value::Object(mut message) = message else { return None };
         flatten(&mut message);
-        // Templates leave it out, or say it aloud.
+        // Templates ignore reasoning in other messages, or put it into the visible text.
         let has_calls = message.contains_key("tool_calls");
         let is_kept = |field: &str| field == REASONING_CONTENT && has_calls;
         REASONING_FIELDS.iter().filter(|field| !is_kept(field)).for_each(|field| drop(message.shift_remove(*field)));
@@ -26,8 +25,8 @@ pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlaceme
     shape::shape(messages.into_iter().filter_map(plain).collect(), own, placement)
 }
 
-/// Makes a message of the role `developer` one of `system`; whether it was such. Templates of local
-/// models refuse that role, or leave its text out; those that know it read `system` as the same.
+/// Changes the role `developer` of a message to `system` and returns `true` if it was that. Templates of local models
+/// refuse the role or leave its text out; those that know it treat `system` the same.
 pub fn rename_developer(message: &mut Map<String, Value>) -> bool {
     let is_developer = message.get("role").is_some_and(|role| role == "developer");
     if is_developer {
@@ -36,18 +35,18 @@ pub fn rename_developer(message: &mut Map<String, Value>) -> bool {
     is_developer
 }
 
-/// Returns `true` if a message is a tool's result, in today's form or the older one.
+/// Returns `true` if a message is a tool's result, in the current form or the older one.
 pub fn is_result(message: &Value) -> bool {
     message["role"] == "tool" || message["role"] == "function"
 }
 
-/// Joins consecutive assistant messages that results follow, each message with the index of the first
-/// that it was made of. Some clients (Strands) send each block of an assistant's message as one of its
-/// own: a call, a text, then the call's result. The text then comes before the calls. Where no result
-/// follows, the messages stay apart: the calls were stopped before the last message was written.
+/// Joins consecutive assistant messages that results follow, and returns each message with the index of the first one
+/// that it was made of. Some clients (Strands) send each block of an assistant's message as a separate message: a call,
+/// a text, then the call's result. The text is then put before the calls. If no result follows, the messages stay
+/// separate: the calls were stopped before the last message was written.
 pub fn join_turns(messages: Vec<Value>) -> Vec<(usize, Value)> {
     let mut joined: Vec<(usize, Value)> = Vec::with_capacity(messages.len());
-    // Read from the end: whether a result comes before the assistant speaks again.
+    // Read from the end, so that it is known whether a result comes before the next assistant message.
     let mut is_answered = false;
     for (at, message) in messages.into_iter().enumerate().rev() {
         let next = joined.last_mut().filter(|(_, next)| is_assistants(next));
@@ -69,18 +68,18 @@ fn is_assistants(message: &Value) -> bool {
     message["role"] == "assistant"
 }
 
-/// Returns `true` if an assistant's message goes before `next`, another one, with their calls in one list.
+/// Returns `true` if two consecutive assistant messages can be joined, with their calls in one list.
 fn is_one_turn(message: &Value, next: &Value) -> bool {
     let is_list = |calls: Option<&Value>| matches!(calls, None | Some(Value::Null | Value::Array(_)));
     let makes_older = |message: &Value| message["function_call"].is_object();
     is_assistants(message)
         && [message, next].iter().all(|message| is_list(message.get("tool_calls")))
-        // The older form has place for one call.
+        // The older form has only one call.
         && !makes_older(next)
         && (!makes_older(message) || next.get("tool_calls").is_none_or(Value::is_null))
 }
 
-/// Two messages of an assistant as one.
+/// Joins two messages of an assistant.
 fn one_turn(mut message: Value, mut next: Value) -> Value {
     let (Some(members), Some(next)) = (message.as_object_mut(), next.as_object_mut()) else { return message };
     for (key, value) in next {
@@ -106,7 +105,7 @@ fn flatten(message: &mut Map<String, Value>) {
     }
 }
 
-/// Two contents as one: texts with a blank line between, or a list of parts.
+/// Joins two contents: texts with a blank line between, otherwise as a list of parts.
 pub fn join(one: Value, two: Value) -> Value {
     let parts = |content: Value| match content {
         Value::Array(parts) => parts,
@@ -131,7 +130,7 @@ fn is_blank(content: &Value) -> bool {
     }
 }
 
-/// A message of the interface.
+/// A message in the API's JSON.
 impl Spoken for Value {
     fn said(role: Role, text: String) -> Self {
         json!({"role": role, "content": text})
@@ -152,7 +151,7 @@ impl Spoken for Value {
 
     fn said_by(mut self, role: Role) -> Self {
         if role == Role::System {
-            // Of a client's texts there is one message, without what else its own had.
+            // Several system messages become one, without their other members.
             return json!({"role": role, "content": take_member(&mut self, "content")});
         }
         set_member(&mut self, "role", json!(role));

@@ -1,4 +1,4 @@
-//! What endpoints demand of a tool's description and schema.
+//! Adapts a tool's description and schema to the demands of endpoints.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,19 @@ use crate::outcome::{break_tokens, strip_invisible};
 use crate::tools::ACCESS_RESOURCE;
 use crate::tools::schema::{Walk, merge, required};
 
-/// Most characters of a tool's description; OpenAI refuses more.
+/// Limit on the characters of a tool's description; OpenAI refuses longer ones.
 pub const MAX_DESCRIPTION: usize = 1024;
 
-/// A tool's schema as endpoints take it, otherwise verbatim.
+/// Returns a tool's schema in a form that endpoints accept, otherwise verbatim.
 ///
-/// - The root is an object with `properties` (OpenAI: "schema must be a JSON
-///   Schema of 'type: \"object\"'", "object schema missing properties").
-/// - `oneOf`, `anyOf` and `allOf` at the root are refused by OpenAI and Anthropic
-///   ("input_schema does not support oneOf, allOf, or anyOf at the top level"):
-///   the root gets the branches' properties instead, and requires what all
-///   branches require (for `allOf`: what any requires). `enum` and `not` there
-///   are left out, as are `$schema` and `$id`, which Gemini refuses.
+/// - The root is an object with `properties` (OpenAI: "schema must be a JSON Schema of 'type: \"object\"'", "object
+///   schema missing properties").
+/// - `oneOf`, `anyOf` and `allOf` at the root are refused by OpenAI and Anthropic ("input_schema does not support
+///   oneOf, allOf, or anyOf at the top level"): the root gets the branches' properties instead, and requires what all
+///   branches require (for `allOf`: what any requires). `enum` and `not` there are left out, as are `$schema` and
+///   `$id`, which Gemini refuses.
 ///
-/// A call is checked against the tool's own schema all the same.
+/// Calls are still checked against the tool's own schema.
 pub fn parameters(schema: Option<&Value>) -> Value {
     let empty = Value::Null;
     let root = schema.unwrap_or(&empty);
@@ -40,7 +39,7 @@ pub fn parameters(schema: Option<&Value>) -> Value {
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = object.shift_remove(key) {
-            // A branch that leads nowhere requires nothing.
+            // A branch whose reference has no target requires nothing.
             let nothing = Value::Object(Map::new());
             let followed = |branch| walk.follow(branch).filter(|found| found.is_object()).unwrap_or(&nothing);
             let branches: Vec<_> = branches.iter().filter(|branch| branch.is_object()).map(followed).collect();
@@ -54,7 +53,8 @@ pub fn parameters(schema: Option<&Value>) -> Value {
     Value::Object(object)
 }
 
-/// Gives `object` the properties of `branches` that it has not itself.
+/// Adds to `object` the properties of `branches` that it lacks. If `all`, it requires what any branch requires,
+/// otherwise what every branch requires.
 fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
     let own = object.shift_remove("required").unwrap_or_default();
     let own = own.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -74,18 +74,18 @@ fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
     }
 }
 
-/// A description without invisible characters, however long.
+/// Returns a description without invisible characters and with control tokens escaped, not cut.
 pub(crate) fn whole_description(text: Option<&str>) -> String {
     let text = strip_invisible(text.unwrap_or_default());
     break_tokens(text.trim()).into_owned()
 }
 
-/// A description without invisible characters, at most [`MAX_DESCRIPTION`] long.
+/// Returns a description without invisible characters, cut to [`MAX_DESCRIPTION`].
 pub(super) fn description(text: Option<&str>) -> String {
     cut_description(whole_description(text), MAX_DESCRIPTION)
 }
 
-/// A description cut to `most` characters.
+/// Returns a description cut to `most` characters.
 pub(crate) fn cut_description(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text,
@@ -96,8 +96,8 @@ pub(crate) fn cut_description(text: String, most: usize) -> String {
     }
 }
 
-/// The schema without control tokens of chat templates in its texts and keys, which many
-/// templates print; an endpoint's model writes them back as it sees them.
+/// Escapes control tokens of chat templates in the schema's texts and keys, which many templates print; an endpoint's
+/// model writes them back as it sees them.
 pub(super) fn unmarked(schema: Value) -> Value {
     map_texts(schema, &mut |text| match break_tokens(&text) {
         Cow::Owned(broken) => broken,
@@ -105,7 +105,7 @@ pub(super) fn unmarked(schema: Value) -> Value {
     })
 }
 
-/// The function that reads a resource of any server.
+/// Returns the definition of the function that reads a resource of any server.
 pub(super) fn resource_access() -> ToolDefinition {
     ToolDefinition {
         name: ACCESS_RESOURCE.to_owned(),

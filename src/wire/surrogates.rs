@@ -1,11 +1,11 @@
-//! Escapes in JSON texts that stand for no character.
+//! Repairs escapes in JSON texts that encode no character.
 
 use std::borrow::Cow;
 
 /// Returns the JSON text with each escape of half a surrogate pair replaced by `\ufffd`.
 ///
-/// Such an escape stands for no character; writers that cut text in UTF-16
-/// units (`slice` through an emoji in JavaScript) produce it. The replacement is as long, so columns stay.
+/// Such an escape encodes no character; writers that cut text in UTF-16 units (`slice` through an emoji in JavaScript)
+/// produce it. The replacement has the same length, so columns stay the same.
 pub fn mend_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\ud") && !text.contains("\\uD") {
         return Cow::Borrowed(text);
@@ -34,7 +34,7 @@ pub fn mend_surrogates(text: &str) -> Cow<'_, str> {
     if changed { Cow::Owned(mended) } else { Cow::Borrowed(text) }
 }
 
-/// The UTF-16 unit of a `\uXXXX` escape at the text's start.
+/// Returns the UTF-16 unit of a `\uXXXX` escape at the text's start.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {

@@ -1,14 +1,14 @@
-//! A streamed Chat Completion, chunk by chunk
-//! (platform.openai.com/docs/api-reference/chat-streaming), and the whole one.
+//! A streamed Chat Completion, chunk by chunk (platform.openai.com/docs/api-reference/chat-streaming), and the whole
+//! one.
 //!
-//! Fields that are not named here are kept in `other` and written again.
+//! Unknown fields are kept in `other` and written again.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Kind, ToolCall};
 
-/// The word in a chunk's `object`.
+/// The value of a chunk's `object`.
 const CHUNK: &str = "chat.completion.chunk";
 
 /// A chunk of a streamed answer.
@@ -20,16 +20,16 @@ pub struct Chunk {
     /// Always `chat.completion.chunk`.
     #[serde(default = "chunk")]
     pub object: String,
-    /// When the answer began, in seconds since 1970.
+    /// Time at which the answer began, in seconds since 1970.
     #[serde(default)]
     pub created: u64,
     /// The model that answers.
     #[serde(default)]
     pub model: String,
-    /// One piece of each choice that goes on; empty in the chunk with the usage.
+    /// One piece of each choice that continues; empty in the chunk with the usage.
     #[serde(default)]
     pub choices: Vec<ChunkChoice>,
-    /// What the answer cost.
+    /// The usage of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// Further fields.
@@ -40,13 +40,13 @@ pub struct Chunk {
 /// A piece of a choice.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChunkChoice {
-    /// Which choice.
+    /// Index of the choice.
     #[serde(default)]
     pub index: u64,
-    /// What it brings.
+    /// The new content.
     #[serde(default)]
     pub delta: ChunkDelta,
-    /// Why the answer is over; `null` before its last piece.
+    /// The reason why the answer ended; `null` before its last piece.
     #[serde(default)]
     pub finish_reason: Option<String>,
     /// Further fields.
@@ -54,10 +54,10 @@ pub struct ChunkChoice {
     pub other: Map<String, Value>,
 }
 
-/// What a piece of a choice brings.
+/// The new content of a choice.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChunkDelta {
-    /// Who speaks; in the first chunk.
+    /// The author; only in the first chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// Text of the answer.
@@ -80,7 +80,7 @@ pub struct ChunkDelta {
 /// A piece of a call. The first has `id`, `type` and the whole name, later ones have arguments.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolCallDelta {
-    /// Which call of the message, from 0.
+    /// Index of the call in the message, from 0.
     #[serde(default)]
     pub index: u64,
     /// The call's identifier.
@@ -89,12 +89,12 @@ pub struct ToolCallDelta {
     /// Always `function`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// What is called.
+    /// The function's name, or more of its arguments.
     #[serde(default)]
     pub function: FunctionDelta,
 }
 
-/// What a [`ToolCallDelta`] brings.
+/// The new content of a [`ToolCallDelta`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FunctionDelta {
     /// The tool's name.
@@ -124,7 +124,7 @@ impl Default for Chunk {
 }
 
 impl ToolCallDelta {
-    /// All of a call in one piece.
+    /// Creates a single piece with the whole call.
     pub fn whole(index: u64, call: ToolCall) -> Self {
         let function = FunctionDelta { name: Some(call.function.name), arguments: Some(call.function.arguments) };
         ToolCallDelta { index, id: Some(call.id), kind: Some(call.kind), function }
