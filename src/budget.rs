@@ -1,7 +1,7 @@
-//! Limits on what all of a program's work may take at once: requests, memory, pixels.
+//! Limits on the requests, memory and pixels that all of a program's work may take at once.
 //!
-//! Whatever needs a part of a [`Budget`] takes a [`Permit`] for it and gives it back by dropping the permit. Nothing is
-//! global: a program makes its budgets and hands them to what shares them.
+//! Code that needs a part of a [`Budget`] takes a [`Permit`] for it and returns the part by dropping the permit.
+//! Nothing is global: a program makes its budgets and passes them to the parts that share them.
 //!
 //! ```
 //! use toolgraft::budget::Budget;
@@ -24,11 +24,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Pixels of pictures that are decoded at once, unless configured otherwise: two of the largest that are decoded, each
-/// of which takes up to a hundred megabytes meanwhile.
+/// Pixels of images that are decoded at once, unless configured otherwise: enough for two of the largest images that
+/// are decoded, each of which takes up to a hundred megabytes meanwhile.
 pub const MAX_PIXELS_AT_ONCE: usize = 50_000_000;
 
-/// A limit that everything in a program shares. A clone is the same budget.
+/// A limit that several parts of a program share. A clone is the same budget.
 #[derive(Clone)]
 pub struct Budget(Arc<Inner>);
 
@@ -37,24 +37,24 @@ struct Inner {
     amount: usize,
     free: Arc<Semaphore>,
     hasher: RandomState,
-    /// The amount that each client has, by the hash of its key.
+    /// The amount that each client holds, by the hash of its key.
     clients: Mutex<HashMap<u64, usize>>,
     refused: AtomicU64,
 }
 
-/// A budget has no room for what was asked of it.
+/// The reason why a budget refused an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exhausted {
-    /// Others have it; it may fit later.
+    /// Other permits hold the amount; it may be free later.
     #[error("the budget {budget} ({amount}) is in use")]
     InUse {
         /// The budget's name.
         budget: &'static str,
-        /// All of it.
+        /// Its whole amount.
         amount: usize,
     },
-    /// The same client has its part already; it may fit later.
+    /// The same client holds its whole share; some of it may be free later.
     #[error("one client's part ({share}) of the budget {budget} is in use")]
     ShareInUse {
         /// The budget's name.
@@ -62,7 +62,7 @@ pub enum Exhausted {
         /// The most that one client gets.
         share: usize,
     },
-    /// It never fits.
+    /// The amount is larger than the budget ever allows.
     #[error("{wanted} is more than the budget {budget} allows for one request ({limit})")]
     TooLarge {
         /// The budget's name.
@@ -104,7 +104,7 @@ impl Budget {
         self.0.name
     }
 
-    /// Returns all of it.
+    /// Returns the whole amount.
     pub fn amount(&self) -> usize {
         self.0.amount
     }
@@ -131,15 +131,15 @@ impl Budget {
         self.free().min(self.share().saturating_sub(taken))
     }
 
-    /// Returns how often there was no room.
+    /// Returns how many times an amount was refused.
     pub fn refused(&self) -> u64 {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes this amount at once, of the part of the client with this key; `None` is nobody's part.
+    /// Takes this amount at once, from the share of the client with this key; `None` counts towards no client's share.
     ///
     /// # Errors
-    /// There is no room.
+    /// The amount is not free, or above the client's share.
     pub fn take(&self, client: Option<&str>, amount: usize) -> Result<Permit, Exhausted> {
         let client = client.map(|key| self.0.hasher.hash_one(key));
         let mut permit = Permit { budget: self.clone(), client, held: None };
@@ -147,10 +147,11 @@ impl Budget {
         Ok(permit)
     }
 
-    /// Takes this amount, or all where it is more, once it is free. Whoever waited longest gets it first.
+    /// Waits until this amount is free, then takes it; more than the whole budget counts as the whole. The permit that
+    /// has waited longest is served first.
     pub async fn wait(&self, amount: usize) -> Permit {
         let amount = u32::try_from(amount.min(self.0.amount)).unwrap_or(u32::MAX);
-        // The semaphore is never closed, so that there always is one.
+        // The semaphore is never closed, so acquiring never fails.
         let held = self.0.free.clone().acquire_many_owned(amount).await.ok();
         Permit { budget: self.clone(), client: None, held }
     }
@@ -159,7 +160,8 @@ impl Budget {
         self.0.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes this amount of what is free, and books it for the client.
+    /// Takes `more` from the free amount and counts it for the client. `had` is the amount that the permit holds
+    /// already.
     fn acquire(&self, client: Option<u64>, more: usize, had: usize) -> Result<OwnedSemaphorePermit, Exhausted> {
         let Inner { name: budget, amount, .. } = *self.0;
         let limit = if client.is_some() { self.share() } else { amount };
@@ -187,7 +189,7 @@ impl std::fmt::Debug for Budget {
     }
 }
 
-/// A part of a [`Budget`], which is given back when it is dropped.
+/// A part of a [`Budget`], which is returned when the permit is dropped.
 #[derive(Debug)]
 #[must_use = "the part is given back as soon as this is dropped"]
 pub struct Permit {
@@ -197,10 +199,10 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Takes more of the same budget.
+    /// Takes more from the same budget.
     ///
     /// # Errors
-    /// There is no room; what is held already stays.
+    /// The amount is not free, or above the client's share; the permit keeps what it holds.
     pub fn grow(&mut self, more: usize) -> Result<(), Exhausted> {
         let taken = self.budget.acquire(self.client, more, self.amount());
         let taken = taken.inspect_err(|_| _ = self.budget.0.refused.fetch_add(1, Ordering::Relaxed))?;
@@ -211,7 +213,7 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns the amount that it holds.
+    /// Returns the amount that the permit holds.
     pub fn amount(&self) -> usize {
         self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
     }

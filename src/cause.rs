@@ -1,28 +1,29 @@
-//! What stands behind an error.
+//! The cause of an error.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// The error behind an error, shared, so that an error can be cloned and compared.
+/// The underlying error of another error, shared, so that the other one can be cloned and compared.
 ///
-/// It reads as the error itself does and has the same source; [`get`](Cause::get)
-/// gives it out, to be downcast. Two are equal if they read the same.
+/// Its message and its source are those of the underlying error; [`get`](Cause::get) returns that error, to be
+/// downcast. Two causes are equal if their messages are.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl Cause {
-    /// The cause that is this error, or this text.
+    /// Creates a cause from an error or a text.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Cause(Arc::from(error.into()))
     }
 
-    /// The error itself.
+    /// Returns the underlying error.
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
     }
 
-    /// An error and its sources in one line. A source whose words end the line already is left out.
+    /// Returns the messages of an error and its sources on one line. A source whose message ends the line already is
+    /// left out.
     pub fn chain(error: &dyn Error) -> String {
         let mut text = error.to_string();
         let mut source = error.source();

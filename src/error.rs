@@ -1,25 +1,25 @@
-//! One error for programs that pass the stages' errors on.
+//! The error type for programs that pass on the errors of several stages.
 
 /// Any error of this crate. Each stage returns its own; `?` turns it into this one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that is no dialect's.
+    /// A name is not the name of a dialect.
     #[error(transparent)]
     Dialect(#[from] crate::dialect::UnknownDialect),
-    /// A dialect's file that cannot be used.
+    /// A dialect file cannot be used.
     #[error(transparent)]
     DialectFile(#[from] crate::dialect::DialectError),
-    /// A word that stands for none of a type's values.
+    /// A word is not a keyword of a type.
     #[error(transparent)]
     Keyword(#[from] crate::message::UnknownKeyword),
-    /// Bytes that are no image for a model.
+    /// Bytes are not an image that models take.
     #[error(transparent)]
     Image(#[from] crate::message::ImageError),
-    /// A name that is no tool's.
+    /// A name is not the name of a tool.
     #[error(transparent)]
     NotFound(#[from] crate::tools::NotFound),
-    /// A pattern of a policy means tools of several servers.
+    /// A pattern of a policy matches tools of several servers.
     #[cfg(feature = "agent")]
     #[error(transparent)]
     AmbiguousPattern(#[from] crate::tools::AmbiguousPattern),
@@ -30,7 +30,7 @@ pub enum Error {
     /// A conversation was used in a way that it does not allow.
     #[error(transparent)]
     Conversation(#[from] crate::conversation::ConversationError),
-    /// A call does not fit into another interface's shape.
+    /// A call has no form in another API's shape.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
     /// A message of a client's history cannot be read.
@@ -78,7 +78,7 @@ pub enum Error {
     #[cfg(feature = "agent")]
     #[error(transparent)]
     Turn(#[from] crate::turn::TurnError),
-    /// What a turn has to say cannot be said.
+    /// A text that a turn needs cannot be written.
     #[cfg(feature = "agent")]
     #[error(transparent)]
     Wording(#[from] crate::turn::WordingError),
@@ -86,11 +86,11 @@ pub enum Error {
     #[cfg(feature = "agent")]
     #[error(transparent)]
     Model(#[from] crate::model::ModelError),
-    /// A text has no certificate that can be trusted.
+    /// A PEM text has no usable certificate.
     #[cfg(feature = "client")]
     #[error(transparent)]
     Pem(#[from] crate::http::PemError),
-    /// A file has no certificate that can be trusted.
+    /// A PEM file has no usable certificate.
     #[cfg(feature = "client")]
     #[error(transparent)]
     Trust(#[from] crate::http::TrustError),

@@ -3,8 +3,8 @@
 //! They are the files below `docs/` of the repository; the programs in them are
 //! compiled and run by the tests.
 
-// A guide links to `agent.md`, so that the link works where the file is read as it is.
-// Here the same labels are defined first, and so lead to the pages.
+// A guide links to `agent.md`, so that the link works when the file is read by itself. Here the same labels are defined
+// before the guide, so they lead to the pages of this documentation.
 
 /// Running a model with tools.
 ///
@@ -24,7 +24,7 @@ pub mod agent {}
 #[doc = include_str!("../docs/events.md")]
 pub mod events {}
 
-/// How the parser reads, and what holds of it.
+/// Guide to the parser: the way it reads, and its guarantees.
 ///
 /// [../fixtures/parity/json_repair.md]: https://github.com/toolgraft/toolgraft/blob/main/fixtures/parity/json_repair.md
 /// [../fuzz/README.md]: https://github.com/toolgraft/toolgraft/blob/main/fuzz/README.md

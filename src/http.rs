@@ -1,4 +1,4 @@
-//! The HTTP client that every part begins with, and whom it trusts.
+//! The HTTP client that every part of the program builds on, and the certificates that it trusts.
 
 mod trust;
 mod words;

@@ -1,9 +1,8 @@
 //! Tool calling for language models that have none: prompt, parser, agent, MCP.
 //!
-//! A template teaches the model a call syntax and lists the tools; an incremental
-//! parser finds the calls in the streamed text, reasoning sections included; they
-//! run on MCP servers or in functions of the program; the results go back to the
-//! model, round after round, until it answers.
+//! A template teaches the model a call syntax and lists the tools; an incremental parser finds the calls in the
+//! streamed text, reasoning sections included; they run on MCP servers or in functions of the program; the results go
+//! back to the model, round after round, until it answers.
 //!
 #![cfg_attr(feature = "client", doc = "```no_run")]
 #![cfg_attr(not(feature = "client"), doc = "```ignore")]
@@ -154,7 +153,7 @@ pub mod wire;
 
 pub use cause::Cause;
 
-// What a first program names. Each has this one path; the rooms have the rest.
+// The names that a first program uses. Each has exactly one path here; the modules have the rest.
 #[cfg(feature = "agent")]
 pub use agent::handle::Agent;
 pub use conversation::history::Conversation;

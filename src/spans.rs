@@ -1,9 +1,7 @@
-//! Spans of what an agent and the server do, by `tracing`, after OpenTelemetry's conventions
-//! for generative AI.
+//! `tracing` spans of an agent and of the server, by OpenTelemetry's conventions for generative AI.
 //!
-//! Nothing is collected here: a program that sets a subscriber of `tracing` gets them, and
-//! without one they cost nothing. Their target is `toolgraft`. The conventions are still in
-//! development; those of 2026 are followed.
+//! Nothing is collected here: a program that sets a subscriber of `tracing` gets the spans, and without one they cost
+//! nothing. Their target is `toolgraft`. The conventions are still in development; those of 2026 are followed.
 //!
 //! | span | name of the exported span | what it is |
 //! |---|---|---|
@@ -11,22 +9,19 @@
 //! | `chat` | `chat MODEL` | a request to the model, its retries included |
 //! | `execute_tool` | `execute_tool TOOL` | a call of a tool |
 //!
-//! What went otherwise than it should is an event in its span: `retry` (in `chat`),
-//! `correction` (in `invoke_agent`) and `respawn` (in `execute_tool`: the server was started
-//! anew for the call).
+//! An irregularity is an event in its span: `retry` (in `chat`), `correction` (in `invoke_agent`) and `respawn` (in
+//! `execute_tool`: the server was started again for the call).
 //!
-//! No span and no event holds a text of a conversation, an argument, a result, a key, a
-//! header or an error's message. They have names of models, tools and servers, the host and
-//! port of the endpoint, counts, and kinds of errors. Other crates below this one have spans
-//! and events of their own, which may hold bodies: a subscriber that takes more than the
-//! target `toolgraft` gets those, too.
+//! No span and no event contains a text of a conversation, an argument, a result, a key, a header or an error's
+//! message. They contain names of models, tools and servers, the host and port of the endpoint, counts, and kinds of
+//! errors. Dependencies of this crate have spans and events of their own, which may contain bodies: a subscriber of
+//! more than the target `toolgraft` gets those, too.
 //!
-//! # Traces over several programs
+//! # Traces across programs
 //!
-//! What a span is called in a trace, only its exporter knows. [`propagate`] sets who tells
-//! it: then requests to the model have a `traceparent`, calls of MCP servers have it in their
-//! `_meta`, and the server takes that of its clients for the parent of their spans. Without it
-//! the server hands a client's `traceparent` on to the model as it came.
+//! Only the exporter knows the identifiers of a span in a trace. [`propagate`] registers it: then requests to the model
+//! have a `traceparent`, calls of MCP servers have it in their `_meta`, and the server uses that of its clients as the
+//! parent of their spans. Without it the server passes a client's `traceparent` on to the model unchanged.
 
 use std::sync::OnceLock;
 
@@ -36,26 +31,26 @@ pub use tracing::Span;
 
 use crate::message::{FinishReason, Usage};
 
-/// Joins the spans of this program with those of others: for `tracing-opentelemetry` a dozen
-/// lines, which `examples/otlp` has.
+/// Connects the spans of this program with those of other programs. For `tracing-opentelemetry` it takes a dozen lines;
+/// `examples/otlp` has them.
 pub trait Propagation: Send + Sync + 'static {
-    /// The headers that tell another program of this span: `traceparent`, `tracestate`.
+    /// Returns the headers that identify this span to another program: `traceparent`, `tracestate`.
     fn inject(&self, span: &Span) -> Vec<(String, String)>;
 
-    /// Makes the span that these headers of a request tell of the parent of this one, which
-    /// was just made and has not been entered.
+    /// Sets the parent of this span to the one that these request headers identify. The span was just created and has
+    /// not been entered.
     fn extract(&self, span: &Span, headers: &[(String, String)]);
 }
 
 static PROPAGATION: OnceLock<Box<dyn Propagation>> = OnceLock::new();
 
-/// Sets who joins the spans of this process with those of others, as the subscriber of
-/// `tracing` is set: once. Says whether it was; the first one stays.
+/// Registers the propagation of this process, once, like the subscriber of `tracing`. Returns `false` if one is
+/// registered already; the first one stays.
 pub fn propagate(propagation: impl Propagation) -> bool {
     PROPAGATION.set(Box::new(propagation)).is_ok()
 }
 
-/// The headers that tell another program of this span: of none where no [`Propagation`] is set.
+/// Returns the headers that identify this span to another program; none if no [`Propagation`] is registered.
 pub fn headers(span: &Span) -> Vec<(String, String)> {
     match PROPAGATION.get() {
         Some(propagation) if !span.is_disabled() => propagation.inject(span),
@@ -63,7 +58,7 @@ pub fn headers(span: &Span) -> Vec<(String, String)> {
     }
 }
 
-/// A turn.
+/// Creates the span of a turn.
 pub(crate) fn turn() -> Span {
     tracing::info_span!(
         target: "toolgraft",
@@ -79,7 +74,7 @@ pub(crate) fn turn() -> Span {
     )
 }
 
-/// The turn that a request asks for, whose headers may tell of a span of the client's.
+/// Creates the span of a turn that a request starts; the request's headers may identify a span of the client.
 pub fn requested_turn(model: &str, headers: &[(String, String)]) -> Span {
     let span = turn();
     span.record("gen_ai.request.model", model);
@@ -87,41 +82,41 @@ pub fn requested_turn(model: &str, headers: &[(String, String)]) -> Span {
     span
 }
 
-/// Makes the span that a client's headers tell of the parent of this one.
+/// Sets the parent of this span to the one that a client's headers identify, if any.
 pub fn adopt(span: &Span, headers: &[(String, String)]) {
     if let Some(propagation) = PROPAGATION.get().filter(|_| !span.is_disabled() && !headers.is_empty()) {
         propagation.extract(span, headers);
     }
 }
 
-/// A turn is over.
+/// Records the end of a turn.
 pub fn turn_ended(span: &Span, rounds: u32, usage: Option<Usage>) {
     span.record("toolgraft.rounds", i64::from(rounds));
     used(span, usage);
 }
 
-/// What answers a request to a model.
+/// The endpoint or model that answers a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Peer {
     /// The model's name.
     pub model: Option<String>,
-    /// Who provides it, in OpenTelemetry's word.
+    /// The provider, as OpenTelemetry names it.
     pub provider: Option<&'static str>,
-    /// Host, without what else stands in its URL.
+    /// The host, without the other parts of its URL.
     pub address: Option<String>,
     /// Port.
     pub port: Option<u16>,
 }
 
 impl Peer {
-    /// The model of this name, in this process.
+    /// Creates a peer for the model of this name in this process.
     pub fn named(model: impl Into<String>) -> Self {
         Peer { model: Some(model.into()), ..Peer::default() }
     }
 }
 
-/// A request to a model: to `model`, else to the peer's own.
+/// Creates the span of a request to `model`, or to the peer's own model.
 pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     let span = tracing::info_span!(
         target: "toolgraft",
@@ -162,7 +157,7 @@ pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     span
 }
 
-/// What a request, or a turn, cost.
+/// Records the tokens of a request or a turn.
 pub(crate) fn used(span: &Span, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     span.record("gen_ai.usage.input_tokens", count(usage.prompt_tokens));
@@ -175,12 +170,12 @@ pub(crate) fn used(span: &Span, usage: Option<Usage>) {
     }
 }
 
-/// OpenTelemetry's integers have a sign; exporters make text of those without.
+/// Converts a count: OpenTelemetry's integers are signed, and exporters turn unsigned ones into text.
 fn count(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-/// Why a model's answer ended; a word that is none of the interface's stays out.
+/// Records the reason why a model's answer ended; an endpoint's own word is recorded as `other`.
 pub(crate) fn finished(span: &Span, reason: &FinishReason) {
     let word = match reason {
         FinishReason::Other(_) => "other",
@@ -189,7 +184,7 @@ pub(crate) fn finished(span: &Span, reason: &FinishReason) {
     span.record("gen_ai.response.finish_reasons", word);
 }
 
-/// A call of a tool.
+/// Creates the span of a call of a tool.
 pub fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
     let span = tracing::info_span!(
         target: "toolgraft",
@@ -210,19 +205,19 @@ pub fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
     span
 }
 
-/// It ended with an error of this kind.
+/// Records that a span ended with an error of this kind.
 pub fn failed(span: &Span, kind: &str) {
     span.record("error.type", kind);
     span.record("otel.status_code", "ERROR");
 }
 
-/// A request is tried again, after the wait.
+/// Records that a request is tried again, after the wait.
 #[cfg(feature = "client")]
 pub(crate) fn retry(kind: &str, wait: std::time::Duration) {
     tracing::warn!(target: "toolgraft", { error.type = kind, toolgraft.wait_s = wait.as_secs_f64() }, "retry");
 }
 
-/// The model is told of a mistake of this kind.
+/// Records that the model is told about a mistake of this kind.
 pub fn correction(span: &Span, kind: Option<&'static str>) {
     let kind = kind.unwrap_or("message");
     tracing::info!(target: "toolgraft", parent: span, { toolgraft.correction = kind }, "correction");

@@ -36,7 +36,7 @@ use rustls_platform_verifier::Verifier;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Trust(Arc<Added>);
 
-/// What is trusted beside the system's authorities.
+/// The certificates and hosts that are trusted in addition to the system's authorities.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Added {
     certificates: Vec<CertificateDer<'static>>,
@@ -72,7 +72,7 @@ pub enum TrustError {
     Pem {
         /// The file, as it was named.
         file: PathBuf,
-        /// What is wrong with its text.
+        /// The error in its text.
         source: PemError,
     },
 }
@@ -112,7 +112,7 @@ impl Trust {
         self
     }
 
-    /// Adds all that another one trusts.
+    /// Adds the certificates and unchecked hosts of another `Trust`.
     #[must_use]
     pub fn and(mut self, other: &Trust) -> Self {
         if self == Trust::default() {
@@ -168,18 +168,19 @@ impl fmt::Debug for Trust {
     }
 }
 
-/// Returns `true` if the system names an authority. A small container has none, and reqwest then makes no client
-/// at all, not even one for plain HTTP. Kept, since reading them takes five milliseconds.
+/// Returns `true` if the system has a certificate authority. A small container has none, and reqwest then builds no
+/// client at all, not even one for plain HTTP. The answer is cached, since reading the authorities takes five
+/// milliseconds.
 fn has_authorities(provider: &Arc<CryptoProvider>) -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| Verifier::new(provider.clone()).is_ok())
 }
 
-/// Asks the system first, then looks among what is trusted beside it.
+/// Verifies certificates: first with the system's authorities, then with the added certificates.
 #[derive(Debug)]
 struct TrustVerifier {
     trust: Trust,
-    /// `None` where no authority is trusted.
+    /// The verifier with the system's and the added authorities; `None` if there are none.
     system: Option<Verifier>,
     algorithms: WebPkiSupportedAlgorithms,
 }

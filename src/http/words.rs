@@ -1,8 +1,8 @@
-//! What stands between a program and a server over TLS or behind a proxy, in plain words.
+//! Explains failures of TLS and of a proxy in plain English.
 
-/// Why a certificate is not trusted, and what helps; `None` for a cause that is about something
-/// else. `cause` is all that stands behind an error ([`Cause::chain`](crate::Cause::chain)), `trust`
-/// what a person does who trusts the server.
+/// Returns the reason why a certificate is not trusted and what helps, or `None` if `cause` is about something else.
+/// `cause` is an error with its sources ([`Cause::chain`](crate::Cause::chain)); `trust` tells a user who trusts the
+/// server what to do.
 pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
     if !cause.contains("invalid peer certificate") {
         return None;
@@ -23,8 +23,8 @@ pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
     })
 }
 
-/// Why the proxy of the environment leads nowhere, and what helps; `None` for a cause that is about
-/// something else, and where a proxy for plain HTTP fails, which looks as if the server did.
+/// Returns the reason why a proxy of the environment fails and what helps, or `None` if `cause` is about something
+/// else. A failing proxy for plain HTTP gives `None` too, as it looks like a failure of the server.
 pub fn proxy_fault(cause: &str) -> Option<&'static str> {
     if cause.contains("proxy authorization required") {
         return Some("the proxy wants a login: write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT");
