@@ -282,12 +282,9 @@ export type AskReason =
 export type Assistant = {
   /** Text and calls, in the order in which they were written. */
   parts: Array<Part>;
-  /** What the model thought; sent back only where that is asked for. */
+  /** The model's reasoning; sent back only where that is asked for. */
   reasoning?: string;
-  /**
-   * The message ended before the model was done (cancelled, broken off, or
-   * at the output limit).
-   */
+  /** The message ended before the model was done: it was cancelled, was cut off, or hit the output limit. */
   cut_off?: boolean;
 };
 
@@ -389,7 +386,7 @@ export type CallerWarning =
       remedy?: string | null;
     };
 
-/** A history as it is written. */
+/** A history in its serialized form. */
 export type Conversation = {
   /** Version of the form. */
   version: number;
@@ -472,23 +469,23 @@ export type DisplayCall = {
 
 /** One entry of a history. */
 export type Entry =
-  /** What the person said. */
+  /** A message of the user. */
   | User & {
       type: "user";
     }
-  /** What the model said. */
+  /** A message of the model. */
   | Assistant & {
       type: "assistant";
     }
-  /** What became of a call of the last model message. */
+  /** The outcome of a call of the last model message. */
   | {
       type: "outcome";
       /** The call's id. */
       id: string;
-      /** What became of it. */
+      /** The outcome. */
       outcome: Outcome;
     }
-  /** What the program tells the model about its last message. */
+  /** A note of the program to the model about its last message. */
   | {
       type: "note";
       /** The text, in the prompt's language. */
@@ -529,8 +526,8 @@ export type HistoryCall = {
   /** The call's text as the model wrote it. */
   raw: string;
   /**
-   * The call was promoted because nothing says whether its message is reasoning: the model's
-   * reasoning should have come first, and no tag of it came.
+   * The call was promoted although it may be reasoning: the model's reasoning should have come first, and no think
+   * tag came.
    */
   untagged?: boolean;
 };
@@ -538,7 +535,7 @@ export type HistoryCall = {
 /**
  * An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
  *
- * Its `Display` form stands for it wherever only text is shown: `image cat.png, 12 KB`.
+ * Its `Display` form replaces it wherever only text is shown: `image cat.png, 12 KB`.
  *
  * ```
  * use toolgraft::message::Image;
@@ -550,7 +547,7 @@ export type HistoryCall = {
  * ```
  */
 export type Image = {
-  /** What it is called. */
+  /** The image's name, such as a file name. */
   name?: string | null;
   /** Its media type. */
   media_type: ImageType;
@@ -561,11 +558,11 @@ export type Image = {
 /** The media type of an image. */
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
-/** Something for the caller's interface that came with an `Outcome`. */
+/** An event for the caller's user interface that came with an `Outcome`. */
 export type InterfaceEvent = {
-  /** What it is, in the words of tool and interface. */
+  /** The kind of event, in terms that tool and user interface share. */
   kind: string;
-  /** Its content. Untrusted where the tool is. */
+  /** The content. It is untrusted if the tool is. */
   data: unknown;
 };
 
@@ -591,7 +588,7 @@ export type MarkerKind =
    */
   | "turn";
 
-/** Which kind of error a `ModelError` is. */
+/** The kind of a `ModelError`. */
 export type ModelErrorKind =
   /** The answer broke off after it had begun. */
   | "broke_off"
@@ -601,28 +598,28 @@ export type ModelErrorKind =
   | "refused"
   /** The prompt does not fit the model's context. */
   | "context_exceeded"
-  /** The endpoint answered with something that is not a model's answer. */
+  /** The endpoint's response is not a model's answer. */
   | "bad_answer"
-  /** A structure that was required cannot be had. */
+  /** The endpoint does not support a required structure. */
   | "unconstrained"
   /** A recording does not fit the conversation. */
   | "recording"
-  /** Anything else. */
+  /** Any other error. */
   | "other";
 
 /**
- * A `ModelError` that ended a turn, with what an interface needs to know of it.
+ * A `ModelError` that ended a turn, with the details that a user interface needs.
  *
- * Its JSON form has all but the error itself.
+ * Its JSON form has everything except the error itself.
  */
 export type ModelFailure = {
-  /** What happened, and what may help. */
+  /** The problem and possible remedies. */
   message: string;
-  /** Which kind of error it was. */
+  /** The kind of error. */
   error: ModelErrorKind;
   /** The HTTP status of a refusal. */
   status?: number | null;
-  /** Whether the same request may pass at another time. */
+  /** `true` if the same request may succeed later. */
   retryable: boolean;
 };
 
@@ -636,20 +633,21 @@ export type NativeCall = {
   arguments: string;
 };
 
-/** What became of a call. A tool's failure is an outcome, not an `Err`. */
+/** The outcome of a call. A tool's failure is an outcome, not an `Err`. */
 export type Outcome = {
-  /** How it ended. */
+  /** The status. */
   status: Status;
-  /** Everything the tool said, as text, whole and not neutralised. */
+  /** The tool's whole answer as text; control tokens in it are not escaped yet. */
   text: string;
   /** MCP's `structuredContent`. */
   structured?: unknown;
   /**
-   * What the tool tells the caller's interface beside the text. No model sees
-   * it, but for images and sound (`MEDIA_EVENT`); it is kept with the outcome, so that a stored conversation can be shown again.
+   * Events from the tool for the caller's user interface, besides the text. No model sees them, except images and
+   * sound (`MEDIA_EVENT`). They are kept with the outcome, so that a stored conversation can
+   * be shown again.
    */
   events?: Array<InterfaceEvent>;
-  /** Time from the call's start to here, in the serialised form in milliseconds. */
+  /** Time from the start of the call to its outcome; milliseconds in the serialized form. */
   took?: number | null;
 };
 
@@ -728,7 +726,7 @@ export type OwnedEvent =
 
 /** A piece of a model's message. */
 export type Part =
-  /** Text for the user. */
+  /** Syntax around calls and answers, which is not shown to the user. */
   | {
       type: "text";
       /** The text, verbatim. */
@@ -737,7 +735,7 @@ export type Part =
   /** Syntax around calls and answers, which the user does not see. */
   | {
       type: "marker";
-      /** Which. */
+      /** The kind of the syntax. */
       kind: MarkerKind;
       /** Its text, verbatim. */
       text: string;
@@ -751,15 +749,15 @@ export type Part =
       type: "rejected";
       /** The call and the reason. */
       rejected: Rejected;
-      /** Whether the model is told about it. */
+      /** `true` if the model is told about the rejection. */
       feedback: boolean;
-      /** The call as the endpoint put it into its own field, if it did. */
+      /** The call as the endpoint reported it in its own field, if it did. */
       native?: 
         | NativeCall
         | null;
     };
 
-/** What happens before an answer begins. */
+/** Progress before an answer begins. */
 export type Progress =
   /** The server loads the model; the request is sent again until it has. */
   | {
@@ -938,15 +936,15 @@ export type RejectedKind =
 /** Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`). */
 export type Repair = string;
 
-/** How a call ended. Every call has exactly one outcome. */
+/** The status of a finished call. Every call has exactly one outcome. */
 export type Status =
   /** The tool answered. */
   | "result"
-  /** The tool or its server failed; the text says how. */
+  /** The tool or its server failed; the text says why. */
   | "tool_error"
-  /** It did not run: the policy or the user said no, or a rule of the turn did; the text says which. */
+  /** The call did not run: the policy, the user or a rule of the turn refused it; the text says which. */
   | "denied"
-  /** No answer in time. */
+  /** The tool did not answer in time. */
   | "timed_out"
   /** The turn was cancelled. */
   | "cancelled"
@@ -1091,27 +1089,23 @@ export type Usage = {
   prompt_tokens: number;
   /** Tokens of the answer, reasoning included. */
   completion_tokens: number;
-  /** Tokens of the reasoning, where somebody counts them. */
+  /** Tokens of the reasoning, if they were counted. */
   reasoning_tokens?: number | null;
-  /** Tokens of the request that the endpoint had cached, where it says so. */
+  /** Tokens of the request that the endpoint had cached, if it reports them. */
   cached_tokens?: number | null;
-  /**
-   * What the endpoint asks for it, in its own unit, where it says so. OpenRouter does, in
-   * US dollars.
-   */
+  /** The price of the request in the endpoint's own unit, if it reports one. OpenRouter reports US dollars. */
   cost?: number | null;
-  /** Request and answer are our own count: the endpoint reported none. */
+  /** The tokens of request and answer are this program's own estimate: the endpoint reported none. */
   estimated?: boolean;
-  /** So are the tokens of the reasoning, or their share of the answer's. */
+  /** The tokens of the reasoning are an estimate, or their share of the answer's tokens is. */
   reasoning_estimated?: boolean;
 };
 
 /**
- * What a person says: a text, and images for a model that reads images.
+ * A message of the user: a text, and images for a model that reads images.
  *
- * Everything that the user did not type is data: the content of a file, of a pipe, of a resource
- * comes in by `User::with_file`, and a call that occurs in it is
- * `Provenance::Echoed`.
+ * Everything that the user did not type is data: add the content of a file, a pipe or a resource by
+ * `User::with_file`, so that a call that occurs in it is `Provenance::Echoed`.
  *
  * ```
  * use toolgraft::Conversation;
