@@ -30,14 +30,14 @@ where
 
 /// The approver of an agent, if it has one, with the tools that it approved once for all.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct ApproverState {
     approver: Option<Arc<dyn Approver>>,
     granted: Mutex<Granted>,
 }
 
-impl Asking {
+impl ApproverState {
     pub(super) fn new(approver: Option<Arc<dyn Approver>>) -> Self {
-        Asking { approver, granted: Mutex::default() }
+        ApproverState { approver, granted: Mutex::default() }
     }
 
     /// Returns `true` if there is an approver to ask.
@@ -53,7 +53,7 @@ impl Asking {
 
 /// Asks the approver about a call and returns its answer as the turn's input. Without an approver the call is denied,
 /// with a note to the model that names the reason of the question.
-pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
+pub(super) async fn ask(asking: Arc<ApproverState>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
     let id = request.id.clone();
     let tool = (request.server.clone(), request.tool.clone());
     let grants = request.reason.grants();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::approver::{Approver, Asking};
+use super::approver::{Approver, ApproverState};
 use super::handle::Agent;
 use super::inner::Inner;
 use crate::dialect::Profile;
@@ -179,7 +179,7 @@ impl AgentBuilder {
         if let Some(policy) = policy {
             inner.config.policy = policy;
         }
-        Agent { inner: Arc::new(inner), asking: Arc::new(Asking::new(self.approver)) }
+        Agent { inner: Arc::new(inner), asking: Arc::new(ApproverState::new(self.approver)) }
     }
 }
 

@@ -7,7 +7,7 @@ use futures::stream::{self, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::approver::{Asking, ask};
+use super::approver::{ApproverState, ask};
 use super::call::run_call;
 use super::inner::Inner;
 use super::record::{Events, TurnRecord};
@@ -20,7 +20,7 @@ use crate::turn::{Action, AgentEvent, Input, Turn};
 /// A turn and everything that runs for it.
 pub(super) struct Driver {
     agent: Arc<Inner>,
-    asking: Arc<Asking>,
+    asking: Arc<ApproverState>,
     turn: Turn,
     cancel: CancellationToken,
     /// Cancelled by the program to suspend the turn; `None` once the turn was told.
@@ -40,7 +40,7 @@ pub(super) struct Driver {
 impl Driver {
     pub(super) fn new(
         agent: Arc<Inner>,
-        asking: Arc<Asking>,
+        asking: Arc<ApproverState>,
         turn: Turn,
         cancel: CancellationToken,
         suspend: CancellationToken,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::approver::{Approver, Asking};
+use super::approver::{Approver, ApproverState};
 use super::driver::Driver;
 use super::inner::Inner;
 use super::record::TurnRecord;
@@ -31,7 +31,7 @@ pub enum AgentError {
 #[derive(Clone)]
 pub struct Agent {
     pub(super) inner: Arc<Inner>,
-    pub(super) asking: Arc<Asking>,
+    pub(super) asking: Arc<ApproverState>,
 }
 
 impl Agent {
@@ -39,7 +39,7 @@ impl Agent {
     /// tools and prompt with this one. Approvals that were given here do not count there.
     #[must_use]
     pub fn with_approver(&self, approver: impl Approver + 'static) -> Agent {
-        Agent { inner: self.inner.clone(), asking: Arc::new(Asking::new(Some(Arc::new(approver)))) }
+        Agent { inner: self.inner.clone(), asking: Arc::new(ApproverState::new(Some(Arc::new(approver)))) }
     }
 
     /// Runs one turn: the model answers the end of the conversation. Calls that a [suspended](Run::suspend) turn left
