@@ -16,10 +16,10 @@ pub type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 pub struct TurnRecord {
     recorder: Recorder,
     /// Calls of the current message, in their order.
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingCall>,
 }
 
-struct Waiting {
+struct PendingCall {
     index: u32,
     id: Option<String>,
     result: Result<Call, Rejected>,
@@ -70,7 +70,7 @@ impl TurnRecord {
     fn wait(&mut self, index: u32, id: Option<&String>, result: Result<Call, Rejected>) {
         // A call in an answer that was taken for reasoning is reported a second time, under the same index.
         self.waiting.retain(|waiting| waiting.index != index);
-        self.waiting.push(Waiting { index, id: id.cloned(), result, doubtful: false });
+        self.waiting.push(PendingCall { index, id: id.cloned(), result, doubtful: false });
     }
 
     /// Turns a rejected draft into a call: it was promoted.
@@ -86,7 +86,7 @@ impl TurnRecord {
 
     /// Writes the calls that were kept until the message is over.
     pub fn flush(&mut self) {
-        for Waiting { index, id, result, doubtful } in std::mem::take(&mut self.waiting) {
+        for PendingCall { index, id, result, doubtful } in std::mem::take(&mut self.waiting) {
             match result {
                 Ok(call) if doubtful => self.recorder.rejected(index, None, &draft(&call)),
                 Ok(call) => self.recorder.call(index, id.as_deref(), &call),
