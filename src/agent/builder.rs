@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::approver::{Approver, ApproverState};
 use super::handle::Agent;
-use super::inner::Inner;
+use super::inner::AgentInner;
 use crate::dialect::Profile;
 use crate::model::Model;
 use crate::prompt::Options;
@@ -29,7 +29,7 @@ impl Agent {
 /// model of a round override a [`config`](Self::config); that and a [`prompt`](Self::prompt) override the
 /// [`profile`](Self::profile).
 pub struct AgentBuilder {
-    pub(super) inner: Inner,
+    pub(super) inner: AgentInner,
     approver: Option<Arc<dyn Approver>>,
     profile: Option<Profile>,
     /// The program set `inner.config` itself, so the profile does not replace it.
@@ -42,7 +42,7 @@ pub struct AgentBuilder {
 
 impl AgentBuilder {
     fn new(model: Arc<dyn Model>, toolbox: Arc<dyn Toolbox>) -> Self {
-        let inner = Inner {
+        let inner = AgentInner {
             model,
             toolbox,
             config: TurnConfig::default(),

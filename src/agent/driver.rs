@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use super::approver::{ApproverState, ask};
 use super::call::run_call;
-use super::inner::Inner;
+use super::inner::AgentInner;
 use super::record::{Events, TurnRecord};
 use crate::event::RejectedKind;
 use crate::model::span::{in_span, of_request};
@@ -19,7 +19,7 @@ use crate::turn::{Action, AgentEvent, Input, Turn};
 
 /// A turn and everything that runs for it.
 pub(super) struct Driver {
-    agent: Arc<Inner>,
+    agent: Arc<AgentInner>,
     asking: Arc<ApproverState>,
     turn: Turn,
     cancel: CancellationToken,
@@ -39,7 +39,7 @@ pub(super) struct Driver {
 
 impl Driver {
     pub(super) fn new(
-        agent: Arc<Inner>,
+        agent: Arc<AgentInner>,
         asking: Arc<ApproverState>,
         turn: Turn,
         cancel: CancellationToken,

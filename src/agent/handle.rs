@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approver::{Approver, ApproverState};
 use super::driver::Driver;
-use super::inner::Inner;
+use super::inner::AgentInner;
 use super::record::TurnRecord;
 use super::run::{Run, RunOptions};
 use crate::conversation::Conversation;
@@ -30,7 +30,7 @@ pub enum AgentError {
 /// A model with tools. Cheap to clone; one agent serves many conversations.
 #[derive(Clone)]
 pub struct Agent {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<AgentInner>,
     pub(super) asking: Arc<ApproverState>,
 }
 

@@ -15,7 +15,7 @@ use crate::validate::{OutputSchema, Validator};
 pub(super) type MakeWording = Box<dyn Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync>;
 
 /// The state that the turns of an agent share.
-pub(super) struct Inner {
+pub(super) struct AgentInner {
     pub(super) model: Arc<dyn Model>,
     pub(super) toolbox: Arc<dyn Toolbox>,
     pub(super) config: TurnConfig,
@@ -33,7 +33,7 @@ pub(super) struct Inner {
     pub(super) setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
 }
 
-impl Inner {
+impl AgentInner {
     pub(super) fn setup(&self) -> Result<Arc<Setup>, PromptError> {
         let offered = self.toolbox.catalog();
         let mut last = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ impl Inner {
         Ok(setup)
     }
 
-    /// Returns the catalog with the tools marked that [`Inner::display_only`] matches.
+    /// Returns the catalog with the tools marked that [`AgentInner::display_only`] matches.
     fn marked(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         if self.display_only.is_empty() {
             return catalog;
