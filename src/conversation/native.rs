@@ -38,9 +38,10 @@ impl Conversation {
             match shown {
                 Shown::User(said) => push(&mut messages, said.as_message()),
                 Shown::Assistant(message, told) => {
-                    let mut round = Round { conversation: self, ids: &mut ids, calls: Vec::new(), results: Vec::new() };
+                    let mut round =
+                        NativeRound { conversation: self, ids: &mut ids, calls: Vec::new(), results: Vec::new() };
                     let corrections = round.take(message, told, &mut words)?;
-                    let Round { calls, mut results, .. } = round;
+                    let NativeRound { calls, mut results, .. } = round;
                     let reasoning = (at > current && !calls.is_empty()).then(|| message.reasoning.trim().to_owned());
                     let said = Message::assistant(said(message)).with_calls(calls);
                     push(&mut messages, Message { reasoning: reasoning.filter(|r| !r.is_empty()), ..said });
@@ -63,7 +64,7 @@ impl Conversation {
 }
 
 /// The native calls of one message and the messages that answer them.
-struct Round<'a> {
+struct NativeRound<'a> {
     conversation: &'a Conversation,
     /// Identifiers that rejected calls have taken.
     ids: &'a mut HashSet<String>,
@@ -71,7 +72,7 @@ struct Round<'a> {
     results: Vec<Message>,
 }
 
-impl Round<'_> {
+impl NativeRound<'_> {
     /// Collects the calls of a message in their order and returns the text that is told in addition to the results.
     fn take<E>(
         &mut self,
