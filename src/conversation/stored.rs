@@ -15,7 +15,7 @@ pub const CONVERSATION_VERSION: u32 = 2;
 #[derive(Serialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typed", schemars(rename = "Conversation"))]
-struct Stored<'a> {
+struct StoredConversation<'a> {
     /// Version of the form.
     version: u32,
     /// The entries, oldest first.
@@ -25,18 +25,18 @@ struct Stored<'a> {
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let version = if self.entries().iter().any(Entry::has_images) { CONVERSATION_VERSION } else { 1 };
-        Stored { version, entries: self.entries() }.serialize(serializer)
+        StoredConversation { version, entries: self.entries() }.serialize(serializer)
     }
 }
 
 #[cfg(feature = "typed")]
 impl schemars::JsonSchema for Conversation {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        Stored::schema_name()
+        StoredConversation::schema_name()
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Stored::json_schema(generator)
+        StoredConversation::json_schema(generator)
     }
 }
 
