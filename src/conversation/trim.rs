@@ -34,7 +34,7 @@ pub struct Trim {
 
 /// One step of a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum TrimStep {
     /// Leaves out a message of the model, and the question before it if the message is the last of its rounds.
     Round { message: usize, question: Option<usize> },
     /// Leaves out a question that has no rounds.
@@ -72,19 +72,19 @@ impl Trim {
         if self.shortens(message) { Some(SHORT_RESULT_BYTES) } else { self.last.filter(|_| is_last) }
     }
 
-    fn take(&mut self, step: Step) {
+    fn take(&mut self, step: TrimStep) {
         match step {
-            Step::Round { message, question } => {
+            TrimStep::Round { message, question } => {
                 self.hidden.insert(message);
                 self.hidden.extend(question);
                 self.rounds += 1;
                 self.questions += usize::from(question.is_some());
             }
-            Step::Question(question) => {
+            TrimStep::Question(question) => {
                 self.hidden.insert(question);
                 self.questions += 1;
             }
-            Step::Results { message, number } => {
+            TrimStep::Results { message, number } => {
                 self.short.insert(message);
                 self.results += number;
             }
@@ -98,7 +98,7 @@ impl Conversation {
         let mut trim = Trim::default();
         for step in self.steps().into_iter().take(steps) {
             // The results of a round that is left out are no longer shortened results.
-            if let Step::Round { message, .. } = step
+            if let TrimStep::Round { message, .. } = step
                 && trim.short.remove(&message)
             {
                 trim.results -= self.longer_results(message, SHORT_RESULT_BYTES);
@@ -123,30 +123,30 @@ impl Conversation {
         self.steps().len()
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<TrimStep> {
         let current = self.entries.iter().rposition(|e| matches!(e, Entry::User(_))).unwrap_or(0);
         let mut steps = self.earlier_steps(current);
         let mut rounds = self.rounds_between(current, self.entries.len());
         rounds.pop();
         let with_results = rounds.iter().map(|&message| (message, self.longer_results(message, SHORT_RESULT_BYTES)));
         let results = with_results.filter(|(_, number)| *number > 0);
-        steps.extend(results.map(|(message, number)| Step::Results { message, number }));
-        steps.extend(rounds.into_iter().map(|message| Step::Round { message, question: None }));
+        steps.extend(results.map(|(message, number)| TrimStep::Results { message, number }));
+        steps.extend(rounds.into_iter().map(|message| TrimStep::Round { message, question: None }));
         steps
     }
 
     /// Returns the steps about the questions before the current one.
-    fn earlier_steps(&self, current: usize) -> Vec<Step> {
+    fn earlier_steps(&self, current: usize) -> Vec<TrimStep> {
         let mut steps = Vec::new();
         let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(Entry::User(_))));
         let questions: Vec<usize> = questions.collect();
         for pair in questions.windows(2) {
             let rounds = self.rounds_between(pair[0], pair[1]);
             match rounds.split_last() {
-                None => steps.push(Step::Question(pair[0])),
+                None => steps.push(TrimStep::Question(pair[0])),
                 Some((&last, before)) => {
-                    steps.extend(before.iter().map(|&message| Step::Round { message, question: None }));
-                    steps.push(Step::Round { message: last, question: Some(pair[0]) });
+                    steps.extend(before.iter().map(|&message| TrimStep::Round { message, question: None }));
+                    steps.push(TrimStep::Round { message: last, question: Some(pair[0]) });
                 }
             }
         }
