@@ -20,12 +20,12 @@ const THOUGHT: &str = "</think>";
 struct Frame {
     /// Fixed text before the model's part.
     before: String,
-    inside: Inside,
+    inside: CallBody,
     after: String,
 }
 
 /// The part of a call that the model writes.
-enum Inside {
+enum CallBody {
     Json(Structures),
     /// A URI as the text of an element.
     Uri,
@@ -70,7 +70,7 @@ impl Calls {
                 let written = write_tool_call(dialect, catalog, tool, &Map::new());
                 // The schema covers only the object, without the code fence that is taught around it.
                 let fenced = written.strip_prefix("```json\n").and_then(|text| text.strip_suffix("\n```"));
-                frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", Inside::Json(arguments))
+                frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", CallBody::Json(arguments))
             })
             .collect();
         Some(Calls { lead, frames })
@@ -90,8 +90,8 @@ impl Calls {
             .iter()
             .map(|frame| {
                 let inside = match &frame.inside {
-                    Inside::Json(arguments) => grammar.value(arguments),
-                    Inside::Uri => "[^<&\\x00-\\x20]+".to_owned(),
+                    CallBody::Json(arguments) => grammar.value(arguments),
+                    CallBody::Uri => "[^<&\\x00-\\x20]+".to_owned(),
                 };
                 format!("{} {inside} {}", literal(&frame.before), literal(&frame.after))
             })
@@ -115,7 +115,7 @@ impl Calls {
         let mut writer = SchemaWriter::default();
         let mut calls = Vec::new();
         for frame in &self.frames {
-            let Inside::Json(arguments) = &frame.inside else { continue };
+            let CallBody::Json(arguments) = &frame.inside else { continue };
             let Ok(Value::Object(call)) = serde_json::from_str(&format!("{}{{}}{}", frame.before, frame.after)) else {
                 continue;
             };
@@ -145,13 +145,13 @@ impl Calls {
     /// Returns the calls as structural tags. Calls that are not JSON are left out.
     pub(super) fn tags(&self, at_least_one: bool, most: usize) -> Option<StructuralTags> {
         let tag = |frame: &Frame| match &frame.inside {
-            Inside::Json(arguments) => {
+            CallBody::Json(arguments) => {
                 let mut writer = SchemaWriter::default();
                 let root = writer.schema(arguments);
                 let begin = format!("{}{}", self.lead, frame.before);
                 Some(StructuralTag { begin, schema: writer.whole(root), end: frame.after.clone() })
             }
-            Inside::Uri => None,
+            CallBody::Uri => None,
         };
         let tags: Vec<StructuralTag> = self.frames.iter().filter_map(tag).collect();
         let begins: Vec<&str> = tags.iter().map(|tag| tag.begin.as_str()).collect();
@@ -173,7 +173,7 @@ fn holds_json(dialect: Dialect) -> bool {
 }
 
 /// Splits a written call at `gap`, which is replaced by the model's part.
-fn frame(written: &str, gap: &str, inside: Inside) -> Option<Frame> {
+fn frame(written: &str, gap: &str, inside: CallBody) -> Option<Frame> {
     let at = written.rfind(gap)?;
     Some(Frame { before: written[..at].to_owned(), inside, after: written[at + gap.len()..].to_owned() })
 }
@@ -185,14 +185,14 @@ fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<Frame>
         Dialect::UseMcpTool => {
             let uri = json!({"uri": "x"});
             let written = write_call(dialect, server, ACCESS_RESOURCE, uri.as_object()?);
-            let mut frame = frame(&written, "x</uri>", Inside::Uri)?;
+            let mut frame = frame(&written, "x</uri>", CallBody::Uri)?;
             frame.after.insert_str(0, "</uri>");
             Some(frame)
         }
         _ => {
             let schema = json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
             let written = write_call(dialect, server, ACCESS_RESOURCE, &Map::new());
-            frame(written.strip_prefix(lead)?, "{}", Inside::Json(Structures::of_arguments(Some(&schema))))
+            frame(written.strip_prefix(lead)?, "{}", CallBody::Json(Structures::of_arguments(Some(&schema))))
         }
     }
 }
