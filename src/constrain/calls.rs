@@ -17,7 +17,7 @@ const BETWEEN: &str = "\n";
 const THOUGHT: &str = "</think>";
 
 /// A call that may be made: fixed text around a part that the model writes.
-struct Frame {
+struct CallFrame {
     /// Fixed text before the model's part.
     before: String,
     inside: CallBody,
@@ -35,7 +35,7 @@ enum CallBody {
 pub(super) struct Calls {
     /// Text before the first call.
     lead: &'static str,
-    frames: Vec<Frame>,
+    frames: Vec<CallFrame>,
 }
 
 impl Calls {
@@ -144,7 +144,7 @@ impl Calls {
 
     /// Returns the calls as structural tags. Calls that are not JSON are left out.
     pub(super) fn tags(&self, at_least_one: bool, most: usize) -> Option<StructuralTags> {
-        let tag = |frame: &Frame| match &frame.inside {
+        let tag = |frame: &CallFrame| match &frame.inside {
             CallBody::Json(arguments) => {
                 let mut writer = SchemaWriter::default();
                 let root = writer.schema(arguments);
@@ -173,13 +173,13 @@ fn holds_json(dialect: Dialect) -> bool {
 }
 
 /// Splits a written call at `gap`, which is replaced by the model's part.
-fn frame(written: &str, gap: &str, inside: CallBody) -> Option<Frame> {
+fn frame(written: &str, gap: &str, inside: CallBody) -> Option<CallFrame> {
     let at = written.rfind(gap)?;
-    Some(Frame { before: written[..at].to_owned(), inside, after: written[at + gap.len()..].to_owned() })
+    Some(CallFrame { before: written[..at].to_owned(), inside, after: written[at + gap.len()..].to_owned() })
 }
 
 /// Returns the frame of a call that reads a resource of a server.
-fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<Frame> {
+fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<CallFrame> {
     match dialect {
         // The call is an element of its own, with the URI as text.
         Dialect::UseMcpTool => {
