@@ -32,19 +32,19 @@ enum CallBody {
 }
 
 /// The calls that may be made, in one dialect.
-pub(super) struct Calls {
+pub(super) struct CallFrames {
     /// Text before the first call.
     lead: &'static str,
     frames: Vec<CallFrame>,
 }
 
-impl Calls {
+impl CallFrames {
     /// Returns the calls that a choice allows; `None` if there are none, or if calls of this dialect cannot be
     /// constrained.
     pub(super) fn new(dialect: Dialect, catalog: &Catalog, choice: &ToolChoice) -> Option<Self> {
         let admits = |tool: &Tool| choice.admits(tool.server.as_deref(), &tool.name);
         let arguments = |tool: &Tool| admits(tool).then(|| Structures::of_arguments(tool.input_schema.as_ref()));
-        let mut calls = Calls::of(dialect, catalog, &arguments)?;
+        let mut calls = CallFrames::of(dialect, catalog, &arguments)?;
         let readable = catalog.servers().iter().filter(|server| server.has_resources());
         for server in readable.filter(|server| choice.admits(server.name.as_deref(), ACCESS_RESOURCE)) {
             calls.frames.extend(resource(dialect, calls.lead, server.name.as_deref()));
@@ -73,7 +73,7 @@ impl Calls {
                 frame(fenced.unwrap_or(&written).strip_prefix(lead)?, "{}", CallBody::Json(arguments))
             })
             .collect();
-        Some(Calls { lead, frames })
+        Some(CallFrames { lead, frames })
     }
 
     /// Returns `true` if there are no calls.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::calls::Calls;
+use super::calls::CallFrames;
 use super::form::{Constrained, StructuralTags, Thinking};
 use crate::dialect::Dialect;
 use crate::tools::{Catalog, ToolChoice};
@@ -75,7 +75,7 @@ impl Constraint {
         thinking: Thinking,
         most: usize,
     ) -> Option<Self> {
-        let all = [dialect, Dialect::Json].map(|dialect| Calls::new(dialect, catalog, choice));
+        let all = [dialect, Dialect::Json].map(|dialect| CallFrames::new(dialect, catalog, choice));
         Constraint::of_calls(dialect, all, thinking, most)
     }
 
@@ -87,13 +87,18 @@ impl Constraint {
         narrowed: &super::Narrowed,
         thinking: Thinking,
     ) -> Option<Self> {
-        let calls = |dialect| Calls::of(dialect, catalog, &|tool| narrowed.arguments(tool));
+        let calls = |dialect| CallFrames::of(dialect, catalog, &|tool| narrowed.arguments(tool));
         let all = [dialect, Dialect::Json].map(|dialect| calls(dialect).filter(|calls| !calls.is_empty()));
         Constraint::of_calls(dialect, all, thinking, 1)
     }
 
     /// Returns the constraint for calls in a dialect and in JSON, in each form that they have.
-    fn of_calls(dialect: Dialect, [own, json]: [Option<Calls>; 2], thinking: Thinking, most: usize) -> Option<Self> {
+    fn of_calls(
+        dialect: Dialect,
+        [own, json]: [Option<CallFrames>; 2],
+        thinking: Thinking,
+        most: usize,
+    ) -> Option<Self> {
         let most = most.clamp(1, MAX_CALLS);
         let own = own.filter(|_| dialect != Dialect::Json);
         let constraint = Constraint {
@@ -109,7 +114,7 @@ impl Constraint {
     /// Constrains calls in this dialect only once the model begins one; it may also answer in prose. `None` for a
     /// dialect that is not JSON or is written with control tokens, or without tools.
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
-        let calls = Calls::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
+        let calls = CallFrames::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
         let tags = Some(calls.tags(false, MAX_CALLS)?);
         Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar: None, tags, required: false })
     }
