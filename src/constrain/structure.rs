@@ -131,7 +131,7 @@ impl Structure {
 impl Structures {
     /// Returns the structure of a schema.
     pub(super) fn of(schema: &Value) -> Self {
-        let mut reader = Reader { walk: Walk::new(schema), waiting: Vec::new(), places: HashMap::new() };
+        let mut reader = StructureReader { walk: Walk::new(schema), waiting: Vec::new(), places: HashMap::new() };
         let root = reader.read(schema, 0);
         let mut named = Vec::new();
         // The parts are read one after another, so that a long chain of references takes no stack.
@@ -186,7 +186,7 @@ impl Structures {
     }
 }
 
-struct Reader<'s> {
+struct StructureReader<'s> {
     walk: Walk<'s>,
     /// The schemas of the named parts, in order.
     waiting: Vec<&'s Value>,
@@ -194,7 +194,7 @@ struct Reader<'s> {
     places: HashMap<*const Value, usize>,
 }
 
-impl Reader<'_> {
+impl StructureReader<'_> {
     fn read(&mut self, schema: &Value, depth: usize) -> Structure {
         let Value::Object(members) = schema else { return Structure::Any };
         if depth > MAX_DEPTH || !self.walk.enter() {
