@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::structure::{Member, REGIONS, Structure, Structures};
+use super::structure::{REGIONS, Structure, StructureMember, Structures};
 use crate::json::spaced;
 
 /// Rules for values, each with the rules that it needs. Integers have at most 18 digits, so that every one is exact; if
@@ -113,7 +113,7 @@ impl Grammar {
         }
     }
 
-    fn object(&mut self, members: &[Member], rest: Option<&Structure>, names: &[String]) -> String {
+    fn object(&mut self, members: &[StructureMember], rest: Option<&Structure>, names: &[String]) -> String {
         let written: Vec<String> = members
             .iter()
             .map(|member| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::structure::{Member, REGIONS, Structure, Structures};
+use super::structure::{REGIONS, Structure, StructureMember, Structures};
 
 /// Writes structures as one schema, with the parts that they refer to.
 #[derive(Default)]
@@ -74,7 +74,7 @@ fn write(structure: &Structure, first: usize) -> Value {
     }
 }
 
-fn object(members: &[Member], rest: Option<Value>, first: usize) -> Value {
+fn object(members: &[StructureMember], rest: Option<Value>, first: usize) -> Value {
     let properties: Map<String, Value> = members.iter().map(|m| (m.name.clone(), write(&m.value, first))).collect();
     let required: Vec<&str> = members.iter().filter(|m| m.required).map(|m| m.name.as_str()).collect();
     json!({

@@ -48,7 +48,7 @@ pub(super) enum Structure {
     Literals(Vec<Value>),
     Object {
         /// The members in the order in which they are written.
-        members: Vec<Member>,
+        members: Vec<StructureMember>,
         /// The structure of further members; `None` if there are none.
         rest: Option<Box<Structure>>,
     },
@@ -67,7 +67,7 @@ pub(super) enum Structure {
 
 /// A member of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
+pub(super) struct StructureMember {
     pub(super) name: String,
     pub(super) required: bool,
     pub(super) value: Structure,
@@ -331,10 +331,10 @@ impl StructureReader<'_> {
 
     fn members(&mut self, schema: &Value, depth: usize) -> Structure {
         let required: Vec<&str> = schema::required(schema).collect();
-        let mut members: Vec<Member> = Vec::new();
+        let mut members: Vec<StructureMember> = Vec::new();
         for (name, value) in schema::properties(schema).filter(|(_, value)| **value != Value::Bool(false)) {
             let value = self.read(value, depth);
-            members.push(Member { name: name.clone(), required: required.contains(&name.as_str()), value });
+            members.push(StructureMember { name: name.clone(), required: required.contains(&name.as_str()), value });
         }
         let rest = match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => None,
@@ -351,7 +351,7 @@ impl StructureReader<'_> {
         for name in required {
             if !members.iter().any(|member| member.name == name) {
                 let value = rest.clone().unwrap_or(Structure::Any);
-                members.push(Member { name: name.to_owned(), required: true, value });
+                members.push(StructureMember { name: name.to_owned(), required: true, value });
             }
         }
         Structure::Object { members, rest: rest.map(Box::new) }
