@@ -34,11 +34,11 @@ use rustls_platform_verifier::Verifier;
 /// # }
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Trust(Arc<Added>);
+pub struct Trust(Arc<ExtraTrust>);
 
 /// The certificates and hosts that are trusted in addition to the system's authorities.
 #[derive(Clone, Default, PartialEq, Eq)]
-struct Added {
+struct ExtraTrust {
     certificates: Vec<CertificateDer<'static>>,
     unchecked: Vec<String>,
 }
@@ -163,7 +163,7 @@ impl Trust {
 
 impl fmt::Debug for Trust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Added { certificates, unchecked } = &*self.0;
+        let ExtraTrust { certificates, unchecked } = &*self.0;
         f.debug_struct("Trust").field("certificates", &certificates.len()).field("unchecked", unchecked).finish()
     }
 }
