@@ -134,7 +134,7 @@ struct Function {
 /// other, give all calls one index, give every piece an id of its own, or repeat the name; the content of a piece then
 /// decides whether it begins a call.
 #[derive(Default)]
-pub(crate) struct Calls(Vec<(Option<u64>, NativeCall)>, usize);
+pub(crate) struct CallAssembler(Vec<(Option<u64>, NativeCall)>, usize);
 
 /// Number of equal calls that one message may make. The next one ends the message.
 #[cfg(feature = "agent")]
@@ -143,7 +143,7 @@ pub const MAX_EQUAL_CALLS: usize = 5;
 /// Bytes that a call counts in addition to its arguments, since each piece is compared with all calls.
 const CALL: usize = 2 << 10;
 
-impl Calls {
+impl CallAssembler {
     /// Adds the pieces of one list.
     pub(crate) fn extend(&mut self, list: Vec<ToolDelta>) {
         let several = list.len() > 1;

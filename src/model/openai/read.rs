@@ -18,7 +18,7 @@ use super::guard::{Guard, MAX_EVENT};
 use super::skeleton::Skeleton;
 use super::trace::Response;
 use crate::cause::Cause;
-use crate::message::chunk::{Calls, Choice, Chunk};
+use crate::message::chunk::{CallAssembler, Choice, Chunk};
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ModelError, ModelEvent, Progress, TokenChoice, Usage};
 
@@ -212,7 +212,7 @@ pub struct Decoder {
     handed_on: Map<String, Value>,
     /// The index of the choice that is used: the first one that arrives.
     choice: Option<u64>,
-    calls: Calls,
+    calls: CallAssembler,
     /// A piece of a call has arrived.
     called: bool,
     usage: Option<Usage>,
@@ -242,7 +242,7 @@ impl Decoder {
             alternatives: false,
             handed_on: Map::new(),
             choice: None,
-            calls: Calls::default(),
+            calls: CallAssembler::default(),
             called: false,
             usage: None,
             begun: false,

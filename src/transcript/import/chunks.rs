@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::error::{ImportError, at_line};
 use crate::message::FinishReason;
-use crate::message::chunk::{Calls, Choice, Chunk};
+use crate::message::chunk::{CallAssembler, Choice, Chunk};
 use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, json};
 
 /// Fields of server-sent events other than `data`; an empty name is a comment.
@@ -47,7 +47,7 @@ struct ChunkReader {
     done: bool,
     /// The index of the choice that is imported; others are skipped.
     choice: Option<u64>,
-    calls: Calls,
+    calls: CallAssembler,
 }
 
 impl ChunkReader {

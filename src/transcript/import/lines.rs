@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde_json::Value;
 
 use super::error::{ImportError, at_line};
-use crate::message::chunk::{Calls, ToolDelta};
+use crate::message::chunk::{CallAssembler, ToolDelta};
 use crate::message::{DeltaKind, FinishReason};
 use crate::tools::{Catalog, Tool};
 use crate::transcript::{Finish, Note, Recording, Round, Session, json};
@@ -67,7 +67,7 @@ impl TextLine {
             Value::String(id) => Some(id.clone()),
             other => Some(other.to_string()),
         };
-        let mut calls = Calls::default();
+        let mut calls = CallAssembler::default();
         calls.extend(self.native_tool_calls.unwrap_or_default());
         let notes = match self.native_tool_chunks {
             0 => Vec::new(),
