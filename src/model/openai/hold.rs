@@ -1,6 +1,6 @@
 //! Selects the forms of a structure to try, and records which were accepted.
 
-use super::Inner;
+use super::EndpointInner;
 use super::form::{self, Form};
 use super::probe::PROBE_TIMEOUT;
 use super::server::ServerKind;
@@ -8,7 +8,7 @@ use crate::constrain::Constraint;
 use crate::model::{ModelError, Request};
 use crate::secrets::shown_url;
 
-impl Inner {
+impl EndpointInner {
     /// Returns the forms to try for a request, the best first; empty if it has no constraint.
     ///
     /// # Errors

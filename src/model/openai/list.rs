@@ -11,7 +11,7 @@ use super::info::ModelInfo;
 use super::open::is_plain;
 use super::read::Source;
 use super::server::ServerKind;
-use super::{Inner, MAX_EVENT};
+use super::{EndpointInner, MAX_EVENT};
 use crate::cause::Cause;
 use crate::model::ModelError;
 use crate::secrets::shown_url;
@@ -19,7 +19,7 @@ use crate::secrets::shown_url;
 /// Longest silence of an endpoint that is asked for its models.
 pub const LIST_TIMEOUT: Duration = Duration::from_secs(15);
 
-impl Inner {
+impl EndpointInner {
     /// Requests the current list of models.
     pub(super) async fn list_models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         let models = self.list_models_at(&self.models).await;

@@ -94,11 +94,11 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// Redirects are not followed, and no proxy is taken from the environment. It needs a tokio runtime with time and I/O.
 #[derive(Clone)]
 pub struct OpenAi {
-    inner: Arc<Inner>,
+    inner: Arc<EndpointInner>,
 }
 
 #[derive(Clone)]
-struct Inner {
+struct EndpointInner {
     http: reqwest::Client,
     chat: Url,
     models: Url,
@@ -141,7 +141,7 @@ struct Learned {
     forms: form::Forms,
 }
 
-impl Inner {
+impl EndpointInner {
     fn learned(&self) -> MutexGuard<'_, Learned> {
         // No code under the lock can panic half-way.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
@@ -204,14 +204,14 @@ impl OpenAi {
     /// Returns a client for another model of the same endpoint; connections are shared.
     #[must_use]
     pub fn with_model(&self, model: impl Into<String>) -> Self {
-        OpenAi { inner: Arc::new(Inner { model: model.into(), ..(*self.inner).clone() }) }
+        OpenAi { inner: Arc::new(EndpointInner { model: model.into(), ..(*self.inner).clone() }) }
     }
 
     /// Returns a client that records all its traffic from here on, without secrets; knowledge about the endpoint is
     /// shared.
     #[must_use]
     pub fn with_trace(&self, tracer: Tracer) -> Self {
-        OpenAi { inner: Arc::new(Inner { trace: Some(tracer), ..(*self.inner).clone() }) }
+        OpenAi { inner: Arc::new(EndpointInner { trace: Some(tracer), ..(*self.inner).clone() }) }
     }
 
     /// Returns a client for one request of another program: with its body, its headers, which are sent with every
@@ -225,7 +225,7 @@ impl OpenAi {
         headers: &[(String, String)],
         retries: u32,
     ) -> Result<Self, ClientError> {
-        let mut inner = Inner { parameters: body, retries, fields: true, ..(*self.inner).clone() };
+        let mut inner = EndpointInner { parameters: body, retries, fields: true, ..(*self.inner).clone() };
         insert(&mut inner.headers, headers)?;
         Ok(OpenAi { inner: Arc::new(inner) })
     }
@@ -425,7 +425,7 @@ impl OpenAiBuilder {
         };
         let secrets = self.api_key.into_iter().chain(self.headers.into_iter().map(|(_, value)| value));
         let secrets = Secrets::new(secrets.chain(trace::secrets_of(&base)));
-        let inner = Inner {
+        let inner = EndpointInner {
             http,
             chat: with_path(&base, "chat/completions"),
             models: with_path(&base, "models"),
@@ -533,7 +533,7 @@ mod tests {
         ];
         let built = |order: &mut dyn Iterator<Item = &Set>| {
             let client = order.fold(OpenAi::builder("http://h/v1", "m"), |builder, set| set(builder)).build().unwrap();
-            let Inner { parameters, idle, retries, backoff, headers, secrets, .. } = (*client.inner).clone();
+            let EndpointInner { parameters, idle, retries, backoff, headers, secrets, .. } = (*client.inner).clone();
             (parameters, idle, retries, backoff, headers, secrets == Secrets::new(["sk-12345678", "Basic 1234", "1"]))
         };
         let first = built(&mut sets.iter());

@@ -17,7 +17,7 @@ use super::retry::{jittered, random, retry_after, told};
 use super::server::ServerKind;
 use super::terms::Terms;
 use super::trace::Response;
-use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
+use super::{EndpointInner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
 use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
@@ -72,7 +72,7 @@ enum Again {
     Loaded,
 }
 
-impl Inner {
+impl EndpointInner {
     /// Sends the request until it is answered or finally refused. Progress before that is sent to `tell`.
     pub(super) async fn open(&self, request: &Request, tell: &Tell) -> Result<Events, ModelError> {
         let model = request.model.as_deref().unwrap_or(&self.model);

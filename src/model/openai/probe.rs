@@ -14,7 +14,7 @@ use super::native::{Tried, tried};
 use super::open::is_local;
 use super::read::Source;
 use super::server::ServerKind;
-use super::{Inner, MAX_EVENT, OpenAi};
+use super::{EndpointInner, MAX_EVENT, OpenAi};
 use crate::dialect::{Dialect, parameters_in_name};
 
 /// Time limit for all questions together. None of them makes the endpoint load a model.
@@ -26,7 +26,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// There was no answer to the probe.
 struct Unreached;
 
-impl Inner {
+impl EndpointInner {
     /// Returns `true` if requests to `model` may carry tools, as far as the endpoint reports it.
     pub(super) async fn native_tools(self: &Arc<Self>, model: &str) -> Option<bool> {
         if let Some(known) = self.learned().tools.get(model) {
