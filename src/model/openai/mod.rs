@@ -117,12 +117,12 @@ struct EndpointInner {
     /// The store of trials, if native calls are tried before they are relied on.
     trials: Option<Arc<dyn NativeTrials>>,
     /// Shared by all clients of the endpoint.
-    learned: Arc<Mutex<Learned>>,
+    learned: Arc<Mutex<EndpointKnowledge>>,
 }
 
 /// Knowledge about an endpoint's models.
 #[derive(Default)]
-struct Learned {
+struct EndpointKnowledge {
     /// `true` if requests may carry tools, as far as the endpoint reports it, by model.
     tools: HashMap<String, Option<bool>>,
     /// The properties that the endpoint reports for its models.
@@ -142,7 +142,7 @@ struct Learned {
 }
 
 impl EndpointInner {
-    fn learned(&self) -> MutexGuard<'_, Learned> {
+    fn learned(&self) -> MutexGuard<'_, EndpointKnowledge> {
         // No code under the lock can panic half-way.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
