@@ -52,7 +52,7 @@ type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Forms of a structure that the endpoint refused, and its message about the first.
 #[derive(Default)]
-struct Refused {
+struct RefusedForms {
     forms: Vec<Form>,
     message: Option<String>,
 }
@@ -94,7 +94,7 @@ impl EndpointInner {
         let mut forms = self.forms(model, request).await?.into_iter();
         let mut form = forms.next();
         let is_demanded = request.constraint.as_ref().is_some_and(|held| held.of == Constrained::Calls);
-        let mut refused = Refused::default();
+        let mut refused = RefusedForms::default();
         let mut text = body(terms, form);
         let mut wait = self.backoff;
         let mut left = self.retries;
