@@ -58,7 +58,7 @@ struct RefusedForms {
 }
 
 /// A failed attempt, and the time of the next one, if any.
-struct Failed {
+struct FailedAttempt {
     error: ModelError,
     again: Option<Again>,
 }
@@ -167,7 +167,7 @@ impl EndpointInner {
         }
     }
 
-    async fn attempt(&self, body: &str, headers: &HeaderMap) -> Result<Response, Failed> {
+    async fn attempt(&self, body: &str, headers: &HeaderMap) -> Result<Response, FailedAttempt> {
         let request = || {
             let request = self.http.post(self.chat.clone()).headers(headers.clone());
             let request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
@@ -181,11 +181,11 @@ impl EndpointInner {
         }
         let silent = || ModelError::bad_answer(shown_url(self.chat.as_str()), silence(self.idle));
         let response = match sent {
-            Err(_) => return Err(Failed { error: silent(), again: None }),
+            Err(_) => return Err(FailedAttempt { error: silent(), again: None }),
             Ok(Err(error)) => {
                 let is_plain = is_plain(&self.chat, &error).await;
                 let again = (error.is_connect() && !is_plain).then_some(Again::Later);
-                return Err(Failed { error: self.not_sent(&self.chat, error, is_plain), again });
+                return Err(FailedAttempt { error: self.not_sent(&self.chat, error, is_plain), again });
             }
             Ok(Ok(response)) => response,
         };
@@ -246,7 +246,7 @@ impl EndpointInner {
         ModelError::Unreachable { url, message: format!("{plain}: {help}"), source }
     }
 
-    async fn refused(&self, response: Response) -> Failed {
+    async fn refused(&self, response: Response) -> FailedAttempt {
         let (status, after) = (response.status(), retry_after(response.headers(), SystemTime::now()));
         let mut source = Source::new(response, self.idle);
         let body = tokio::time::timeout(REFUSAL_TIME, source.collect(MAX_REFUSAL)).await;
@@ -256,7 +256,7 @@ impl EndpointInner {
         if !matches!(status.as_u16(), 401..=404 | 429)
             && let Some(error) = context_exceeded(&shown_url(self.chat.as_str()), &message, &body)
         {
-            return Failed { error, again: None };
+            return FailedAttempt { error, again: None };
         }
         if message.is_empty() {
             message = status.canonical_reason().unwrap_or("no message").to_owned();
@@ -286,7 +286,7 @@ impl EndpointInner {
         {
             message = format!("{message}; {}", known(&models));
         }
-        Failed {
+        FailedAttempt {
             error: ModelError::Refused {
                 url: shown_url(self.chat.as_str()),
                 status: status.as_u16(),
