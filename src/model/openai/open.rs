@@ -60,10 +60,10 @@ struct RefusedForms {
 /// A failed attempt, and the time of the next one, if any.
 struct FailedAttempt {
     error: ModelError,
-    again: Option<Again>,
+    again: Option<RetryTime>,
 }
 
-enum Again {
+enum RetryTime {
     /// After the usual wait.
     Later,
     /// After this time, which the endpoint requested.
@@ -144,7 +144,7 @@ impl EndpointInner {
                 return Err(failed.error);
             }
             let pause = match failed.again {
-                Some(Again::Loaded) => {
+                Some(RetryTime::Loaded) => {
                     let since = *loading.get_or_insert_with(|| {
                         // The receiver is gone only if the request is dropped as well.
                         let _ = tell.unbounded_send(Progress::Loading);
@@ -156,8 +156,8 @@ impl EndpointInner {
                     tokio::time::sleep(LOADING_PAUSE).await;
                     continue;
                 }
-                Some(Again::Later) if left > 0 => jittered(wait, random()),
-                Some(Again::After(time)) if left > 0 && time <= MAX_RETRY_AFTER => time,
+                Some(RetryTime::Later) if left > 0 => jittered(wait, random()),
+                Some(RetryTime::After(time)) if left > 0 && time <= MAX_RETRY_AFTER => time,
                 _ => return Err(failed.error),
             };
             left -= 1;
@@ -184,7 +184,7 @@ impl EndpointInner {
             Err(_) => return Err(FailedAttempt { error: silent(), again: None }),
             Ok(Err(error)) => {
                 let is_plain = is_plain(&self.chat, &error).await;
-                let again = (error.is_connect() && !is_plain).then_some(Again::Later);
+                let again = (error.is_connect() && !is_plain).then_some(RetryTime::Later);
                 return Err(FailedAttempt { error: self.not_sent(&self.chat, error, is_plain), again });
             }
             Ok(Ok(response)) => response,
@@ -263,8 +263,8 @@ impl EndpointInner {
         }
         let temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
         let again = match temporary {
-            true if loads_its_model(status, &message) => Some(Again::Loaded),
-            true => Some(after.map_or(Again::Later, Again::After)),
+            true if loads_its_model(status, &message) => Some(RetryTime::Loaded),
+            true => Some(after.map_or(RetryTime::Later, RetryTime::After)),
             false => None,
         };
         if let Some(time) = after.filter(|_| temporary) {
