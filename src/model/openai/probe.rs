@@ -24,7 +24,7 @@ pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// There was no answer to the probe.
-struct Unreached;
+struct ProbeError;
 
 impl EndpointInner {
     /// Returns `true` if requests to `model` may carry tools, as far as the endpoint reports it.
@@ -95,7 +95,7 @@ impl EndpointInner {
     }
 
     async fn ask_about(&self, model: &str) -> Option<ModelInfo> {
-        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(Unreached));
+        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(ProbeError));
         let server = || self.known_server();
         let said = said.ok().map(|said| ModelInfo { server: said.server.or_else(server), ..said });
         let mut learned = self.learned();
@@ -116,7 +116,7 @@ impl EndpointInner {
     /// Asks the standard list first, unless the server is on this machine; then Ollama, LM Studio and llama.cpp, at
     /// their own paths. On this machine the list comes last, because of those three only llama.cpp's has more
     /// information. Finally it asks for the version, if the list indicates vLLM or SGLang.
-    async fn probe(&self, model: &str) -> Result<ModelInfo, Unreached> {
+    async fn probe(&self, model: &str) -> Result<ModelInfo, ProbeError> {
         let local = is_local(&self.chat);
         let listed = if local { Vec::new() } else { self.listed().await };
         let own = |listed: &[ModelInfo]| listed.iter().find(|m| m.id == model).cloned();
@@ -138,7 +138,7 @@ impl EndpointInner {
         );
         // An empty list may also mean that the endpoint has none, so it counts as no answer only if no server answered.
         if listed.is_empty() && ollama.is_err() && lm_studio.is_err() && llama_cpp.is_err() {
-            return Err(Unreached);
+            return Err(ProbeError);
         }
         let [ollama, loaded, lm_studio, llama_cpp] =
             [ollama, loaded, lm_studio, llama_cpp].map(|answer| answer.ok().flatten());
@@ -168,23 +168,23 @@ impl EndpointInner {
     }
 
     /// Returns the JSON of an answer that arrives in time; `None` if it is not JSON.
-    async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
-        tokio::time::timeout(ANSWER_TIMEOUT, self.answer_to(request)).await.unwrap_or(Err(Unreached))
+    async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, ProbeError> {
+        tokio::time::timeout(ANSWER_TIMEOUT, self.answer_to(request)).await.unwrap_or(Err(ProbeError))
     }
 
-    async fn answer_to(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
+    async fn answer_to(&self, request: RequestBuilder) -> Result<Option<Value>, ProbeError> {
         // Six questions at once would leave as many open connections, which the server may have closed by the time of
         // the chat request.
         let request = request.header(CONNECTION, "close");
-        let response = self.send(request).await.map_err(|_| Unreached)?;
+        let response = self.send(request).await.map_err(|_| ProbeError)?;
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
             // The server loads its model, and reports more once it has.
-            return Err(Unreached);
+            return Err(ProbeError);
         }
         if !response.status().is_success() {
             return Ok(None);
         }
-        let body = Source::new(response, PROBE_TIMEOUT).collect(MAX_EVENT).await.map_err(|_| Unreached)?;
+        let body = Source::new(response, PROBE_TIMEOUT).collect(MAX_EVENT).await.map_err(|_| ProbeError)?;
         Ok(serde_json::from_slice(&body).ok())
     }
 
