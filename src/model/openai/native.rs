@@ -123,7 +123,7 @@ async fn ask(
 
 /// The result of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tried {
+pub(super) enum TrialResult {
     /// The call came, and an answer that used its result.
     Works,
     /// The call or the answer was missing.
@@ -133,27 +133,27 @@ pub(super) enum Tried {
 }
 
 /// Tries a call and its result.
-pub(super) async fn tried(model: &(impl Model + ?Sized), name: &str) -> Tried {
-    tokio::time::timeout(LIMIT, both(model, name)).await.unwrap_or(Tried::Unclear)
+pub(super) async fn tried(model: &(impl Model + ?Sized), name: &str) -> TrialResult {
+    tokio::time::timeout(LIMIT, both(model, name)).await.unwrap_or(TrialResult::Unclear)
 }
 
-async fn both(model: &(impl Model + ?Sized), name: &str) -> Tried {
+async fn both(model: &(impl Model + ?Sized), name: &str) -> TrialResult {
     match NativeAnswer::with_call(model, name, TOKENS).await {
         Err(error) => return failed(&error),
         Ok(answer) if answer.is_the_call() => {}
-        Ok(answer) if !answer.end.is_normal() => return Tried::Unclear,
-        Ok(_) => return Tried::Fails(NativeFault::Missing),
+        Ok(answer) if !answer.end.is_normal() => return TrialResult::Unclear,
+        Ok(_) => return TrialResult::Fails(NativeFault::Missing),
     }
     match NativeAnswer::with_result(model, name, TOKENS).await {
         Err(error) => failed(&error),
-        Ok(answer) if answer.is_the_answer() => Tried::Works,
-        Ok(answer) if !answer.end.is_normal() => Tried::Unclear,
-        Ok(_) => Tried::Fails(NativeFault::Unanswered),
+        Ok(answer) if answer.is_the_answer() => TrialResult::Works,
+        Ok(answer) if !answer.end.is_normal() => TrialResult::Unclear,
+        Ok(_) => TrialResult::Fails(NativeFault::Unanswered),
     }
 }
 
 /// Converts an error. One with another cause says nothing about tools.
-fn failed(error: &ModelError) -> Tried {
+fn failed(error: &ModelError) -> TrialResult {
     let is_at_tools = error.refuses_tools() || ServerFault::told_by(&error.to_string()).is_some();
-    if is_at_tools { Tried::Fails(NativeFault::Failed) } else { Tried::Unclear }
+    if is_at_tools { TrialResult::Fails(NativeFault::Failed) } else { TrialResult::Unclear }
 }

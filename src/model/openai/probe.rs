@@ -10,7 +10,7 @@ use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
 use super::info::ModelInfo;
-use super::native::{Tried, tried};
+use super::native::{TrialResult, tried};
 use super::open::is_local;
 use super::read::Source;
 use super::server::ServerKind;
@@ -56,10 +56,10 @@ impl EndpointInner {
                     let (client, name) = (OpenAi { inner: self.clone() }, model.to_owned());
                     let trial = async move {
                         let fault = match tried(&client, &name).await {
-                            Tried::Works => None,
-                            Tried::Fails(fault) => Some(fault),
+                            TrialResult::Works => None,
+                            TrialResult::Fails(fault) => Some(fault),
                             // The next turn will find out, and will avoid native calls if they fail.
-                            Tried::Unclear => return Some(true),
+                            TrialResult::Unclear => return Some(true),
                         };
                         kept.keep(&name, &version, fault);
                         Some(fault.is_none())
