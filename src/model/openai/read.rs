@@ -137,7 +137,7 @@ impl Source {
 pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
     let quiet = Arc::<AtomicUsize>::default();
     let sse = SseByteStream::new(source.guarded(quiet.clone()));
-    let reader = Box::new(Reader { sse, decoder, quiet, until: None });
+    let reader = Box::new(AnswerReader { sse, decoder, quiet, until: None });
     stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
 }
 
@@ -158,7 +158,7 @@ pub(super) fn whole(bytes: &[u8], mut decoder: Decoder) -> Vec<Item> {
     decoder.queue.into()
 }
 
-struct Reader {
+struct AnswerReader {
     sse: SseByteStream<BoxStream<'static, Result<Cursor<String>, ModelError>>>,
     decoder: Decoder,
     /// Bytes since the last content.
@@ -167,7 +167,7 @@ struct Reader {
     until: Option<Instant>,
 }
 
-impl Reader {
+impl AnswerReader {
     async fn next(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.decoder.queue.pop_front() {
