@@ -26,11 +26,11 @@ pub(super) struct Skeleton {
 #[derive(Deserialize)]
 struct BorrowedChunk<'a> {
     #[serde(borrow)]
-    choices: [Choice<'a>; 1],
+    choices: [BorrowedChoice<'a>; 1],
 }
 
 #[derive(Deserialize)]
-struct Choice<'a> {
+struct BorrowedChoice<'a> {
     #[serde(default)]
     index: u64,
     #[serde(borrow)]
@@ -64,7 +64,8 @@ impl Skeleton {
     /// Returns the skeleton of this chunk, which was parsed and whose choice `choice` was used. `None` if it contains
     /// anything except one text.
     pub(super) fn of(data: &str, choice: Option<u64>) -> Option<Self> {
-        let BorrowedChunk { choices: [Choice { index, delta, finish_reason }] } = serde_json::from_str(data).ok()?;
+        let BorrowedChunk { choices: [BorrowedChoice { index, delta, finish_reason }] } =
+            serde_json::from_str(data).ok()?;
         // Calls, the end of the answer and reasoning details change the state, so such a chunk must be parsed.
         if Some(index) != choice
             || finish_reason.is_some_and(|reason| !reason.is_empty())
