@@ -34,14 +34,14 @@ struct BorrowedChoice<'a> {
     #[serde(default)]
     index: u64,
     #[serde(borrow)]
-    delta: Fields<'a>,
+    delta: BorrowedFields<'a>,
     #[serde(default, borrow)]
     finish_reason: Option<Cow<'a, str>>,
 }
 
 /// The texts of a delta. A text with an escape cannot be borrowed and yields no skeleton; the next chunk may have none.
 #[derive(Deserialize)]
-struct Fields<'a> {
+struct BorrowedFields<'a> {
     #[serde(default, borrow)]
     content: Option<&'a str>,
     #[serde(default, borrow)]
