@@ -22,11 +22,11 @@ use crate::secrets::{Hider, REDACTED, Secrets, names_secret};
 /// [`error`](Tracer::error) returns the reason. Clones write the same trace.
 #[derive(Clone)]
 pub struct Tracer {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<TracerState>>,
     secrets: Secrets,
 }
 
-struct State {
+struct TracerState {
     to: Box<dyn io::Write + Send>,
     began: Instant,
     exchanges: u64,
@@ -36,7 +36,7 @@ struct State {
 impl Tracer {
     /// Creates a trace that writes to `to`, which should not be buffered.
     pub fn new(to: impl io::Write + Send + 'static) -> Self {
-        let state = State { to: Box::new(to), began: Instant::now(), exchanges: 0, failed: None };
+        let state = TracerState { to: Box::new(to), began: Instant::now(), exchanges: 0, failed: None };
         Tracer { state: Arc::new(Mutex::new(state)), secrets: Secrets::default() }
     }
 
@@ -72,7 +72,7 @@ impl Tracer {
         exchange
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TracerState> {
         // A panic elsewhere cannot leave half a line, as each line is one write.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
