@@ -62,7 +62,7 @@ impl Tracer {
         let mut exchange =
             Exchange { tracer: self.clone(), number, hider: Hider::new(secrets.clone()), secrets, over: false };
         let body = request.body().and_then(|body| body.as_bytes()).map(String::from_utf8_lossy);
-        let line = Line::Request {
+        let line = TraceLine::Request {
             method: request.method().as_str(),
             url: secret_free(request.url()),
             headers: headers(request.headers()),
@@ -77,13 +77,13 @@ impl Tracer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, ms: Option<u64>, number: u64, line: &Line<'_>, secrets: &Secrets) {
+    fn write(&self, ms: Option<u64>, number: u64, line: &TraceLine<'_>, secrets: &Secrets) {
         #[derive(Serialize)]
         struct Numbered<'a> {
             ms: u64,
             exchange: u64,
             #[serde(flatten)]
-            line: &'a Line<'a>,
+            line: &'a TraceLine<'a>,
         }
         let mut state = self.state();
         let ms = ms.unwrap_or_else(|| millis(state.began));
@@ -104,7 +104,7 @@ crate::message::opaque_debug!(Tracer);
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line<'a> {
+enum TraceLine<'a> {
     Request {
         method: &'a str,
         url: String,
@@ -150,12 +150,12 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    fn line(&mut self, line: &Line<'_>) {
+    fn line(&mut self, line: &TraceLine<'_>) {
         self.tracer.write(None, self.number, line, &self.secrets);
     }
 
     fn response(&mut self, status: StatusCode, all: &HeaderMap) {
-        self.line(&Line::Response { status: status.as_u16(), headers: headers(all) });
+        self.line(&TraceLine::Response { status: status.as_u16(), headers: headers(all) });
     }
 
     fn chunk(&mut self, bytes: &[u8]) {
@@ -168,7 +168,7 @@ impl Exchange {
         for (ms, bytes) in pieces {
             let text = std::str::from_utf8(&bytes).ok();
             let base64 = text.is_none().then(|| STANDARD.encode(&bytes));
-            self.tracer.write(Some(ms), self.number, &Line::Chunk { text, base64 }, &self.secrets);
+            self.tracer.write(Some(ms), self.number, &TraceLine::Chunk { text, base64 }, &self.secrets);
         }
     }
 
@@ -176,7 +176,7 @@ impl Exchange {
         if !std::mem::replace(&mut self.over, true) {
             let rest = self.hider.rest();
             self.chunks(rest);
-            self.line(&Line::End { how, message });
+            self.line(&TraceLine::End { how, message });
         }
     }
 
