@@ -123,7 +123,7 @@ enum TraceLine<'a> {
         base64: Option<String>,
     },
     End {
-        how: How,
+        how: EndKind,
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
@@ -131,7 +131,7 @@ enum TraceLine<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum How {
+enum EndKind {
     /// The body was read to its end.
     Complete,
     /// The reader stopped before the end.
@@ -172,7 +172,7 @@ impl Exchange {
         }
     }
 
-    fn end(&mut self, how: How, message: Option<String>) {
+    fn end(&mut self, how: EndKind, message: Option<String>) {
         if !std::mem::replace(&mut self.over, true) {
             let rest = self.hider.rest();
             self.chunks(rest);
@@ -182,13 +182,13 @@ impl Exchange {
 
     /// Records that the request was not answered.
     pub(super) fn failed(&mut self, error: &reqwest::Error) {
-        self.end(How::Failed, Some(cause(error)));
+        self.end(EndKind::Failed, Some(cause(error)));
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.end(How::Closed, None);
+        self.end(EndKind::Closed, None);
     }
 }
 
@@ -224,7 +224,7 @@ impl Response {
         if let Some(exchange) = &mut self.exchange {
             match &chunk {
                 Ok(Some(bytes)) => exchange.chunk(bytes),
-                Ok(None) => exchange.end(How::Complete, None),
+                Ok(None) => exchange.end(EndKind::Complete, None),
                 Err(error) => exchange.failed(error),
             }
         }
