@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The sizes in the message, as far as the endpoint reports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Sizes {
+pub(super) struct ContextSizes {
     /// Tokens of the prompt.
     pub(super) prompt: Option<usize>,
     /// Tokens of the context.
@@ -18,7 +18,7 @@ fn patterns() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the sizes if an error object or its message says that the prompt is too long.
-pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<Sizes> {
+pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<ContextSizes> {
     let fields = error.map(fields).unwrap_or_default();
     let words = words.to_lowercase();
     let found = patterns().find_map(|pattern| matched(pattern, &words));
@@ -26,26 +26,26 @@ pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<Sizes> {
         (None, None) => None,
         (found, _) => {
             let found = found.unwrap_or_default();
-            Some(Sizes { prompt: fields.prompt.or(found.prompt), context: fields.context.or(found.context) })
+            Some(ContextSizes { prompt: fields.prompt.or(found.prompt), context: fields.context.or(found.context) })
         }
     }
 }
 
 /// Returns llama.cpp's numbers, from the error object or from the body around it.
-fn fields(error: &Value) -> Sizes {
+fn fields(error: &Value) -> ContextSizes {
     let inner = error.get("error").unwrap_or(error);
     let number = |key: &str| inner.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-    Sizes { prompt: number("n_prompt_tokens"), context: number("n_ctx") }
+    ContextSizes { prompt: number("n_prompt_tokens"), context: number("n_ctx") }
 }
 
 /// Returns the numbers of a pattern that occurs in the message.
-fn matched(pattern: &str, words: &str) -> Option<Sizes> {
+fn matched(pattern: &str, words: &str) -> Option<ContextSizes> {
     let first = pattern.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
     words.match_indices(first).find_map(|(at, _)| begins(pattern, &words[at..]))
 }
 
-fn begins(pattern: &str, mut words: &str) -> Option<Sizes> {
-    let mut sizes = Sizes::default();
+fn begins(pattern: &str, mut words: &str) -> Option<ContextSizes> {
+    let mut sizes = ContextSizes::default();
     let mut functions = 0;
     let mut rest = pattern;
     while let Some(next) = rest.chars().next() {
@@ -176,7 +176,7 @@ mod tests {
             "message": "the request exceeds the available context size. try increasing the context size"});
         let words = "the request exceeds the available context size.";
         let found = overflow(words, Some(&error));
-        assert_eq!(found, Some(Sizes { prompt: Some(14_429), context: Some(8192) }));
+        assert_eq!(found, Some(ContextSizes { prompt: Some(14_429), context: Some(8192) }));
         assert_eq!(overflow(words, Some(&json!({ "error": error }))), found);
         assert_eq!(overflow("other words", Some(&json!({ "error": error }))), found);
     }
