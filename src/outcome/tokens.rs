@@ -57,7 +57,7 @@ fn with_breaks(text: &str, wants: impl Fn(usize) -> bool) -> Cow<'_, str> {
         let end = at + first.len_utf8();
         let behind = text[end..].trim_start_matches(BREAK);
         let breaks = (text.len() - end - behind.len()) / BREAK.len_utf8();
-        if matches!(token_behind(first, behind), Found::Token) && wants(breaks) {
+        if matches!(token_behind(first, behind), TokenMatch::Token) && wants(breaks) {
             broken.push_str(&text[from..end]);
             broken.push(BREAK);
             from = end;
@@ -92,12 +92,12 @@ impl Restorer {
                 let (breaks, one) = rest.split_at(rest.len() - behind.len() - BREAK.len_utf8());
                 restored.push_str(breaks);
                 match token_behind(first, behind) {
-                    Found::More => {
+                    TokenMatch::More => {
                         one.clone_into(&mut self.held);
                         return restored;
                     }
-                    Found::Token => {}
-                    Found::Other => restored.push(BREAK),
+                    TokenMatch::Token => {}
+                    TokenMatch::Other => restored.push(BREAK),
                 }
                 rest = behind;
                 self.first = None;
@@ -121,7 +121,7 @@ impl Restorer {
 
 /// Classifies the text after a first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum TokenMatch {
     /// The rest of a token.
     Token,
     /// The beginning of a token; the text ends too early to tell.
@@ -148,36 +148,36 @@ fn first_of(bytes: &[u8]) -> Option<char> {
 }
 
 /// Tells whether `text`, the text after a first character and its breaks, is the rest of a token.
-fn token_behind(first: char, text: &str) -> Found {
-    let Some(second) = text.bytes().next() else { return Found::More };
+fn token_behind(first: char, text: &str) -> TokenMatch {
+    let Some(second) = text.bytes().next() else { return TokenMatch::More };
     if !SECOND[usize::from(second)] {
-        return Found::Other;
+        return TokenMatch::Other;
     }
-    let mut found = Found::Other;
+    let mut found = TokenMatch::Other;
     for token in rests(first, second) {
         if text.starts_with(token) {
-            return Found::Token;
+            return TokenMatch::Token;
         }
         if token.starts_with(text) {
-            found = Found::More;
+            found = TokenMatch::More;
         }
     }
     for (begin, close) in NUMBERED_TOKENS.iter().filter_map(|(token, close)| Some((token.strip_prefix(first)?, *close)))
     {
         match text.strip_prefix(begin) {
             Some(rest) => match closed(rest, close, |c| c.is_ascii_digit()) {
-                Found::Token => return Found::Token,
-                Found::More => found = Found::More,
-                Found::Other => {}
+                TokenMatch::Token => return TokenMatch::Token,
+                TokenMatch::More => found = TokenMatch::More,
+                TokenMatch::Other => {}
             },
-            None if begin.starts_with(text) => found = Found::More,
+            None if begin.starts_with(text) => found = TokenMatch::More,
             None => {}
         }
     }
     let bar = text.chars().next();
     match bar {
         Some(bar @ ('|' | '｜')) if first == '<' => match barred(&text[bar.len_utf8()..], bar) {
-            Found::Other => found,
+            TokenMatch::Other => found,
             other => other,
         },
         _ => found,
@@ -185,22 +185,22 @@ fn token_behind(first: char, text: &str) -> Found {
 }
 
 /// Tells whether `text` continues like `<|…|>` after its first bar.
-fn barred(text: &str, bar: char) -> Found {
+fn barred(text: &str, bar: char) -> TokenMatch {
     let is_inner = |c: char| !(c.is_whitespace() || is_first(c) || matches!(c, '>' | '|' | BREAK));
     match closed(text, bar, is_inner) {
         // `｜DSML｜` is a token of its own, which begins with this bar.
-        Found::Token
+        TokenMatch::Token
             if bar == '｜'
                 && text.bytes().next().is_some_and(|second| rests(bar, second).any(|rest| text.starts_with(rest))) =>
         {
-            Found::Other
+            TokenMatch::Other
         }
-        Found::Token => {
+        TokenMatch::Token => {
             let behind = text.split_once(bar).map_or("", |(_, behind)| behind);
             match behind.chars().next() {
-                Some('>') => Found::Token,
-                None => Found::More,
-                Some(_) => Found::Other,
+                Some('>') => TokenMatch::Token,
+                None => TokenMatch::More,
+                Some(_) => TokenMatch::Other,
             }
         }
         found => found,
@@ -208,13 +208,13 @@ fn barred(text: &str, bar: char) -> Found {
 }
 
 /// Tells whether `text` begins with 1 to [`MAX_INNER`] bytes of a kind, followed by `close`.
-fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> Found {
+fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> TokenMatch {
     let end = text.find(|c| !is_inner(c)).unwrap_or(text.len());
     match text[end..].chars().next() {
-        _ if end > MAX_INNER => Found::Other,
-        None => Found::More,
-        Some(c) if c == close && end > 0 => Found::Token,
-        Some(_) => Found::Other,
+        _ if end > MAX_INNER => TokenMatch::Other,
+        None => TokenMatch::More,
+        Some(c) if c == close && end > 0 => TokenMatch::Token,
+        Some(_) => TokenMatch::Other,
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
             for (at, _) in token.char_indices().skip(1).filter(|(at, c)| *at < last && is_first(*c)) {
                 let first = token[at..].chars().next().unwrap();
                 // Whatever follows the token.
-                assert_eq!(token_behind(first, &token[at + first.len_utf8()..]), Found::Other, "{token} at {at}");
+                assert_eq!(token_behind(first, &token[at + first.len_utf8()..]), TokenMatch::Other, "{token} at {at}");
             }
         }
     }
