@@ -93,7 +93,7 @@ pub(super) trait Measure {
 }
 
 /// The input of the rule that selects the tools of a list and their styles within a budget.
-pub(super) struct Rule<'r> {
+pub(super) struct ListingRule<'r> {
     /// The style of each tool if all of them fit ([`start`]).
     pub(super) start: Vec<Style>,
     /// Marks the tools that keep their style, because the tool choice names them.
@@ -128,10 +128,10 @@ pub(super) fn start(
 /// are to be listed, only those that the conversation suggests are listed ([`choose`]).
 pub(super) fn styles(
     measure: &impl Measure,
-    rule: Rule<'_>,
+    rule: ListingRule<'_>,
     budget: usize,
 ) -> Result<(Vec<Style>, usize), PromptError> {
-    let Rule { start, pinned, shortest, full, few, meant } = rule;
+    let ListingRule { start, pinned, shortest, full, few, meant } = rule;
     if let Some(meant) = meant.filter(|_| start.len() > LIKELIEST) {
         let least: Vec<Style> = start.iter().map(|start| start.map(|start| shortest.max(start))).collect();
         let fits = measure.listing(&least)? <= budget;

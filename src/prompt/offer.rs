@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use super::budget::{self, Listed, Measure, Rule, Style};
+use super::budget::{self, Listed, ListingRule, Measure, Style};
 use super::entry::{limit, listed};
 use super::error::PromptError;
 use super::options::{Listing, SENTENCE_CHARS};
@@ -63,7 +63,7 @@ impl Prompt {
         if !few && native.bytes() <= budget {
             return Ok(native.offered(&start, native.bytes(), Some(budget)));
         }
-        let rule = Rule { start, pinned, shortest: Listing::Brief, full: Listing::Signature, few, meant };
+        let rule = ListingRule { start, pinned, shortest: Listing::Brief, full: Listing::Signature, few, meant };
         let (styles, tokens) = budget::styles(&native, rule, budget)?;
         Ok(native.offered(&styles, tokens, Some(budget)))
     }

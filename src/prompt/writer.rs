@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::budget::{self, Listed, Measure, Rule, Style};
+use super::budget::{self, Listed, ListingRule, Measure, Style};
 use super::dialogue::by_worth;
 use super::entry::Lister;
 use super::error::PromptError;
@@ -276,7 +276,7 @@ impl<'a> Draft<'a> {
             return Ok((start, None));
         }
         let shortest = if self.catalog.built_in(BuiltIn::Describe).is_some() { Listing::Index } else { Listing::Brief };
-        let rule = Rule { start, pinned, shortest, full: listing.full(), few, meant };
+        let rule = ListingRule { start, pinned, shortest, full: listing.full(), few, meant };
         let (styles, tokens) = budget::styles(self, rule, *budget)?;
         Ok((styles, Some(tokens)))
     }
