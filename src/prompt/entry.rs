@@ -159,7 +159,7 @@ impl<'a> Lister<'a> {
     }
 
     fn notes(&self, tool: &Tool) -> Vec<NoteView> {
-        let note = |note: signature::Note| {
+        let note = |note: signature::ParameterNote| {
             let (description, limits) =
                 (self.clean(&note.description, NOTE_CHARS), self.clean(&note.limits, NOTE_CHARS));
             let text = match (description.is_empty(), limits.is_empty()) {

@@ -171,7 +171,7 @@ fn key(name: &str) -> String {
 
 /// A note on a parameter.
 #[derive(Debug, PartialEq)]
-pub(super) struct Note {
+pub(super) struct ParameterNote {
     /// Path: `edits[].oldText`.
     pub(super) path: String,
     /// The description, not cleaned; empty if it adds nothing to the name.
@@ -181,7 +181,7 @@ pub(super) struct Note {
 }
 
 /// Returns notes on the parameters, nested ones included, whose description or limits add something to name and type.
-pub(super) fn notes(tool: &Tool) -> Vec<Note> {
+pub(super) fn notes(tool: &Tool) -> Vec<ParameterNote> {
     let Some(root) = &tool.input_schema else { return Vec::new() };
     let mut notes = Notes { walk: Walk::new(root), context: &tool.name, found: Vec::new() };
     for parameter in tool.parameters() {
@@ -194,7 +194,7 @@ struct Notes<'a> {
     walk: Walk<'a>,
     /// The tool's name.
     context: &'a str,
-    found: Vec<Note>,
+    found: Vec<ParameterNote>,
 }
 
 impl Notes<'_> {
@@ -207,7 +207,7 @@ impl Notes<'_> {
         let description = text("description").unwrap_or_default();
         let obvious = is_obvious(description, &format!("{path} {}", self.context));
         let schema = target.unwrap_or(schema);
-        let note = Note {
+        let note = ParameterNote {
             description: if obvious { String::new() } else { description.to_owned() },
             limits: Some(limits(schema)).filter(|limits| !is_said(description, limits)).unwrap_or_default(),
             path: path.clone(),
