@@ -183,21 +183,21 @@ pub(super) struct ParameterNote {
 /// Returns notes on the parameters, nested ones included, whose description or limits add something to name and type.
 pub(super) fn notes(tool: &Tool) -> Vec<ParameterNote> {
     let Some(root) = &tool.input_schema else { return Vec::new() };
-    let mut notes = Notes { walk: Walk::new(root), context: &tool.name, found: Vec::new() };
+    let mut notes = NoteCollector { walk: Walk::new(root), context: &tool.name, found: Vec::new() };
     for parameter in tool.parameters() {
         notes.collect(parameter.name.to_owned(), parameter.schema, 0);
     }
     notes.found
 }
 
-struct Notes<'a> {
+struct NoteCollector<'a> {
     walk: Walk<'a>,
     /// The tool's name.
     context: &'a str,
     found: Vec<ParameterNote>,
 }
 
-impl Notes<'_> {
+impl NoteCollector<'_> {
     fn collect(&mut self, path: String, schema: &Value, depth: usize) {
         if !self.walk.enter() {
             return;
