@@ -43,7 +43,7 @@ pub(super) fn parameters(tool: &Tool) -> String {
 fn fitting(root: &Value, schema: &Value) -> String {
     let mut depth = MAX_DEPTH;
     loop {
-        let mut spelling = Spelling { walk: Walk::new(root), seen: Vec::new(), levels: 0 };
+        let mut spelling = SignatureWriter { walk: Walk::new(root), seen: Vec::new(), levels: 0 };
         let text = spelling.of(schema, depth);
         // The smallest depth is used even if the type is still too long.
         if depth == 0 || (text.len() <= MAX_TYPE && !spelling.walk.is_over()) {
@@ -54,7 +54,7 @@ fn fitting(root: &Value, schema: &Value) -> String {
 }
 
 /// Writes one type.
-struct Spelling<'a> {
+struct SignatureWriter<'a> {
     walk: Walk<'a>,
     /// References that are being followed.
     seen: Vec<String>,
@@ -62,7 +62,7 @@ struct Spelling<'a> {
     levels: usize,
 }
 
-impl Spelling<'_> {
+impl SignatureWriter<'_> {
     fn of(&mut self, schema: &Value, depth: usize) -> String {
         // Every limit, on nesting and on the visited schemas, gives `any`.
         if !schema.is_object() || self.levels == MAX_LEVELS || !self.walk.enter() {
