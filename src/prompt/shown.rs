@@ -31,12 +31,12 @@ fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
 }
 
 /// Tokens that examples may still use.
-struct Room<'r> {
+struct ExampleBudget<'r> {
     left: usize,
     counter: &'r TokenCounter,
 }
 
-impl Room<'_> {
+impl ExampleBudget<'_> {
     /// Returns the examples if they fit, and counts them.
     fn take(&mut self, examples: Vec<Example>) -> Vec<Example> {
         let tokens = self.tokens(&examples);
@@ -61,7 +61,7 @@ impl Draft<'_> {
         let named = named(self.catalog, &options.tool_choice)?;
         let tools = harmless(self.catalog, shown(self.catalog, styles, named));
         let left = EXAMPLE_TOKENS[usize::from(tools.len() > FEW_TOOLS)];
-        let mut room = Room { left, counter: &options.tokens };
+        let mut room = ExampleBudget { left, counter: &options.tokens };
         let asks = named.is_none() && options.tool_choice != ToolChoice::None;
         let dialogues = by_worth(&tools, options, &self.neutraliser);
         let may_answer = options.tool_choice == ToolChoice::Auto && !dialogues.is_empty();
