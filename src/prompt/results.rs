@@ -80,7 +80,7 @@ struct AnsweredView {
     status: &'static str,
     /// The tag around the output: of a result, or of a note about a call that gave none.
     frame: &'static str,
-    output: Bounded,
+    output: BoundedText,
     /// A call that shows the part that the output leaves out.
     read_on: Option<String>,
     /// The code that closes the frame around the output and does not occur in it.
@@ -92,7 +92,7 @@ struct RejectedView {
     kind: &'static str,
     tool: Option<String>,
     problem: String,
-    raw: Bounded,
+    raw: BoundedText,
     nearest: Vec<String>,
     names: Vec<String>,
     correct: Option<String>,
@@ -102,7 +102,7 @@ struct RejectedView {
 
 /// A text, or its head and tail with the number of missing bytes.
 #[derive(Debug, Serialize)]
-struct Bounded {
+struct BoundedText {
     head: String,
     /// Number of bytes of the text in the head.
     #[serde(skip)]
@@ -168,7 +168,7 @@ impl RoundWriter<'_> {
 
     /// Returns the code of a result's frame. The preceding conversation enters it in short: the request, the number of
     /// calls since, and the last of them.
-    fn code(&self, call: [&str; 3], output: &Bounded) -> String {
+    fn code(&self, call: [&str; 3], output: &BoundedText) -> String {
         let Round { earlier, request, .. } = self.round;
         let request = request.unwrap_or_default();
         let request = request.char_indices().nth(DIGEST.1).map_or(request, |(end, _)| &request[..end]);
@@ -218,7 +218,7 @@ impl RoundWriter<'_> {
         })
     }
 
-    fn read_on(&self, id: &str, output: &Bounded) -> Option<String> {
+    fn read_on(&self, id: &str, output: &BoundedText) -> Option<String> {
         let is_told = output.missing > 0 && !self.round.followed;
         is_told.then(|| read_on(self.catalog, self.options.dialect, id, output.from)).flatten()
     }
@@ -328,7 +328,7 @@ fn problem(lang: Lang, message: &str) -> String {
 }
 
 /// Returns the text with control tokens escaped, cut to `limit` bytes.
-fn bounded(text: &str, limit: usize) -> Bounded {
+fn bounded(text: &str, limit: usize) -> BoundedText {
     let (head, missing, tail) = match cut(text, limit) {
         Some(cut) => (cut.head, cut.missing, cut.tail),
         None => (text, 0, ""),
@@ -336,5 +336,5 @@ fn bounded(text: &str, limit: usize) -> Bounded {
     // An empty text needs no frame.
     let is_line = missing == 0 && head.trim() == head && !head.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
     let safe = |text: &str| break_tokens(text).into_owned();
-    Bounded { head: safe(head), from: head.len(), missing, tail: safe(tail), is_line }
+    BoundedText { head: safe(head), from: head.len(), missing, tail: safe(tail), is_line }
 }
