@@ -7,7 +7,7 @@ use super::example::{call_with, harmless, read_call};
 use super::listing::{Example, named, readable, shown};
 use super::options::TEXT_CHARS;
 use super::round::{Item, Round};
-use super::writer::Draft;
+use super::writer::PromptDraft;
 use crate::dialect::{Dialect, Lang};
 use crate::message::TokenCounter;
 use crate::outcome::Outcome;
@@ -51,7 +51,7 @@ impl ExampleBudget<'_> {
     }
 }
 
-impl Draft<'_> {
+impl PromptDraft<'_> {
     /// Returns the examples. The last one is a question that is answered by one call after another, each with a value
     /// from the result before it. As far as there is space, these come before it: two questions that need no tool, a
     /// resource that is read, and calls of further tools if there are more than a few. If the choice names a tool, only

@@ -9,7 +9,7 @@ use super::error::PromptError;
 use super::options::{Listing, Options};
 use super::round::{Earlier, Item, Round};
 use super::templates::Templates;
-use super::writer::{Draft, Prompt};
+use super::writer::{Prompt, PromptDraft};
 use super::{entry, listing, results};
 use crate::event::{Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, Outcome, Status};
@@ -34,7 +34,7 @@ impl Prompt {
 /// few.
 fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     let catalog = sample().with_find_tool().with_read_tool();
-    let mixed = Draft::new(prompt, &catalog);
+    let mixed = PromptDraft::new(prompt, &catalog);
     let styles: Vec<Style> =
         Listing::ALL.iter().copied().map(Some).chain([None]).cycle().take(mixed.tools.len()).collect();
     let view = mixed.view(&styles)?;

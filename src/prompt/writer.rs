@@ -59,7 +59,7 @@ impl Prompt {
     /// # Errors
     /// As [`compose`](Prompt::compose).
     pub fn compose_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<System, PromptError> {
-        let draft = Draft::new(self, catalog);
+        let draft = PromptDraft::new(self, catalog);
         let (styles, tokens) = draft.styles(said)?;
         let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
         let text = self.render(self.stem(), &draft.whole_view(&styles)?)?;
@@ -69,7 +69,7 @@ impl Prompt {
     /// Returns the same text, and `true` if only some tools are listed. Its tokens are counted only if the selection
     /// depends on them.
     pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<(String, bool), PromptError> {
-        let draft = Draft::new(self, catalog);
+        let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
         let chooses = self.options.chooses(draft.tools.len()) || styles.contains(&None);
         Ok((self.render(self.stem(), &draft.whole_view(&styles)?)?, chooses))
@@ -98,7 +98,7 @@ impl Prompt {
         if self.options.style != PromptStyle::Compact || is_own || catalog.is_empty() {
             return Ok(None);
         }
-        let draft = Draft::new(self, catalog);
+        let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
         let view = draft.whole_view(&styles)?.apart();
         let text = self.render(self.stem(), &view)?;
@@ -129,7 +129,7 @@ impl Prompt {
     /// # Errors
     /// As [`compose`](Prompt::compose).
     pub fn cut_descriptions(&self, catalog: &Catalog) -> Result<usize, PromptError> {
-        let draft = Draft::new(self, catalog);
+        let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(&[])?;
         let lister = draft.lister();
         Ok(draft
@@ -246,18 +246,18 @@ impl Prompt {
 }
 
 /// A system text that is being composed.
-pub(super) struct Draft<'a> {
+pub(super) struct PromptDraft<'a> {
     pub(super) prompt: &'a Prompt,
     pub(super) catalog: &'a Catalog,
     pub(super) neutraliser: Neutraliser,
     pub(super) tools: Vec<&'a Tool>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> PromptDraft<'a> {
     pub(super) fn new(prompt: &'a Prompt, catalog: &'a Catalog) -> Self {
         let silent = prompt.options.tool_choice == ToolChoice::None;
         let tools = catalog.offered().filter(|_| !silent).collect();
-        Draft { prompt, catalog, neutraliser: Neutraliser::new(catalog), tools }
+        PromptDraft { prompt, catalog, neutraliser: Neutraliser::new(catalog), tools }
     }
 
     /// Returns the style of each tool, and the size of the list if that was measured.
@@ -321,7 +321,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Measure for Draft<'_> {
+impl Measure for PromptDraft<'_> {
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
         Ok(self.prompt.options.tokens.count(&self.listing_text(styles)?))
     }
