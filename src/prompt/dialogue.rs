@@ -19,7 +19,7 @@ use crate::tools::{Tool, ToolExample};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Dialogue<'t> {
     pub(super) question: String,
-    pub(super) steps: Vec<Step<'t>>,
+    pub(super) steps: Vec<DialogueStep<'t>>,
     pub(super) answer: String,
     /// The answer is generated, not written by a person.
     pub(super) is_made: bool,
@@ -33,7 +33,7 @@ impl Dialogue<'_> {
 
 /// A call and the tool's result.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Step<'t> {
+pub(super) struct DialogueStep<'t> {
     pub(super) tool: &'t Tool,
     pub(super) arguments: Map<String, Value>,
     pub(super) result: String,
@@ -68,7 +68,7 @@ fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>
     let step = |(tool, call): (&&'t Tool, &[Value])| {
         let arguments = call.first()?.as_object()?.clone();
         let fits = arguments.keys().all(|name| tool.has_parameter(name));
-        fits.then_some(Step { tool, arguments, result: text(call.get(1)?)? })
+        fits.then_some(DialogueStep { tool, arguments, result: text(call.get(1)?)? })
     };
     let steps = tools.iter().zip(calls.chunks(2)).map(step).collect::<Option<Vec<_>>>()?;
     Some(Dialogue { question: text(question)?, steps, answer: text(answer)?, is_made: false })
@@ -128,7 +128,7 @@ const RESULT: &str = "OK, 7";
 fn made<'t>(tool: &'t Tool, arguments: Map<String, Value>, lang: Lang, neutraliser: &Neutraliser) -> Dialogue<'t> {
     let request = request(tool, neutraliser);
     let question = with_values(lang, &request, &clean_arguments(neutraliser, &arguments));
-    let steps = vec![Step { tool, arguments, result: RESULT.to_owned() }];
+    let steps = vec![DialogueStep { tool, arguments, result: RESULT.to_owned() }];
     Dialogue { question, steps, answer: answer(lang, &request), is_made: true }
 }
 
@@ -180,7 +180,7 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
     };
     dialogue.steps[0].result = format!("{name_shown}: {}", neutraliser.describe(&value, NAME_CHARS));
     arguments.insert(name, value.into());
-    dialogue.steps.push(Step { tool: second, arguments, result: RESULT.to_owned() });
+    dialogue.steps.push(DialogueStep { tool: second, arguments, result: RESULT.to_owned() });
     dialogue.answer = answer(lang, &request);
     Some(dialogue)
 }
