@@ -18,18 +18,18 @@ pub struct Toolboxes {
     boxes: Vec<Arc<dyn Toolbox>>,
     /// The last catalog and the catalogs that it was made of. The agent makes prompt and validator anew for each new
     /// catalog, so the same one is returned while its parts are the same.
-    joined: Arc<Mutex<Option<Joined>>>,
+    joined: Arc<Mutex<Option<JoinedCatalog>>>,
 }
 
-struct Joined {
+struct JoinedCatalog {
     parts: Vec<Arc<Catalog>>,
     whole: Arc<Catalog>,
 }
 
-impl Joined {
+impl JoinedCatalog {
     fn of(parts: Vec<Arc<Catalog>>) -> Self {
         let whole = Arc::new(Catalog::new(parts.iter().flat_map(|part| part.servers().iter().cloned())));
-        Joined { parts, whole }
+        JoinedCatalog { parts, whole }
     }
 
     fn is_of(&self, parts: &[Arc<Catalog>]) -> bool {
@@ -90,7 +90,7 @@ impl Toolbox for Toolboxes {
                 let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
                 match &*joined {
                     Some(known) if known.is_of(&parts) => known.whole.clone(),
-                    _ => joined.insert(Joined::of(parts)).whole.clone(),
+                    _ => joined.insert(JoinedCatalog::of(parts)).whole.clone(),
                 }
             }
         }
