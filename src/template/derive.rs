@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::render::{KEY, OTHER_KEY, TOOL, VALUE, Written};
+use super::render::{KEY, OTHER_KEY, RenderedCalls, TOOL, VALUE};
 
 /// Returns the file of a dialect with this name in which the calls are written.
-pub(super) fn file(written: &Written, name: &str) -> Option<String> {
+pub(super) fn file(written: &RenderedCalls, name: &str) -> Option<String> {
     let row = object(&written.one).or_else(|| named(written))?;
     let mut file = json!({"name": name, "source": "the chat template of a model"});
     for (key, value) in row {
@@ -47,8 +47,8 @@ fn object(one: &str) -> Option<Fields> {
 }
 
 /// Derives a syntax in which the tool's name is outside the arguments.
-fn named(written: &Written) -> Option<Fields> {
-    let Written { one, two_arguments, two_calls } = written;
+fn named(written: &RenderedCalls) -> Option<Fields> {
+    let RenderedCalls { one, two_arguments, two_calls } = written;
     let name = one.find(TOOL)?;
     let behind = &one[name + TOOL.len()..];
     let (between, arguments, rest) = json_arguments(behind).or_else(|| tags(behind, two_arguments))?;

@@ -24,7 +24,7 @@ const ANSWER: &str = "zqanswer";
 
 /// A template's text for calls, without the text around every message.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct RenderedCalls {
     /// One call with [`KEY`].
     pub(super) one: String,
     /// One call with [`KEY`] and [`OTHER_KEY`], both texts.
@@ -39,7 +39,7 @@ pub(super) fn arguments(members: &[(&str, &str)]) -> Map<String, Value> {
 }
 
 /// Renders calls with the template; `None` if it writes none or cannot be rendered.
-pub(super) fn written(template: &str) -> Option<Written> {
+pub(super) fn written(template: &str) -> Option<RenderedCalls> {
     if template.len() > MAX_TEMPLATE {
         return None;
     }
@@ -54,7 +54,7 @@ pub(super) fn written(template: &str) -> Option<Written> {
             body.contains(TOOL).then_some(body)
         };
         let one = arguments(&[(KEY, VALUE)]);
-        Some(Written {
+        Some(RenderedCalls {
             one: of(std::slice::from_ref(&one))?,
             two_arguments: of(&[arguments(&[(KEY, VALUE), (OTHER_KEY, OTHER_VALUE)])])?,
             two_calls: of(&[one, arguments(&[(KEY, OTHER_VALUE)])]).filter(|text| text.contains(OTHER_VALUE)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::derive;
-use super::render::{self, KEY, OTHER_KEY, OTHER_VALUE, TOOL, VALUE, Written, arguments};
+use super::render::{self, KEY, OTHER_KEY, OTHER_VALUE, RenderedCalls, TOOL, VALUE, arguments};
 use crate::dialect::{Dialect, DialectSet, write_call};
 use crate::event::Collector;
 use crate::message::FinishReason;
@@ -21,7 +21,7 @@ pub(super) fn dialect(template: &str) -> Option<Option<Dialect>> {
     Some(known.or_else(|| derived(&written)))
 }
 
-fn derived(written: &Written) -> Option<Dialect> {
+fn derived(written: &RenderedCalls) -> Option<Dialect> {
     let mut hash = DefaultHasher::new();
     derive::file(written, "template")?.hash(&mut hash);
     let file = derive::file(written, &format!("template_{:x}", hash.finish()))?;
@@ -35,7 +35,7 @@ fn one() -> Map<String, Value> {
     arguments(&[(KEY, VALUE)])
 }
 
-fn reads_at_every_cut(dialect: Dialect, written: &Written) -> bool {
+fn reads_at_every_cut(dialect: Dialect, written: &RenderedCalls) -> bool {
     let two = written.two_calls.as_ref().map(|text| (text, vec![one(), arguments(&[(KEY, OTHER_VALUE)])]));
     let calls = [
         (&written.one, vec![one()]),
