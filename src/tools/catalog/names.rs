@@ -19,10 +19,10 @@ const TURNING: &[&str] =
     &["undo", "un", "re", "pre", "no", "not", "dont", "never", "cancel", "revert", "stop", "dry_run"];
 
 /// Returns the length of the namespace before the tool's name if a written name means this tool.
-type Rule = fn(&Catalog, &Tool, &str) -> Option<usize>;
+type NameRule = fn(&Catalog, &Tool, &str) -> Option<usize>;
 
 /// The rules in their order: the first that fits any tool decides.
-const RULES: [Rule; 5] = [
+const RULES: [NameRule; 5] = [
     // A name that is the server's and the tool's own name is matched by the rules below as well.
     |_, tool, name| (may_be_hashed(name) && wire_name(tool.server.as_deref(), &tool.name) == name).then_some(0),
     |_, tool, name| same(&tool.name, name).then_some(0),
