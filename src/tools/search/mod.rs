@@ -13,7 +13,7 @@ use super::Tool;
 
 mod words;
 
-use words::{Asked, asked, changing, lines, terms};
+use words::{ParsedQuestion, asked, changing, lines, terms};
 
 /// BM25's `k1`, the saturation of repeated words, and `b`, the penalty for long texts, with their usual values.
 const SATURATION: f32 = 1.2;
@@ -172,7 +172,7 @@ impl Search {
     }
 
     /// Returns the words to search for and the lines of their synonyms, each with its weight.
-    fn wanted<'s>(&'s self, said: &'s Asked) -> (HashMap<&'s str, f32>, HashMap<u32, f32>) {
+    fn wanted<'s>(&'s self, said: &'s ParsedQuestion) -> (HashMap<&'s str, f32>, HashMap<u32, f32>) {
         // "Magic UI" finds the indexed word `magicuidesign`.
         let begun = |joined: &'s String| {
             let (word, _) = self.words.range::<String, _>(joined..).next()?;

@@ -69,7 +69,7 @@ pub(super) fn changing(name: &str, server: &str) -> Option<String> {
 }
 
 /// The parsed content of a question.
-pub(super) struct Asked {
+pub(super) struct ParsedQuestion {
     pub(super) words: Vec<String>,
     /// Pairs of adjacent words as one word: "Hacker News" is written `hackernews`.
     pub(super) joined: Vec<String>,
@@ -80,7 +80,7 @@ pub(super) struct Asked {
 }
 
 /// Parses a question.
-pub(super) fn asked(question: &str) -> Asked {
+pub(super) fn asked(question: &str) -> ParsedQuestion {
     let (mut rest, mut values) = (String::new(), Vec::new());
     for (n, part) in question.split(['"', '“', '”']).enumerate() {
         if n % 2 == 1 {
@@ -103,7 +103,7 @@ pub(super) fn asked(question: &str) -> Asked {
     let both = |pair: &[String]| Some(pair.concat()).filter(|both| both.is_ascii() && both.len() >= LEAST_JOINED);
     let joined = words.windows(2).filter_map(both).map(|both| stem(&both)).collect();
     let is_question = words.first().is_some_and(|word| QUESTIONS.contains(&word.as_str()));
-    Asked { words: folded(words, pairs), joined, values, is_question }
+    ParsedQuestion { words: folded(words, pairs), joined, values, is_question }
 }
 
 /// Returns the significant words of a text: each part of `snake_case` and `camelCase`, of the latter the whole, too; in
