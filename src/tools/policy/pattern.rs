@@ -12,7 +12,7 @@
 
 /// One element of a glob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     /// `*`: any run of characters.
     Any,
     /// `?`: one character.
@@ -22,12 +22,12 @@ enum Piece {
     Literal(char),
 }
 
-impl Piece {
+impl PatternPiece {
     fn takes(self, c: char) -> bool {
         match self {
-            Piece::Any => false,
-            Piece::One => true,
-            Piece::Cut(own) | Piece::Literal(own) => own == c,
+            PatternPiece::Any => false,
+            PatternPiece::One => true,
+            PatternPiece::Cut(own) | PatternPiece::Literal(own) => own == c,
         }
     }
 }
@@ -38,7 +38,7 @@ const ESCAPED: &[char] = &['*', '?', '.', '/', '\\', '('];
 /// A parsed pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    pieces: Vec<Piece>,
+    pieces: Vec<PatternPiece>,
     /// Index of the piece that separates server and tool, if there is one.
     cut: Option<usize>,
 }
@@ -50,23 +50,23 @@ impl Pattern {
         while let Some(c) = rest.next() {
             pieces.push(match c {
                 '\\' => match rest.next_if(|next| ESCAPED.contains(next)) {
-                    Some(literal) => Piece::Literal(literal),
-                    None => Piece::Literal('\\'),
+                    Some(literal) => PatternPiece::Literal(literal),
+                    None => PatternPiece::Literal('\\'),
                 },
-                '*' => Piece::Any,
-                '?' => Piece::One,
-                '/' | '.' => Piece::Cut(c),
-                c => Piece::Literal(c),
+                '*' => PatternPiece::Any,
+                '?' => PatternPiece::One,
+                '/' | '.' => PatternPiece::Cut(c),
+                c => PatternPiece::Literal(c),
             });
         }
-        let first = |sign: char| pieces.iter().position(|piece| *piece == Piece::Cut(sign));
+        let first = |sign: char| pieces.iter().position(|piece| *piece == PatternPiece::Cut(sign));
         let cut = first('/').or_else(|| first('.'));
         Pattern { pieces, cut }
     }
 
     /// Returns `true` if it matches exactly one name.
     pub(super) fn is_exact(&self) -> bool {
-        !self.pieces.iter().any(|piece| matches!(piece, Piece::Any | Piece::One))
+        !self.pieces.iter().any(|piece| matches!(piece, PatternPiece::Any | PatternPiece::One))
     }
 
     /// Returns the name that it matches, if it is exact and has no server.
@@ -93,10 +93,12 @@ impl Pattern {
     /// Returns server and tool for each dot at which an exact pattern without a slash can be split; the tool's part is
     /// a pattern.
     pub(super) fn readings(&self) -> Vec<(String, String)> {
-        let has_slash = self.pieces.contains(&Piece::Cut('/'));
-        let dots = self.pieces.iter().enumerate().filter(|(_, piece)| **piece == Piece::Cut('.'));
+        let has_slash = self.pieces.contains(&PatternPiece::Cut('/'));
+        let dots = self.pieces.iter().enumerate().filter(|(_, piece)| **piece == PatternPiece::Cut('.'));
         let parts = dots.map(|(at, _)| (&self.pieces[..at], &self.pieces[at + 1..]));
-        let named = |server: &[Piece]| !server.iter().any(|piece| matches!(piece, Piece::Any | Piece::One));
+        let named = |server: &[PatternPiece]| {
+            !server.iter().any(|piece| matches!(piece, PatternPiece::Any | PatternPiece::One))
+        };
         let named = parts.filter(|(server, _)| !has_slash && named(server));
         named.map(|(server, tool)| (spelled(server), written(tool))).collect()
     }
@@ -130,34 +132,34 @@ fn escaped(name: &str, signs: &[char]) -> String {
 }
 
 /// Returns the characters of pieces without wildcards.
-fn spelled(pieces: &[Piece]) -> String {
-    let literal = |piece: &Piece| match piece {
-        Piece::Cut(c) | Piece::Literal(c) => Some(*c),
-        Piece::Any | Piece::One => None,
+fn spelled(pieces: &[PatternPiece]) -> String {
+    let literal = |piece: &PatternPiece| match piece {
+        PatternPiece::Cut(c) | PatternPiece::Literal(c) => Some(*c),
+        PatternPiece::Any | PatternPiece::One => None,
     };
     pieces.iter().filter_map(literal).collect()
 }
 
 /// Writes the pieces as a pattern.
-fn written(pieces: &[Piece]) -> String {
-    let one = |piece: &Piece| match piece {
-        Piece::Any => "*".to_owned(),
-        Piece::One => "?".to_owned(),
-        Piece::Cut(c) => c.to_string(),
-        Piece::Literal(c) => bare(&c.to_string()),
+fn written(pieces: &[PatternPiece]) -> String {
+    let one = |piece: &PatternPiece| match piece {
+        PatternPiece::Any => "*".to_owned(),
+        PatternPiece::One => "?".to_owned(),
+        PatternPiece::Cut(c) => c.to_string(),
+        PatternPiece::Literal(c) => bare(&c.to_string()),
     };
     pieces.iter().map(one).collect()
 }
 
 /// Returns `true` if a glob matches the whole text.
-fn glob(pattern: &[Piece], text: &str) -> bool {
+fn glob(pattern: &[PatternPiece], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
     // The index of the last star, and the end of the text that it has consumed.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {
-            Some(Piece::Any) => {
+            Some(PatternPiece::Any) => {
                 star = Some((p, t));
                 p += 1;
             }
@@ -173,7 +175,7 @@ fn glob(pattern: &[Piece], text: &str) -> bool {
             }
         }
     }
-    pattern[p..].iter().all(|piece| *piece == Piece::Any)
+    pattern[p..].iter().all(|piece| *piece == PatternPiece::Any)
 }
 
 #[cfg(test)]
