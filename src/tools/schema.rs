@@ -158,7 +158,7 @@ impl<'s> Walk<'s> {
 /// The subschemas that may apply to one place of a value. They are found without the value, through every branch and
 /// reference, so there may be too many.
 #[cfg(feature = "validate")]
-pub(crate) struct Applying<'s> {
+pub(crate) struct ApplicableSchemas<'s> {
     walk: Walk<'s>,
     here: Vec<&'s Value>,
     /// Addresses of the subschemas in `here`.
@@ -166,11 +166,11 @@ pub(crate) struct Applying<'s> {
 }
 
 #[cfg(feature = "validate")]
-impl<'s> Applying<'s> {
+impl<'s> ApplicableSchemas<'s> {
     /// Returns the subschemas for the value at `place`, a JSON Pointer, or `None` if a part of the schema cannot be
     /// followed; and the number of subschemas that were visited.
     pub(crate) fn at(root: &'s Value, place: &str) -> (Option<Vec<&'s Value>>, usize) {
-        let mut applying = Applying { walk: Walk::new(root), here: Vec::new(), seen: Default::default() };
+        let mut applying = ApplicableSchemas { walk: Walk::new(root), here: Vec::new(), seen: Default::default() };
         let mut passed = 1;
         let found = applying.follow(root, place, &mut passed);
         passed += applying.here.len();

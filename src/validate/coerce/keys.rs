@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::tools::schema::{Applying, named, properties};
+use crate::tools::schema::{ApplicableSchemas, named, properties};
 
 /// The properties that a schema declares for the object at one place.
 pub(super) struct Declared<'s> {
@@ -19,7 +19,7 @@ impl<'s> Declared<'s> {
     /// Returns the properties declared for the object at `place`, a JSON Pointer into the value, or `None` if a part of
     /// the schema cannot be followed; and the number of schemas and names that were visited.
     pub(super) fn at(root: &'s Value, place: &str) -> (Option<Self>, usize) {
-        let (schemas, passed) = Applying::at(root, place);
+        let (schemas, passed) = ApplicableSchemas::at(root, place);
         let declared = schemas.and_then(Declared::of);
         let names = declared.as_ref().map_or(0, |declared| declared.names.len());
         (declared, passed + names)
