@@ -88,7 +88,7 @@ fn index(round: &Round) -> u32 {
 
 /// Returns the tools that were called.
 fn tools(conversation: &Conversation) -> Vec<Server> {
-    let mut servers: BTreeMap<Option<String>, Called> = BTreeMap::new();
+    let mut servers: BTreeMap<Option<String>, CalledTools> = BTreeMap::new();
     for called in conversation.messages().flat_map(Assistant::calls) {
         servers.entry(called.call.server.clone()).or_default().take(&called.call);
     }
@@ -97,13 +97,13 @@ fn tools(conversation: &Conversation) -> Vec<Server> {
 
 /// The calls of one server's tools.
 #[derive(Default)]
-struct Called {
+struct CalledTools {
     /// The types of each argument, for each tool.
     tools: BTreeMap<String, BTreeMap<String, BTreeSet<&'static str>>>,
     resources: BTreeSet<String>,
 }
 
-impl Called {
+impl CalledTools {
     fn take(&mut self, call: &Call) {
         let uri = || call.arguments.get("uri")?.as_str().map(str::to_owned);
         if call.tool == ACCESS_RESOURCE {
