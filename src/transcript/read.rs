@@ -77,7 +77,7 @@ fn readable() -> String {
 /// # Errors
 /// [`ReadError`], which names line and column.
 pub fn read(mut from: impl BufRead) -> Result<Recording, ReadError> {
-    let mut reader = Reader::default();
+    let mut reader = RecordingReader::default();
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -97,7 +97,7 @@ pub fn parse(text: &str) -> Result<Recording, ReadError> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct RecordingReader {
     /// Number of lines so far.
     line: usize,
     /// `true` once the `session` line was read.
@@ -127,7 +127,7 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("notice", &["kind", "text", "at"]),
 ];
 
-impl Reader {
+impl RecordingReader {
     /// Reads a line with its line break, if it has one.
     fn take(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         self.line += 1;
