@@ -85,7 +85,7 @@ impl Recorder {
     /// Records a request to a model and the events of its answer, which are passed on.
     pub fn stream(&self, request: &Request, answer: Answer) -> Answer {
         let number = self.state().request(request);
-        Watched { answer, recorder: self.clone(), number, over: false }.boxed()
+        RecordedStream { answer, recorder: self.clone(), number, over: false }.boxed()
     }
 
     /// Records the tools on offer from here on, if they have changed.
@@ -261,14 +261,14 @@ fn common(old: &[Message], new: &[Message]) -> (usize, Option<usize>) {
 }
 
 /// An answer that is recorded while it is passed on.
-struct Watched {
+struct RecordedStream {
     answer: Answer,
     recorder: Recorder,
     number: u64,
     over: bool,
 }
 
-impl Watched {
+impl RecordedStream {
     fn saw(&mut self, event: Option<&Result<ModelEvent, ModelError>>) {
         let mut state = self.recorder.state();
         if self.over || state.answer != self.number {
@@ -301,7 +301,7 @@ impl Watched {
     }
 }
 
-impl Stream for Watched {
+impl Stream for RecordedStream {
     type Item = Result<ModelEvent, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -312,7 +312,7 @@ impl Stream for Watched {
 }
 
 /// An answer that is dropped was cancelled.
-impl Drop for Watched {
+impl Drop for RecordedStream {
     fn drop(&mut self) {
         let mut state = self.recorder.state();
         if !self.over && state.answer == self.number {
