@@ -30,7 +30,7 @@ impl Recording {
 
 /// A line: its type and its fields.
 #[derive(Serialize)]
-struct Tagged<'a, T> {
+struct TaggedLine<'a, T> {
     r#type: &'static str,
     #[serde(flatten)]
     body: &'a T,
@@ -121,7 +121,7 @@ impl<W: io::Write> Writer<W> {
     /// by a buffer's end.
     pub(super) fn write(&mut self, r#type: &'static str, body: &impl Serialize) -> io::Result<()> {
         self.line.clear();
-        let line = Tagged { r#type, body };
+        let line = TaggedLine { r#type, body };
         if self.secrets.is_empty() {
             serde_json::to_writer(&mut self.line, &line)?;
         } else {
