@@ -4,7 +4,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::{MAX_FAULTS, Run, Spot};
+use super::{MAX_FAULTS, Run, ValuePosition};
 use crate::validate::compile::unbroken;
 use crate::validate::explain;
 use crate::validate::refusal::Refusal;
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the faults of a value for its subschema.
-    pub(super) fn faults(&self, spot: Spot<'_>, value: &Value) -> Option<Vec<Fault>> {
+    pub(super) fn faults(&self, spot: ValuePosition<'_>, value: &Value) -> Option<Vec<Fault>> {
         let fault = |error| Fault::of(&error, spot.at);
         self.ask(spot.at, value, |validator| validator.iter_errors(value).take(MAX_FAULTS).map(fault).collect())
     }

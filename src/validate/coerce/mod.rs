@@ -136,7 +136,7 @@ pub(super) fn takes(compiled: &Compiled, schema: &Value, value: &Value) -> bool 
 }
 
 fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<Coerced, String> {
-    let spot = Spot { at: "", base: "", item: false, branching: MAX_BRANCHING };
+    let spot = ValuePosition { at: "", base: "", item: false, branching: MAX_BRANCHING };
     if !run.settle(spot, &mut value, &mut repairs) {
         let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
         let message = refusals.map_or_else(|| run.work.message(), |refusals| explain::explain(run.schema, &refusals));
@@ -153,7 +153,7 @@ fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Resul
 
 /// The position of a value that is being settled.
 #[derive(Clone, Copy)]
-struct Spot<'a> {
+struct ValuePosition<'a> {
     /// Pointer, in the whole schema, to the subschema that the value must match.
     at: &'a str,
     /// Place of the value in the arguments.
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
     }
 
     /// Gives other readings to the refused parts of `value`. Returns `true` if it is accepted in the end.
-    fn settle(&mut self, spot: Spot<'_>, value: &mut Value, repairs: &mut Vec<Repair>) -> bool {
+    fn settle(&mut self, spot: ValuePosition<'_>, value: &mut Value, repairs: &mut Vec<Repair>) -> bool {
         for _ in 0..MAX_ROUNDS {
             if !self.work.spend(nodes(value)) {
                 return false;
@@ -205,7 +205,13 @@ impl<'a> Run<'a> {
     }
 
     /// Handles the faults of one round. Returns `true` if anything changed.
-    fn round(&mut self, spot: Spot<'_>, value: &mut Value, faults: Vec<Fault>, repairs: &mut Vec<Repair>) -> bool {
+    fn round(
+        &mut self,
+        spot: ValuePosition<'_>,
+        value: &mut Value,
+        faults: Vec<Fault>,
+        repairs: &mut Vec<Repair>,
+    ) -> bool {
         let mut renamed = false;
         // Faults of a value that has changed since are obsolete.
         let mut changed: HashSet<String> = HashSet::new();
@@ -220,7 +226,7 @@ impl<'a> Run<'a> {
                 Need::Branch(pointer, count) => {
                     let item = is_item(value, &path, spot.item);
                     let Some(slot) = value.pointer_mut(&path) else { continue };
-                    match self.branch(&pointer, count, slot, Spot { base: &place, item, ..spot }) {
+                    match self.branch(&pointer, count, slot, ValuePosition { base: &place, item, ..spot }) {
                         Some((new, done)) => {
                             *slot = new;
                             repairs.extend(done);
@@ -251,7 +257,13 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the result of a value in branches, which are tried only once for it.
-    fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: Spot<'_>) -> Option<(Value, Vec<Repair>)> {
+    fn branch(
+        &mut self,
+        pointer: &str,
+        count: usize,
+        value: &Value,
+        spot: ValuePosition<'_>,
+    ) -> Option<(Value, Vec<Repair>)> {
         if !self.work.spend(nodes(value)) {
             return None;
         }
@@ -276,7 +288,7 @@ impl<'a> Run<'a> {
         pointer: &str,
         count: usize,
         value: &Value,
-        spot: Spot<'_>,
+        spot: ValuePosition<'_>,
     ) -> Option<(Value, Vec<Repair>)> {
         let branching = spot.branching.checked_sub(1)?;
         let mut best: Option<(usize, Value, Vec<Repair>)> = None;
@@ -287,7 +299,7 @@ impl<'a> Run<'a> {
                 return None;
             }
             let (mut candidate, mut done) = (value.clone(), Vec::new());
-            let spot = Spot { at: &at, branching, ..spot };
+            let spot = ValuePosition { at: &at, branching, ..spot };
             if !self.settle(spot, &mut candidate, &mut done) || done.is_empty() {
                 continue;
             }
@@ -305,7 +317,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns another reading of the value at a path that may match the schema.
-    fn reading(&mut self, need: &Need, spot: Spot<'_>, value: &mut Value, path: &str) -> Option<Reading> {
+    fn reading(&mut self, need: &Need, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> Option<Reading> {
         let found = value.pointer(path)?;
         match need {
             Need::Types(types) => match Reading::as_type(found, *types, self.raw) {
@@ -322,7 +334,7 @@ impl<'a> Run<'a> {
 
     /// Wraps a single value in an array. An item of an array is not wrapped: if the schema requires pairs, `[1, 2]` may
     /// be one pair or the items of two.
-    fn wrapped(&mut self, spot: Spot<'_>, value: &mut Value, path: &str) -> Option<Reading> {
+    fn wrapped(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> Option<Reading> {
         if is_item(value, path, spot.item) {
             return None;
         }
@@ -345,7 +357,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns `true` if the schema would accept another value at a path. The value itself is not changed.
-    fn takes_at(&mut self, spot: Spot<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
+    fn takes_at(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
         if !self.work.spend(nodes(value) + nodes(other)) {
             return false;
         }
@@ -361,7 +373,7 @@ impl<'a> Run<'a> {
     }
 
     /// Removes a blank member from its object, unless the schema requires it. Returns `true` if it was removed.
-    fn leave_out(&mut self, spot: Spot<'_>, value: &mut Value, path: &str) -> bool {
+    fn leave_out(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> bool {
         let says_nothing = match value.pointer(path) {
             Some(Value::Null) => true,
             Some(Value::String(text)) => text.trim().is_empty(),
