@@ -46,7 +46,7 @@ const MAX_FAULTS: usize = 100_000;
 const MAX_DEPTH: usize = 128;
 
 /// New arguments with their repairs; `None` if the schema accepts the arguments as they are.
-pub(super) type Coerced = Option<(Value, Vec<Repair>)>;
+pub(super) type CoercionResult = Option<(Value, Vec<Repair>)>;
 
 /// Coerces arguments to an object that the schema accepts.
 ///
@@ -60,7 +60,7 @@ pub(super) fn coerce(
     arguments: &Value,
     raw: &str,
     work: &Work,
-) -> Result<Coerced, String> {
+) -> Result<CoercionResult, String> {
     if arguments.is_object() {
         let coerced = coerce_value(compiled, schema, arguments, raw, work);
         return if work.is_unchecked() { unchecked(schema, arguments).map(|()| None) } else { coerced };
@@ -121,7 +121,7 @@ pub(super) fn coerce_value(
     value: &Value,
     raw: &str,
     work: &Work,
-) -> Result<Coerced, String> {
+) -> Result<CoercionResult, String> {
     let run = Run::new(compiled, schema, raw, work);
     match run.takes("", value) {
         Some(true) if !integer::holds(value, &|n| integer::is_whole(n) || integer::may_be_lost(n)) => Ok(None),
@@ -135,7 +135,7 @@ pub(super) fn takes(compiled: &Compiled, schema: &Value, value: &Value) -> bool 
     Run::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
 }
 
-fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<Coerced, String> {
+fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<CoercionResult, String> {
     let spot = ValuePosition { at: "", base: "", item: false, branching: MAX_BRANCHING };
     if !run.settle(spot, &mut value, &mut repairs) {
         let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
