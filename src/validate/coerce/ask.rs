@@ -4,7 +4,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::{MAX_FAULTS, Run, ValuePosition};
+use super::{Coercion, MAX_FAULTS, ValuePosition};
 use crate::validate::compile::unbroken;
 use crate::validate::explain;
 use crate::validate::refusal::Refusal;
@@ -17,7 +17,7 @@ const MAX_VISITS: usize = 200_000;
 /// As [`MAX_VISITS`], for each node of the value.
 const VISITS_PER_VALUE: usize = 8;
 
-impl<'a> Run<'a> {
+impl<'a> Coercion<'a> {
     /// Returns the validator of the subschema at a pointer, unless there is none or the question would be too much
     /// work.
     fn validator(&self, at: &str, value: &Value) -> Option<&'a Validator> {

@@ -70,7 +70,7 @@ pub(super) fn coerce(
     for reading in readings {
         reading.note("", &mut repairs);
     }
-    let coerced = settle(Run::new(compiled, schema, raw, work), value.clone(), repairs.clone());
+    let coerced = settle(Coercion::new(compiled, schema, raw, work), value.clone(), repairs.clone());
     if work.is_unchecked() { unchecked(schema, &value).map(|()| Some((value, repairs))) } else { coerced }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn coerce_value(
     raw: &str,
     work: &Work,
 ) -> Result<CoercionResult, String> {
-    let run = Run::new(compiled, schema, raw, work);
+    let run = Coercion::new(compiled, schema, raw, work);
     match run.takes("", value) {
         Some(true) if !integer::holds(value, &|n| integer::is_whole(n) || integer::may_be_lost(n)) => Ok(None),
         Some(_) => settle(run, value.clone(), Vec::new()),
@@ -132,10 +132,10 @@ pub(super) fn coerce_value(
 
 /// Returns `true` if a schema accepts a value as it is.
 pub(super) fn takes(compiled: &Compiled, schema: &Value, value: &Value) -> bool {
-    Run::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
+    Coercion::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
 }
 
-fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<CoercionResult, String> {
+fn settle(mut run: Coercion<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<CoercionResult, String> {
     let spot = ValuePosition { at: "", base: "", item: false, branching: MAX_BRANCHING };
     if !run.settle(spot, &mut value, &mut repairs) {
         let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
@@ -165,7 +165,7 @@ struct ValuePosition<'a> {
 }
 
 /// The coercion of one call.
-struct Run<'a> {
+struct Coercion<'a> {
     compiled: &'a Compiled,
     schema: &'a Value,
     raw: &'a str,
@@ -182,9 +182,9 @@ type Question = (String, String, bool);
 /// A value and its result; `None` while the branches are being tried, and if none accepts it.
 type Tried = (Value, Option<(Value, Vec<Repair>)>);
 
-impl<'a> Run<'a> {
+impl<'a> Coercion<'a> {
     fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
-        Run { compiled, schema, raw, work, tried: HashMap::new(), declared: HashMap::new() }
+        Coercion { compiled, schema, raw, work, tried: HashMap::new(), declared: HashMap::new() }
     }
 
     /// Gives other readings to the refused parts of `value`. Returns `true` if it is accepted in the end.

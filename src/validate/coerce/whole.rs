@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::Run;
+use super::Coercion;
 use super::integer;
 use crate::event::Repair;
 use crate::json::literal;
@@ -15,7 +15,7 @@ use crate::validate::work::nodes;
 const FRACTIONS: [(f64, f64); 4] =
     [(0.5, 0.0), (-0.5, -1.0), (100.5, 100.0), (4_503_599_627_370_495.5, 4_503_599_627_370_495.0)];
 
-impl Run<'_> {
+impl Coercion<'_> {
     /// Returns `true` if the schema refuses another value at a place.
     fn refuses(&mut self, other: impl Into<Value>, place: &str, value: &mut Value) -> bool {
         let Some(slot) = value.pointer_mut(place) else { return false };
