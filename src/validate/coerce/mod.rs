@@ -171,7 +171,7 @@ struct Coercion<'a> {
     raw: &'a str,
     work: &'a Work,
     /// Cached results of values in branches.
-    tried: HashMap<Question, Vec<Tried>>,
+    tried: HashMap<Question, Vec<TriedValue>>,
     /// The properties that the schema declares, by place; `None` if the schema cannot be followed there.
     declared: HashMap<String, Option<Declared<'a>>>,
 }
@@ -180,7 +180,7 @@ struct Coercion<'a> {
 type Question = (String, String, bool);
 
 /// A value and its result; `None` while the branches are being tried, and if none accepts it.
-type Tried = (Value, Option<(Value, Vec<Repair>)>);
+type TriedValue = (Value, Option<(Value, Vec<Repair>)>);
 
 impl<'a> Coercion<'a> {
     fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
