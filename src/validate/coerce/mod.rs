@@ -171,13 +171,13 @@ struct Coercion<'a> {
     raw: &'a str,
     work: &'a Work,
     /// Cached results of values in branches.
-    tried: HashMap<Question, Vec<TriedValue>>,
+    tried: HashMap<BranchQuestion, Vec<TriedValue>>,
     /// The properties that the schema declares, by place; `None` if the schema cannot be followed there.
     declared: HashMap<String, Option<Declared<'a>>>,
 }
 
 /// The pointer of the branches that a value was tried in, the value's place, and whether it is an item of an array.
-type Question = (String, String, bool);
+type BranchQuestion = (String, String, bool);
 
 /// A value and its result; `None` while the branches are being tried, and if none accepts it.
 type TriedValue = (Value, Option<(Value, Vec<Repair>)>);
