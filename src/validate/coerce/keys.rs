@@ -10,23 +10,23 @@ use serde_json::{Map, Value};
 use crate::tools::schema::{ApplicableSchemas, named, properties};
 
 /// The properties that a schema declares for the object at one place.
-pub(super) struct Declared<'s> {
+pub(super) struct DeclaredProperties<'s> {
     names: HashSet<&'s str>,
     patterns: Vec<regex::Regex>,
 }
 
-impl<'s> Declared<'s> {
+impl<'s> DeclaredProperties<'s> {
     /// Returns the properties declared for the object at `place`, a JSON Pointer into the value, or `None` if a part of
     /// the schema cannot be followed; and the number of schemas and names that were visited.
     pub(super) fn at(root: &'s Value, place: &str) -> (Option<Self>, usize) {
         let (schemas, passed) = ApplicableSchemas::at(root, place);
-        let declared = schemas.and_then(Declared::of);
+        let declared = schemas.and_then(DeclaredProperties::of);
         let names = declared.as_ref().map_or(0, |declared| declared.names.len());
         (declared, passed + names)
     }
 
     fn of(schemas: Vec<&'s Value>) -> Option<Self> {
-        let mut declared = Declared { names: HashSet::new(), patterns: Vec::new() };
+        let mut declared = DeclaredProperties { names: HashSet::new(), patterns: Vec::new() };
         for schema in schemas {
             declared.names.extend(properties(schema).map(|(name, _)| name.as_str()));
             for (pattern, _) in named(schema, "patternProperties") {
@@ -82,7 +82,7 @@ impl<'s> Declared<'s> {
     }
 }
 
-impl Declared<'_> {
+impl DeclaredProperties<'_> {
     /// Returns the only undeclared key if it or the wanted name ends with the other's words, and no other absent name
     /// does: `path` for `file_path`, or the reverse.
     pub(super) fn ending(&self, wanted: &str, members: &Map<String, Value>) -> Option<(String, String)> {

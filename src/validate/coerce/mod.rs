@@ -23,7 +23,7 @@ use jsonschema::JsonType;
 use serde_json::Value;
 
 use self::fault::{Fault, Need};
-use self::keys::Declared;
+use self::keys::DeclaredProperties;
 use self::place::{ancestors, around, is_item, member};
 use self::reading::Reading;
 use super::compile::Compiled;
@@ -97,7 +97,7 @@ pub(super) fn coerce_known(
     work: &Work,
 ) -> Option<(Value, Vec<Repair>)> {
     let members = arguments.as_object()?;
-    let (declared, steps) = Declared::at(schema, "");
+    let (declared, steps) = DeclaredProperties::at(schema, "");
     let declared = declared.filter(|declared| work.spend(steps + declared.len() + members.len()))?;
     let unknown = declared.unknown(members);
     if unknown.is_empty() {
@@ -173,7 +173,7 @@ struct Coercion<'a> {
     /// Cached results of values in branches.
     tried: HashMap<BranchQuestion, Vec<TriedValue>>,
     /// The properties that the schema declares, by place; `None` if the schema cannot be followed there.
-    declared: HashMap<String, Option<Declared<'a>>>,
+    declared: HashMap<String, Option<DeclaredProperties<'a>>>,
 }
 
 /// The pointer of the branches that a value was tried in, the value's place, and whether it is an item of an array.
@@ -409,7 +409,7 @@ impl<'a> Coercion<'a> {
         let schema = self.schema;
         // Cached, because each branch that is tried asks about the same place.
         if !self.declared.contains_key(place) {
-            let (declared, work) = Declared::at(schema, place);
+            let (declared, work) = DeclaredProperties::at(schema, place);
             if !self.work.spend(work) {
                 return false;
             }
