@@ -3,7 +3,7 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::fault::Fault;
+use super::fault::SchemaFault;
 use super::{Coercion, MAX_FAULTS, ValuePosition};
 use crate::validate::compile::unbroken;
 use crate::validate::explain;
@@ -55,8 +55,8 @@ impl<'a> Coercion<'a> {
     }
 
     /// Returns the faults of a value for its subschema.
-    pub(super) fn faults(&self, spot: ValuePosition<'_>, value: &Value) -> Option<Vec<Fault>> {
-        let fault = |error| Fault::of(&error, spot.at);
+    pub(super) fn faults(&self, spot: ValuePosition<'_>, value: &Value) -> Option<Vec<SchemaFault>> {
+        let fault = |error| SchemaFault::of(&error, spot.at);
         self.ask(spot.at, value, |validator| validator.iter_errors(value).take(MAX_FAULTS).map(fault).collect())
     }
 

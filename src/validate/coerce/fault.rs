@@ -25,12 +25,12 @@ pub(super) enum Need {
 }
 
 /// A place where a schema refused a value, and its requirement there.
-pub(super) struct Fault {
+pub(super) struct SchemaFault {
     pub(super) path: String,
     pub(super) need: Need,
 }
 
-impl Fault {
+impl SchemaFault {
     /// Converts an error of the validator of the subschema at `at`.
     pub(super) fn of(error: &ValidationError<'_>, at: &str) -> Self {
         let need = match error.kind() {
@@ -39,7 +39,7 @@ impl Fault {
             }
             kind => Need::of(kind),
         };
-        Fault { path: error.instance_path().as_str().to_owned(), need }
+        SchemaFault { path: error.instance_path().as_str().to_owned(), need }
     }
 }
 

@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 use jsonschema::JsonType;
 use serde_json::Value;
 
-use self::fault::{Fault, Need};
+use self::fault::{Need, SchemaFault};
 use self::keys::DeclaredProperties;
 use self::place::{ancestors, around, is_item, member};
 use self::reading::Reading;
@@ -209,13 +209,13 @@ impl<'a> Coercion<'a> {
         &mut self,
         spot: ValuePosition<'_>,
         value: &mut Value,
-        faults: Vec<Fault>,
+        faults: Vec<SchemaFault>,
         repairs: &mut Vec<Repair>,
     ) -> bool {
         let mut renamed = false;
         // Faults of a value that has changed since are obsolete.
         let mut changed: HashSet<String> = HashSet::new();
-        for Fault { path, need } in faults {
+        for SchemaFault { path, need } in faults {
             if !changed.is_empty() && ancestors(&path).any(|place| changed.contains(place)) {
                 continue;
             }
@@ -363,8 +363,9 @@ impl<'a> Coercion<'a> {
         }
         let Some(slot) = value.pointer_mut(path) else { return false };
         let old = std::mem::replace(slot, other.clone());
-        let within =
-            |fault: &Fault| fault.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let within = |fault: &SchemaFault| {
+            fault.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         let taken = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(within));
         if let Some(slot) = value.pointer_mut(path) {
             *slot = old;
@@ -387,7 +388,7 @@ impl<'a> Coercion<'a> {
         let before = members.clone();
         members.shift_remove(&key);
         let is_needed =
-            |fault: &Fault| fault.path == parent && matches!(&fault.need, Need::Property(name) if *name == key);
+            |fault: &SchemaFault| fault.path == parent && matches!(&fault.need, Need::Property(name) if *name == key);
         let may_go = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(is_needed));
         if !may_go && let Some(slot) = value.pointer_mut(parent) {
             *slot = Value::Object(before);
