@@ -8,7 +8,7 @@ use jsonschema::{JsonTypeSet, ValidationError};
 use serde_json::Value;
 
 /// The requirement of a schema that refused a value.
-pub(super) enum Need {
+pub(super) enum Requirement {
     Types(JsonTypeSet),
     /// One of these values (an array).
     Options(Arc<Value>),
@@ -27,7 +27,7 @@ pub(super) enum Need {
 /// A place where a schema refused a value, and its requirement there.
 pub(super) struct SchemaFault {
     pub(super) path: String,
-    pub(super) need: Need,
+    pub(super) need: Requirement,
 }
 
 impl SchemaFault {
@@ -35,25 +35,25 @@ impl SchemaFault {
     pub(super) fn of(error: &ValidationError<'_>, at: &str) -> Self {
         let need = match error.kind() {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-                Need::Branch(absolute(at, error.schema_path(), error.evaluation_path()), context.len())
+                Requirement::Branch(absolute(at, error.schema_path(), error.evaluation_path()), context.len())
             }
-            kind => Need::of(kind),
+            kind => Requirement::of(kind),
         };
         SchemaFault { path: error.instance_path().as_str().to_owned(), need }
     }
 }
 
-impl Need {
+impl Requirement {
     /// Returns the requirement of a keyword that concerns one value alone.
     fn of(kind: &Kind) -> Self {
         match kind {
-            Kind::Type { kind: TypeKind::Single(one) } => Need::Types(JsonTypeSet::empty().insert(*one)),
-            Kind::Type { kind: TypeKind::Multiple(types) } => Need::Types(*types),
-            Kind::Enum { options } => Need::Options(Arc::clone(options)),
-            Kind::Constant { expected_value } => Need::Only(Arc::clone(expected_value)),
-            Kind::Required { property } => Need::Property(property.as_str().unwrap_or_default().to_owned()),
-            Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => Need::OtherKeys,
-            _ => Need::Other,
+            Kind::Type { kind: TypeKind::Single(one) } => Requirement::Types(JsonTypeSet::empty().insert(*one)),
+            Kind::Type { kind: TypeKind::Multiple(types) } => Requirement::Types(*types),
+            Kind::Enum { options } => Requirement::Options(Arc::clone(options)),
+            Kind::Constant { expected_value } => Requirement::Only(Arc::clone(expected_value)),
+            Kind::Required { property } => Requirement::Property(property.as_str().unwrap_or_default().to_owned()),
+            Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => Requirement::OtherKeys,
+            _ => Requirement::Other,
         }
     }
 }

@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 use jsonschema::JsonType;
 use serde_json::Value;
 
-use self::fault::{Need, SchemaFault};
+use self::fault::{Requirement, SchemaFault};
 use self::keys::DeclaredProperties;
 use self::place::{ancestors, around, is_item, member};
 use self::reading::Reading;
@@ -221,9 +221,9 @@ impl<'a> Coercion<'a> {
             }
             let place = format!("{}{path}", spot.base);
             match need {
-                Need::Property(name) => renamed |= self.rename(Some(&name), value, &path, &place, repairs),
-                Need::OtherKeys => renamed |= self.rename(None, value, &path, &place, repairs),
-                Need::Branch(pointer, count) => {
+                Requirement::Property(name) => renamed |= self.rename(Some(&name), value, &path, &place, repairs),
+                Requirement::OtherKeys => renamed |= self.rename(None, value, &path, &place, repairs),
+                Requirement::Branch(pointer, count) => {
                     let item = is_item(value, &path, spot.item);
                     let Some(slot) = value.pointer_mut(&path) else { continue };
                     match self.branch(&pointer, count, slot, ValuePosition { base: &place, item, ..spot }) {
@@ -317,18 +317,24 @@ impl<'a> Coercion<'a> {
     }
 
     /// Returns another reading of the value at a path that may match the schema.
-    fn reading(&mut self, need: &Need, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> Option<Reading> {
+    fn reading(
+        &mut self,
+        need: &Requirement,
+        spot: ValuePosition<'_>,
+        value: &mut Value,
+        path: &str,
+    ) -> Option<Reading> {
         let found = value.pointer(path)?;
         match need {
-            Need::Types(types) => match Reading::as_type(found, *types, self.raw) {
+            Requirement::Types(types) => match Reading::as_type(found, *types, self.raw) {
                 None if types.contains(JsonType::Array) => self.wrapped(spot, value, path),
                 reading => reading,
             },
-            Need::Options(options) => {
+            Requirement::Options(options) => {
                 Reading::as_option(found, options.as_array().map(Vec::as_slice).unwrap_or_default(), self.raw)
             }
-            Need::Only(only) => Reading::as_option(found, std::slice::from_ref(&**only), self.raw),
-            Need::Property(_) | Need::OtherKeys | Need::Branch(..) | Need::Other => None,
+            Requirement::Only(only) => Reading::as_option(found, std::slice::from_ref(&**only), self.raw),
+            Requirement::Property(_) | Requirement::OtherKeys | Requirement::Branch(..) | Requirement::Other => None,
         }
     }
 
@@ -387,8 +393,9 @@ impl<'a> Coercion<'a> {
         let Some(Value::Object(members)) = value.pointer_mut(parent) else { return false };
         let before = members.clone();
         members.shift_remove(&key);
-        let is_needed =
-            |fault: &SchemaFault| fault.path == parent && matches!(&fault.need, Need::Property(name) if *name == key);
+        let is_needed = |fault: &SchemaFault| {
+            fault.path == parent && matches!(&fault.need, Requirement::Property(name) if *name == key)
+        };
         let may_go = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(is_needed));
         if !may_go && let Some(slot) = value.pointer_mut(parent) {
             *slot = Value::Object(before);
