@@ -25,7 +25,7 @@ use serde_json::Value;
 use self::fault::{Requirement, SchemaFault};
 use self::keys::DeclaredProperties;
 use self::place::{ancestors, around, is_item, member};
-use self::reading::Reading;
+use self::reading::ValueReading;
 use super::compile::Compiled;
 use super::depth::nesting;
 use super::explain;
@@ -65,7 +65,7 @@ pub(super) fn coerce(
         let coerced = coerce_value(compiled, schema, arguments, raw, work);
         return if work.is_unchecked() { unchecked(schema, arguments).map(|()| None) } else { coerced };
     }
-    let (value, readings) = Reading::arguments(arguments).ok_or_else(|| explain::not_an_object(arguments))?;
+    let (value, readings) = ValueReading::arguments(arguments).ok_or_else(|| explain::not_an_object(arguments))?;
     let mut repairs = Vec::new();
     for reading in readings {
         reading.note("", &mut repairs);
@@ -323,29 +323,29 @@ impl<'a> Coercion<'a> {
         spot: ValuePosition<'_>,
         value: &mut Value,
         path: &str,
-    ) -> Option<Reading> {
+    ) -> Option<ValueReading> {
         let found = value.pointer(path)?;
         match need {
-            Requirement::Types(types) => match Reading::as_type(found, *types, self.raw) {
+            Requirement::Types(types) => match ValueReading::as_type(found, *types, self.raw) {
                 None if types.contains(JsonType::Array) => self.wrapped(spot, value, path),
                 reading => reading,
             },
             Requirement::Options(options) => {
-                Reading::as_option(found, options.as_array().map(Vec::as_slice).unwrap_or_default(), self.raw)
+                ValueReading::as_option(found, options.as_array().map(Vec::as_slice).unwrap_or_default(), self.raw)
             }
-            Requirement::Only(only) => Reading::as_option(found, std::slice::from_ref(&**only), self.raw),
+            Requirement::Only(only) => ValueReading::as_option(found, std::slice::from_ref(&**only), self.raw),
             Requirement::Property(_) | Requirement::OtherKeys | Requirement::Branch(..) | Requirement::Other => None,
         }
     }
 
     /// Wraps a single value in an array. An item of an array is not wrapped: if the schema requires pairs, `[1, 2]` may
     /// be one pair or the items of two.
-    fn wrapped(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> Option<Reading> {
+    fn wrapped(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> Option<ValueReading> {
         if is_item(value, path, spot.item) {
             return None;
         }
         let found = value.pointer(path)?;
-        let reading = Reading::as_item(found)?;
+        let reading = ValueReading::as_item(found)?;
         let fits = match found {
             // `false` for a list of texts may mean that there is none.
             Value::Bool(_) => self.takes_at(spot, value, path, &reading.value),

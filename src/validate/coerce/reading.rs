@@ -14,7 +14,7 @@ const MAX_UNWRAPS: usize = 2;
 const NOTHING: &[&str] = &["", "null", "none", "nil", "undefined"];
 
 /// Another reading of a value.
-pub(super) struct Reading {
+pub(super) struct ValueReading {
     pub(super) value: Value,
     /// Creates the repair for this reading from its place.
     repair: fn(String) -> Repair,
@@ -22,7 +22,7 @@ pub(super) struct Reading {
     lossy: bool,
 }
 
-impl Reading {
+impl ValueReading {
     /// Returns the value and records its repair at a place.
     pub(super) fn note(self, place: &str, repairs: &mut Vec<Repair>) -> Value {
         repairs.push((self.repair)(place.to_owned()));
@@ -33,25 +33,25 @@ impl Reading {
     }
 
     fn coerced(value: impl Into<Value>) -> Self {
-        Reading { value: value.into(), repair: Repair::Coerced, lossy: false }
+        ValueReading { value: value.into(), repair: Repair::Coerced, lossy: false }
     }
 
     fn unwrapped(value: Value) -> Self {
-        Reading { value, repair: Repair::UnwrappedString, lossy: false }
+        ValueReading { value, repair: Repair::UnwrappedString, lossy: false }
     }
 
     /// Reads whole arguments as an object. Returns the object and the readings that led to it.
-    pub(super) fn arguments(arguments: &Value) -> Option<(Value, Vec<Reading>)> {
-        let mut readings: Vec<Reading> = Vec::new();
+    pub(super) fn arguments(arguments: &Value) -> Option<(Value, Vec<ValueReading>)> {
+        let mut readings: Vec<ValueReading> = Vec::new();
         for _ in 0..=MAX_UNWRAPS {
             let found = readings.last().map_or(arguments, |reading| &reading.value);
             let next = match found {
                 Value::Object(_) => return Some((found.clone(), readings)),
-                Value::Null => Reading::coerced(Map::new()),
-                Value::String(text) if text.trim().is_empty() => Reading::coerced(Map::new()),
-                Value::String(text) if text.trim() == "null" => Reading::unwrapped(Value::Null),
-                Value::String(text) => Reading::in_text(text)?,
-                Value::Array(items) => Reading::only_item(items)?,
+                Value::Null => ValueReading::coerced(Map::new()),
+                Value::String(text) if text.trim().is_empty() => ValueReading::coerced(Map::new()),
+                Value::String(text) if text.trim() == "null" => ValueReading::unwrapped(Value::Null),
+                Value::String(text) => ValueReading::in_text(text)?,
+                Value::Array(items) => ValueReading::only_item(items)?,
                 _ => return None,
             };
             readings.push(next);
@@ -63,14 +63,14 @@ impl Reading {
     pub(super) fn as_type(value: &Value, types: JsonTypeSet, raw: &str) -> Option<Self> {
         let has = |t| types.contains(t);
         match value {
-            Value::String(text) => Reading::of_text(text, types),
-            Value::Number(number) if has(JsonType::Integer) => integer::of(number).map(Reading::coerced),
+            Value::String(text) => ValueReading::of_text(text, types),
+            Value::Number(number) if has(JsonType::Integer) => integer::of(number).map(ValueReading::coerced),
             // A number that lost digits is not turned into text either, since its original digits are uncertain.
             Value::Number(number) if has(JsonType::String) && !literal::loses_digits(raw, number) => {
-                digits(number, raw).map(Reading::coerced)
+                digits(number, raw).map(ValueReading::coerced)
             }
-            Value::Bool(b) if has(JsonType::String) => Some(Reading::coerced(b.to_string())),
-            Value::Array(items) if !has(JsonType::Array) => Reading::only_item(items),
+            Value::Bool(b) if has(JsonType::String) => Some(ValueReading::coerced(b.to_string())),
+            Value::Array(items) if !has(JsonType::Array) => ValueReading::only_item(items),
             _ => None,
         }
     }
@@ -91,9 +91,9 @@ impl Reading {
         };
         let mut found = options.iter().filter(spelt);
         match (found.next(), found.next(), value) {
-            (Some(option), None, _) => Some(Reading::coerced(option.clone())),
-            (None, _, Value::Array(items)) => Reading::only_item(items),
-            (None, _, Value::String(text)) => Reading::in_text(text).filter(|r| r.value.is_string()),
+            (Some(option), None, _) => Some(ValueReading::coerced(option.clone())),
+            (None, _, Value::Array(items)) => ValueReading::only_item(items),
+            (None, _, Value::String(text)) => ValueReading::in_text(text).filter(|r| r.value.is_string()),
             _ => None,
         }
     }
@@ -105,7 +105,7 @@ impl Reading {
             Value::String(text) => is_one(text.trim()),
             _ => true,
         };
-        one.then(|| Reading { value: vec![value.clone()].into(), repair: Repair::WrappedInArray, lossy: false })
+        one.then(|| ValueReading { value: vec![value.clone()].into(), repair: Repair::WrappedInArray, lossy: false })
     }
 
     /// Returns the value of one of the types that a text spells.
@@ -114,22 +114,22 @@ impl Reading {
         if has(JsonType::Integer)
             && let Some(integer) = literal::integer(text)
         {
-            return Some(Reading::coerced(integer));
+            return Some(ValueReading::coerced(integer));
         }
         if has(JsonType::Number)
             && let Some((number, lossy)) = literal::number(text)
         {
-            return Some(Reading { lossy, ..Reading::coerced(number) });
+            return Some(ValueReading { lossy, ..ValueReading::coerced(number) });
         }
         if has(JsonType::Boolean)
             && let Some(boolean) = literal::boolean(text)
         {
-            return Some(Reading::coerced(boolean));
+            return Some(ValueReading::coerced(boolean));
         }
         if has(JsonType::Null) && text.trim() == "null" {
-            return Some(Reading::coerced(Value::Null));
+            return Some(ValueReading::coerced(Value::Null));
         }
-        Reading::in_text(text).filter(|reading| match &reading.value {
+        ValueReading::in_text(text).filter(|reading| match &reading.value {
             Value::Array(_) => has(JsonType::Array),
             Value::Object(_) => has(JsonType::Object),
             // Text inside text is read in a further round.
@@ -140,16 +140,16 @@ impl Reading {
     /// Returns the object, array or string whose JSON the text is.
     fn in_text(text: &str) -> Option<Self> {
         if let Some((value, lossy)) = literal::compound(text) {
-            return Some(Reading { lossy, ..Reading::unwrapped(value) });
+            return Some(ValueReading { lossy, ..ValueReading::unwrapped(value) });
         }
         let text = text.trim();
         let inner = text.starts_with('"').then(|| serde_json::from_str::<String>(text).ok())??;
-        Some(Reading::unwrapped(inner.into()))
+        Some(ValueReading::unwrapped(inner.into()))
     }
 
     fn only_item(items: &[Value]) -> Option<Self> {
         match items {
-            [item] => Some(Reading { value: item.clone(), repair: Repair::UnwrappedArray, lossy: false }),
+            [item] => Some(ValueReading { value: item.clone(), repair: Repair::UnwrappedArray, lossy: false }),
             _ => None,
         }
     }
