@@ -48,7 +48,7 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 
 /// A compiled schema.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledSchema {
     pub(super) validator: Validator,
     draft: Draft,
     /// The schema that was compiled, if it differs from the server's.
@@ -76,7 +76,7 @@ struct Broken;
 #[error("it has more than {0} {1}, and calls are not checked by as many")]
 struct PastLimit(usize, &'static str);
 
-impl Compiled {
+impl CompiledSchema {
     /// Compiles a schema.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Compiled {
         };
         match built {
             Ok((validator, draft)) => {
-                let compiled = Compiled { validator, draft, read_as, nodes, branches: OnceLock::new() };
+                let compiled = CompiledSchema { validator, draft, read_as, nodes, branches: OnceLock::new() };
                 if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
                     return Err(Unusable { source: Cause::new(Broken), message });
@@ -259,7 +259,7 @@ mod tests {
             ("http://json-schema.org/schema#", Draft::Draft202012),
         ] {
             assert_eq!(draft_of(&json!({"$schema": uri})).0, draft, "{uri}");
-            assert!(Compiled::new(&json!({"$schema": uri, "type": "object"})).is_ok(), "{uri}");
+            assert!(CompiledSchema::new(&json!({"$schema": uri, "type": "object"})).is_ok(), "{uri}");
         }
         assert_eq!(draft_of(&json!({"type": "object"})).0, Draft::Draft202012);
         assert_eq!(draft_of(&json!({"$schema": 7})).0, Draft::Draft202012);
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_problem_names_the_place_and_is_bounded() {
         let schema = json!({"type": "object", "properties": {"x": {"type": "x".repeat(10_000)}}});
-        let problem = Compiled::new(&schema).unwrap_err().message;
+        let problem = CompiledSchema::new(&schema).unwrap_err().message;
         assert!(problem.starts_with("/properties/x/type: "), "{problem}");
         assert!(problem.chars().count() <= MAX_PROBLEM + 1, "{problem}");
     }
@@ -279,14 +279,14 @@ mod tests {
         let again = json!({"patternProperties": {"^x": {"allOf": [{"$ref": "#/$defs/c"}, {"$ref": "#/$defs/a"}]}}});
         let parts = json!({"a": {"$ref": "#/$defs/c"}, "c": {"patternProperties": {"^x": again}}});
         let schema = json!({"unevaluatedProperties": false, "$defs": parts, "$ref": "#/$defs/a"});
-        assert_eq!(Compiled::new(&schema).unwrap_err().message, "the validator itself fails over it");
+        assert_eq!(CompiledSchema::new(&schema).unwrap_err().message, "the validator itself fails over it");
     }
 
     #[test]
     fn a_huge_schema_has_no_branches_and_still_checks() {
         let options: Vec<Value> = (0..MAX_BRANCH_NODES).map(Value::from).collect();
         let schema = json!({"properties": {"x": {"anyOf": [{"enum": options}]}}});
-        let compiled = Compiled::new(&schema).unwrap();
+        let compiled = CompiledSchema::new(&schema).unwrap();
         assert!(compiled.branch(&schema, "/properties/x/anyOf/0").is_none());
         assert!(!compiled.validator.is_valid(&json!({"x": "1"})));
     }

@@ -106,7 +106,7 @@ use crate::cause::Cause;
 use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind, Repair};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
-use compile::{Compiled, Unusable};
+use compile::{CompiledSchema, Unusable};
 use work::Work;
 
 pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_SCHEMA_REFERENCES};
@@ -124,8 +124,8 @@ pub const MAX_CORRECT_CALL: usize = 4096;
 pub struct Validator {
     catalog: Arc<Catalog>,
     /// One cell per tool, in the catalog's order.
-    compiled: Vec<OnceLock<Result<Compiled, SchemaProblem>>>,
-    resource: OnceLock<(Value, Compiled)>,
+    compiled: Vec<OnceLock<Result<CompiledSchema, SchemaProblem>>>,
+    resource: OnceLock<(Value, CompiledSchema)>,
     problems: OnceLock<Vec<SchemaProblem>>,
     /// Names and values of the schemas by their form in prompts, where that differs.
     shown: OnceLock<restored::Shown>,
@@ -156,7 +156,7 @@ impl Validator {
     /// Returns the approximate number of bytes that the compiled schemas take.
     pub fn weight(&self) -> usize {
         let compiled = self.compiled.iter().filter_map(OnceLock::get);
-        compiled.filter_map(|compiled| compiled.as_ref().ok()).map(Compiled::weight).sum()
+        compiled.filter_map(|compiled| compiled.as_ref().ok()).map(CompiledSchema::weight).sum()
     }
 
     /// Returns the catalog that calls are checked against.
@@ -269,7 +269,7 @@ impl Validator {
     }
 
     /// Returns the schema that a call is checked against; without one, only an object is required.
-    fn schema_of(&self, call: &Call) -> Option<(&Value, &Compiled)> {
+    fn schema_of(&self, call: &Call) -> Option<(&Value, &CompiledSchema)> {
         match self.find(call.server.as_deref(), &call.tool) {
             Some((tool, place)) => {
                 let schema = tool.input_schema.as_ref()?;
@@ -280,7 +280,7 @@ impl Validator {
                 let (schema, compiled) = self.resource.get_or_init(|| {
                     let schema =
                         json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
-                    let compiled = Compiled::new(&schema).expect("the schema is constant and valid");
+                    let compiled = CompiledSchema::new(&schema).expect("the schema is constant and valid");
                     (schema, compiled)
                 });
                 Some((schema, compiled))
@@ -289,7 +289,11 @@ impl Validator {
         }
     }
 
-    fn find(&self, server: Option<&str>, tool: &str) -> Option<(&Tool, &OnceLock<Result<Compiled, SchemaProblem>>)> {
+    fn find(
+        &self,
+        server: Option<&str>,
+        tool: &str,
+    ) -> Option<(&Tool, &OnceLock<Result<CompiledSchema, SchemaProblem>>)> {
         let found = self.catalog.find(server, tool).ok()?.tool;
         let place = self.catalog.tools().position(|tool| std::ptr::eq(tool, found))?;
         Some((found, &self.compiled[place]))
@@ -298,12 +302,12 @@ impl Validator {
 
 /// Returns the tool's compiled schema, or the problem with it; `None` without a schema.
 fn compiled<'a>(
-    place: &'a OnceLock<Result<Compiled, SchemaProblem>>,
+    place: &'a OnceLock<Result<CompiledSchema, SchemaProblem>>,
     tool: &Tool,
-) -> Option<Result<&'a Compiled, &'a SchemaProblem>> {
+) -> Option<Result<&'a CompiledSchema, &'a SchemaProblem>> {
     let schema = tool.input_schema.as_ref()?;
     let compiled = place.get_or_init(|| {
-        Compiled::new(schema).map_err(|Unusable { message, source }| SchemaProblem {
+        CompiledSchema::new(schema).map_err(|Unusable { message, source }| SchemaProblem {
             server: tool.server.clone(),
             tool: tool.name.clone(),
             message,

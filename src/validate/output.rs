@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::coerce;
-use super::compile::{Compiled, Unusable};
+use super::compile::{CompiledSchema, Unusable};
 use super::work::Work;
 use crate::cause::Cause;
 use crate::event::Repair;
@@ -30,7 +30,7 @@ use crate::tools::example_value;
 #[derive(Debug)]
 pub struct OutputSchema {
     schema: Value,
-    compiled: Compiled,
+    compiled: CompiledSchema,
 }
 
 /// A JSON value is not a usable JSON Schema.
@@ -63,7 +63,7 @@ impl OutputSchema {
             let message = format!("expected an object, found {}", super::describe::value(&schema));
             return Err(OutputSchemaError { message, source: None });
         }
-        let compiled = Compiled::new(&schema)
+        let compiled = CompiledSchema::new(&schema)
             .map_err(|Unusable { message, source }| OutputSchemaError { message, source: Some(source) })?;
         Ok(OutputSchema { schema, compiled })
     }

@@ -26,7 +26,7 @@ use self::fault::{Requirement, SchemaFault};
 use self::keys::DeclaredProperties;
 use self::place::{ancestors, around, is_item, member};
 use self::reading::ValueReading;
-use super::compile::Compiled;
+use super::compile::CompiledSchema;
 use super::depth::nesting;
 use super::explain;
 use super::work::{Work, nodes};
@@ -55,7 +55,7 @@ pub(super) type CoercionResult = Option<(Value, Vec<Repair>)>;
 /// # Errors
 /// The problem, as a message to the model.
 pub(super) fn coerce(
-    compiled: &Compiled,
+    compiled: &CompiledSchema,
     schema: &Value,
     arguments: &Value,
     raw: &str,
@@ -90,7 +90,7 @@ fn unchecked(schema: &Value, arguments: &Value) -> Result<(), String> {
 /// Coerces arguments without the members that the schema does not know; `None` if there are no such members, or if the
 /// schema refuses the others as well.
 pub(super) fn coerce_known(
-    compiled: &Compiled,
+    compiled: &CompiledSchema,
     schema: &Value,
     arguments: &Value,
     raw: &str,
@@ -116,7 +116,7 @@ pub(super) fn coerce_known(
 /// # Errors
 /// The problem, as a message to the model.
 pub(super) fn coerce_value(
-    compiled: &Compiled,
+    compiled: &CompiledSchema,
     schema: &Value,
     value: &Value,
     raw: &str,
@@ -131,7 +131,7 @@ pub(super) fn coerce_value(
 }
 
 /// Returns `true` if a schema accepts a value as it is.
-pub(super) fn takes(compiled: &Compiled, schema: &Value, value: &Value) -> bool {
+pub(super) fn takes(compiled: &CompiledSchema, schema: &Value, value: &Value) -> bool {
     Coercion::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
 }
 
@@ -166,7 +166,7 @@ struct ValuePosition<'a> {
 
 /// The coercion of one call.
 struct Coercion<'a> {
-    compiled: &'a Compiled,
+    compiled: &'a CompiledSchema,
     schema: &'a Value,
     raw: &'a str,
     work: &'a Work,
@@ -183,7 +183,7 @@ type BranchQuestion = (String, String, bool);
 type TriedValue = (Value, Option<(Value, Vec<Repair>)>);
 
 impl<'a> Coercion<'a> {
-    fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
+    fn new(compiled: &'a CompiledSchema, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
         Coercion { compiled, schema, raw, work, tried: HashMap::new(), declared: HashMap::new() }
     }
 

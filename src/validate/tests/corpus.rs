@@ -38,10 +38,10 @@ fn schemas_of_real_servers_compile_and_check() {
 }
 
 /// Each schema of the tools that compiles, with some arguments that it accepts.
-fn valid_arguments(tools: &[Tool], each: usize) -> Vec<(&Value, Compiled, Vec<Value>)> {
+fn valid_arguments(tools: &[Tool], each: usize) -> Vec<(&Value, CompiledSchema, Vec<Value>)> {
     let mut all = Vec::new();
     for (seed, schema) in tools.iter().filter_map(|tool| tool.input_schema.as_ref()).enumerate() {
-        let Ok(compiled) = Compiled::new(schema) else { continue };
+        let Ok(compiled) = CompiledSchema::new(schema) else { continue };
         let mut dice = Dice::new(seed as u64 + 1);
         let values = (0..each).map(|_| generate::value(schema, schema, &mut dice, 6));
         let values = values.filter(|value| value.is_object() && compiled.validator.is_valid(value)).collect();

@@ -294,7 +294,7 @@ fn the_validator_does_no_more_than_was_counted() {
             schema["$defs"][name] = some_schema(&mut dice, 2, from + 1);
         }
         let built = compile::options(draft).with_keyword("counted", |_, _, _| Ok(Box::new(Counted))).build(&schema);
-        let (Ok(validator), Ok(_)) = (built, Compiled::new(&schema)) else { continue };
+        let (Ok(validator), Ok(_)) = (built, CompiledSchema::new(&schema)) else { continue };
         let value = some_value(&mut dice, 4);
         let Some(visits) = parts::visits(&schema, draft, &schema, &value, 100_000) else { continue };
         VISITS.set(0);
@@ -358,7 +358,7 @@ fn what_is_compiled_for_the_branches_is_counted_before() {
     let (few, many) = (expression(20), expression(200));
     assert!(work(&many) > 50 * work(&few));
     for (schema, compiles) in [(few, true), (many, false)] {
-        let compiled = Compiled::new(&schema).unwrap();
+        let compiled = CompiledSchema::new(&schema).unwrap();
         assert_eq!(compiled.branch(&schema, "/$defs/e/anyOf/0").is_some(), compiles);
         refuses_somehow(&schema, json!({"x": {"op": "no"}}));
     }
