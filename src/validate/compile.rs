@@ -60,7 +60,7 @@ pub(super) struct CompiledSchema {
 
 /// A schema that cannot be used, with the problem and its place.
 #[derive(Debug)]
-pub(super) struct Unusable {
+pub(super) struct UnusableSchema {
     pub(super) message: String,
     /// The error of the schema compiler, uncut.
     pub(super) source: Cause,
@@ -81,7 +81,7 @@ impl CompiledSchema {
     ///
     /// # Errors
     /// The problem with the schema, and its place.
-    pub(super) fn new(server: &Value) -> Result<Self, Unusable> {
+    pub(super) fn new(server: &Value) -> Result<Self, UnusableSchema> {
         let nodes = nodes(server);
         let past = if nodes > MAX_SCHEMA_NODES {
             Some(PastLimit(MAX_SCHEMA_NODES, "nodes"))
@@ -93,7 +93,7 @@ impl CompiledSchema {
             None
         };
         if let Some(past) = past {
-            return Err(Unusable { message: past.to_string(), source: Cause::new(past) });
+            return Err(UnusableSchema { message: past.to_string(), source: Cause::new(past) });
         }
         let read_as = nullable(server);
         let schema = read_as.as_ref().unwrap_or(server);
@@ -110,7 +110,7 @@ impl CompiledSchema {
                 let compiled = CompiledSchema { validator, draft, read_as, nodes, branches: OnceLock::new() };
                 if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
-                    return Err(Unusable { source: Cause::new(Broken), message });
+                    return Err(UnusableSchema { source: Cause::new(Broken), message });
                 }
                 Ok(compiled)
             }
@@ -122,7 +122,7 @@ impl CompiledSchema {
                     None => error.to_string(),
                 };
                 let message = super::describe::cut(&format!("{place}{what}"), MAX_PROBLEM);
-                Err(Unusable { message, source: Cause::new(error) })
+                Err(UnusableSchema { message, source: Cause::new(error) })
             }
         }
     }

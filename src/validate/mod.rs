@@ -106,7 +106,7 @@ use crate::cause::Cause;
 use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind, Repair};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
-use compile::{CompiledSchema, Unusable};
+use compile::{CompiledSchema, UnusableSchema};
 use work::Work;
 
 pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_SCHEMA_REFERENCES};
@@ -307,7 +307,7 @@ fn compiled<'a>(
 ) -> Option<Result<&'a CompiledSchema, &'a SchemaProblem>> {
     let schema = tool.input_schema.as_ref()?;
     let compiled = place.get_or_init(|| {
-        CompiledSchema::new(schema).map_err(|Unusable { message, source }| SchemaProblem {
+        CompiledSchema::new(schema).map_err(|UnusableSchema { message, source }| SchemaProblem {
             server: tool.server.clone(),
             tool: tool.name.clone(),
             message,

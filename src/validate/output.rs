@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::coerce;
-use super::compile::{CompiledSchema, Unusable};
+use super::compile::{CompiledSchema, UnusableSchema};
 use super::work::Work;
 use crate::cause::Cause;
 use crate::event::Repair;
@@ -64,7 +64,7 @@ impl OutputSchema {
             return Err(OutputSchemaError { message, source: None });
         }
         let compiled = CompiledSchema::new(&schema)
-            .map_err(|Unusable { message, source }| OutputSchemaError { message, source: Some(source) })?;
+            .map_err(|UnusableSchema { message, source }| OutputSchemaError { message, source: Some(source) })?;
         Ok(OutputSchema { schema, compiled })
     }
 
