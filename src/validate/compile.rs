@@ -69,7 +69,7 @@ pub(super) struct UnusableSchema {
 /// The validator panics on a schema.
 #[derive(Debug, thiserror::Error)]
 #[error("the validator panics")]
-struct Broken;
+struct ValidatorPanic;
 
 /// A schema exceeds a limit.
 #[derive(Debug, thiserror::Error)]
@@ -110,7 +110,7 @@ impl CompiledSchema {
                 let compiled = CompiledSchema { validator, draft, read_as, nodes, branches: OnceLock::new() };
                 if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
-                    return Err(UnusableSchema { source: Cause::new(Broken), message });
+                    return Err(UnusableSchema { source: Cause::new(ValidatorPanic), message });
                 }
                 Ok(compiled)
             }
