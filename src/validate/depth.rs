@@ -13,7 +13,7 @@ use crate::tools::schema::unescaped;
 /// Returns an upper bound on the levels of the longest path through a schema.
 pub(super) fn levels(schema: &Value) -> usize {
     let own = nesting(schema);
-    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut parts: Vec<ReferenceTarget<'_>> = Vec::new();
     // Several spellings of a reference with the same target count once.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut places: HashMap<*const Value, usize> = HashMap::new();
@@ -32,9 +32,9 @@ pub(super) fn levels(schema: &Value) -> usize {
         places.extend(target.map(|target| (std::ptr::from_ref(target), parts.len())));
         let next = target.map_or_else(|| vec![reference], references);
         waiting.extend(&next);
-        parts.push(Part { levels: target.map_or(own, nesting), next });
+        parts.push(ReferenceTarget { levels: target.map_or(own, nesting), next });
     }
-    let followed = |part: &Part<'_>| {
+    let followed = |part: &ReferenceTarget<'_>| {
         let mut next: Vec<usize> = part.next.iter().filter_map(|name| numbers.get(name).copied()).collect();
         next.sort_unstable();
         next.dedup();
@@ -55,14 +55,14 @@ pub(super) fn levels(schema: &Value) -> usize {
 }
 
 /// The target of a reference.
-struct Part<'s> {
+struct ReferenceTarget<'s> {
     levels: usize,
     /// References in the target.
     next: Vec<&'s str>,
 }
 
 /// Returns the longest path through the parts from which none leads to a circle, and marks these as done.
-fn longest(parts: &[Part<'_>], next: &[Vec<usize>], before: &[Vec<usize>], is_done: &mut [bool]) -> usize {
+fn longest(parts: &[ReferenceTarget<'_>], next: &[Vec<usize>], before: &[Vec<usize>], is_done: &mut [bool]) -> usize {
     let mut open: Vec<usize> = next.iter().map(|next| next.iter().filter(|to| !is_done[**to]).count()).collect();
     let mut ready: Vec<usize> = (0..parts.len()).filter(|at| !is_done[*at] && open[*at] == 0).collect();
     let mut levels = vec![0_usize; parts.len()];
