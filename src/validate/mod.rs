@@ -128,7 +128,7 @@ pub struct Validator {
     resource: OnceLock<(Value, CompiledSchema)>,
     problems: OnceLock<Vec<SchemaProblem>>,
     /// Names and values of the schemas by their form in prompts, where that differs.
-    shown: OnceLock<restored::Shown>,
+    shown: OnceLock<restored::ShownTexts>,
 }
 
 /// A schema that cannot be used; its tool accepts any object.

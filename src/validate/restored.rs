@@ -14,19 +14,19 @@ use crate::outcome::{BREAK, Neutraliser, restore_tokens};
 use crate::tools::Catalog;
 
 /// Maps the text that prompts show to the original text of a schema.
-pub(super) type Shown = HashMap<String, String>;
+pub(super) type ShownTexts = HashMap<String, String>;
 
 /// Returns the keys and texts of a catalog's schemas that prompts show in escaped form.
-pub(super) fn shown(catalog: &Catalog) -> Shown {
+pub(super) fn shown(catalog: &Catalog) -> ShownTexts {
     let neutraliser = Neutraliser::new(catalog);
-    let mut shown = Shown::new();
+    let mut shown = ShownTexts::new();
     for schema in catalog.tools().filter_map(|tool| tool.input_schema.as_ref()) {
         collect(schema, &neutraliser, &mut shown);
     }
     shown
 }
 
-fn collect(schema: &Value, neutraliser: &Neutraliser, shown: &mut Shown) {
+fn collect(schema: &Value, neutraliser: &Neutraliser, shown: &mut ShownTexts) {
     let mut take = |text: &String| {
         if let Cow::Owned(broken) = neutraliser.neutralise(text) {
             shown.insert(broken, text.clone());
@@ -45,7 +45,7 @@ fn collect(schema: &Value, neutraliser: &Neutraliser, shown: &mut Shown) {
 
 /// Restores the texts and keys of a call's arguments. It runs only once for each call, since a restored text may itself
 /// look escaped.
-pub(super) fn restore<'s>(call: &mut Call, shown: impl FnOnce() -> &'s Shown) {
+pub(super) fn restore<'s>(call: &mut Call, shown: impl FnOnce() -> &'s ShownTexts) {
     // JSON may contain the character as an escape.
     let may_hold = call.raw_arguments.contains(BREAK) || call.raw_arguments.contains("\\u2060");
     if !may_hold || call.repairs.contains(&Repair::TokensRestored) {
