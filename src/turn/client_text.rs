@@ -1,25 +1,25 @@
-//! What of a turn's text a client is shown that has the model's answer for its own, and when.
+//! Selects the text of a turn that is shown to a client for which it is the model's answer.
 //!
-//! Text is shown at once, but for white space that nothing may follow; that of a round which
-//! only corrects, or whose answer has to match a schema, is held until it is known what it is.
+//! Text is shown at once, except trailing white space. The text of a round that only corrects, or whose answer must
+//! match a schema, is held back until it is known to be the answer.
 
 use super::{AgentEvent, may_be_meant};
 use crate::event::{Region, Rejected, RejectedKind};
 use crate::outcome::restore_tokens;
 use crate::wire::content::without_blank_lines;
 
-/// A piece of what a client is shown.
+/// A piece for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientPiece {
     /// Text of the answer.
     Text(String),
     /// Text of the reasoning.
     Reasoning(String),
-    /// The last so many bytes of the other kind belong to this one after all.
+    /// The last so many bytes of the other kind belong to this kind.
     Moved(Region, usize),
 }
 
-/// The text of a turn as its client is shown it: what it was shown is not taken back.
+/// The text of a turn as its client sees it. Text that was shown is never withdrawn.
 ///
 /// ```
 /// use toolgraft::AgentEvent;
@@ -33,42 +33,43 @@ pub enum ClientPiece {
 /// ```
 #[derive(Debug, Default)]
 pub struct ClientText {
-    /// The answer has to match a schema.
+    /// The answer must match a schema.
     has_output: bool,
-    /// The next round only mends a mistake.
+    /// The next round only corrects a mistake.
     corrects: bool,
-    /// The round's text is held: it may not be the answer.
+    /// The round's text is held back: it may not be the answer.
     holds: bool,
     held: String,
-    /// It is held from a call on that may be asked for once more.
+    /// Text is held back from a call on that may be requested once more.
     doubted: bool,
-    /// Its reasoning is not shown.
+    /// The round's reasoning is not shown.
     hides: bool,
-    /// White space that text may follow.
+    /// White space that is held back until text follows it.
     blank: String,
     /// Text was shown in this round.
     in_round: bool,
-    /// All that was shown as text, in this round and those before.
+    /// All text that was shown, in this round and earlier ones.
     shown: String,
     /// Bytes of text that were shown in this round.
     sent: usize,
-    /// The round's reasoning without calls, in case it is the answer, and bytes of all of it that were shown.
+    /// The round's reasoning without calls, in case it is the answer; `reasoned` is the number of its bytes that were
+    /// shown.
     reasoning: String,
     reasoned: usize,
 }
 
 impl ClientText {
-    /// The text of a turn, whose answer may have to match a schema.
+    /// Creates the text of a turn; with `has_output` the answer must match a schema.
     pub fn new(has_output: bool) -> Self {
         ClientText { has_output, ..ClientText::default() }
     }
 
-    /// Returns `true` if the next request only mends a mistake.
+    /// Returns `true` if the next request only corrects a mistake.
     pub fn is_correcting(&self) -> bool {
         self.corrects
     }
 
-    /// Takes an event of the turn; returns what the client is shown now.
+    /// Takes an event of the turn and returns the pieces that the client is shown now.
     pub fn event(&mut self, event: &AgentEvent) -> impl Iterator<Item = ClientPiece> + use<> {
         match event {
             AgentEvent::RoundStarted { round, .. } => self.begin(*round == 1),
@@ -88,7 +89,7 @@ impl ClientText {
         moved.into_iter().chain(piece)
     }
 
-    /// A rejected call whose text stays where it is, for the reader to see.
+    /// Shows a rejected call whose text stays in place for the reader.
     fn rejected(&mut self, rejected: &Rejected) -> Option<ClientPiece> {
         if !rejected.stays_in_text() {
             return None;
@@ -97,23 +98,23 @@ impl ClientText {
         if rejected.kind == RejectedKind::InReasoning {
             return self.think(raw.into_owned());
         }
-        // Whether it is an example is open where the model may be asked for the call once more.
+        // If the model may be asked for the call once more, it is not certain that it is an example.
         if rejected.kind == RejectedKind::Quoted && may_be_meant(rejected) {
             self.doubt();
         }
         self.text(&raw)
     }
 
-    /// A round begins, the first or a further one.
+    /// Begins a round.
     fn begin(&mut self, is_first: bool) {
         let holds = std::mem::take(&mut self.corrects) || self.has_output;
-        // Reasoning of a round which only corrects is none of the client's business.
+        // The client is not shown the reasoning of a round that only corrects.
         let (hides, shown) = (holds && !is_first, std::mem::take(&mut self.shown));
         *self = ClientText { shown, holds, hides, ..ClientText::new(self.has_output) };
     }
 
-    /// The part of a text that is shown now. White space at the beginning of a round's
-    /// text is left out, and at its end held.
+    /// Returns the part of a text that is shown now. White space is removed at the beginning of a round's text and held
+    /// back at its end.
     fn text(&mut self, text: &str) -> Option<ClientPiece> {
         if self.holds {
             self.held.push_str(text);
@@ -146,7 +147,7 @@ impl ClientText {
         Some(ClientPiece::Reasoning(text))
     }
 
-    /// The round's text so far belongs elsewhere.
+    /// Moves the round's text so far to the other region.
     fn reclassified(&mut self, to: Region) -> (Option<ClientPiece>, Option<ClientPiece>) {
         let (bytes, text) = match to {
             Region::Content => {
@@ -159,30 +160,30 @@ impl ClientText {
         ((bytes > 0).then_some(ClientPiece::Moved(to, bytes)), text)
     }
 
-    /// What comes from here on in this round may be asked for once more, and is held.
+    /// Holds back the following text of this round, since the call may be requested once more.
     fn doubt(&mut self) {
         self.doubted |= !self.holds;
         self.holds = true;
     }
 
-    /// It was not asked for once more, since something else follows from the message.
+    /// Releases the text after a call that is not requested once more, because something else follows from the message.
     pub fn settle(&mut self) -> Option<ClientPiece> {
         if std::mem::take(&mut self.doubted) { self.release() } else { None }
     }
 
-    /// What was held is shown after all.
+    /// Shows the text that was held back.
     pub fn release(&mut self) -> Option<ClientPiece> {
         let held = std::mem::take(&mut self.held);
         self.holds = false;
         self.text(&held)
     }
 
-    /// The end of an answer: what was held, or this in its place, and white space behind it.
+    /// Ends the answer: shows the text that was held back, or `instead`, followed by trailing white space.
     pub fn end(&mut self, instead: Option<String>) -> impl Iterator<Item = ClientPiece> + use<> {
         if let Some(text) = instead {
             self.held = text;
         }
-        // A correction may bring the words again that the client was shown.
+        // A corrected answer may begin with the text that the client was shown.
         let again = self.held.trim_start().strip_prefix(self.shown.trim()).filter(|_| !self.shown.is_empty());
         if let Some(rest) = again.map(str::to_owned) {
             (self.held, self.in_round) = (rest, true);
@@ -190,13 +191,13 @@ impl ClientText {
         self.release().into_iter().chain(self.rest())
     }
 
-    /// White space at the end of an answer.
+    /// Returns white space at the end of an answer.
     fn rest(&mut self) -> Option<ClientPiece> {
         let blank = std::mem::take(&mut self.blank);
         (self.in_round && !blank.is_empty()).then_some(ClientPiece::Text(blank))
     }
 
-    /// The round's text so far is reasoning: how much of it was sent.
+    /// Turns the round's text so far into reasoning, and returns the number of its bytes that were shown.
     fn reclassify(&mut self) -> usize {
         self.held.clear();
         self.blank.clear();

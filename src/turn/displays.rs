@@ -1,4 +1,4 @@
-//! Which calls are shown to the user instead of run.
+//! Decides which calls are shown to the user instead of run.
 
 use serde_json::{Map, Value};
 
@@ -9,28 +9,28 @@ use crate::conversation::{Conversation, Entry};
 use crate::event::{Call, Provenance, Rejected};
 use crate::tools::ToolChoice;
 
-/// What decides about display-only calls in the message that streams.
+/// The context of display-only calls in the streaming message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Displays<'a> {
     pub(super) setup: &'a Setup,
-    /// What is due in this round.
+    /// The tool choice of this round.
     pub(super) choice: &'a ToolChoice,
-    /// The history without the message: it gives the calls their ids.
+    /// The history without the message; it provides the ids of the calls.
     pub(super) conversation: &'a Conversation,
 }
 
 impl Displays<'_> {
-    /// Whether a call of the tool is shown and not run. One that may not be made
-    /// is a call as all others: it is denied.
+    /// Returns `true` if a call of the tool is shown instead of run. A display-only call that is not allowed is handled
+    /// like any other: it is denied.
     pub(super) fn shows(&self, server: Option<&str>, tool: &str) -> bool {
         self.is_display_only(server, tool)
             && self.choice.admits(server, tool)
             && !self.setup.config.policy.denies(server, tool)
     }
 
-    /// Whether somebody has to be asked about a call for how it was found. One that is shown may
-    /// stand in a line of text, since nothing runs, and so may one that is handed to a client. A client gets a call
-    /// below prose, too, if the model makes it again after it was asked whether it is one.
+    /// Returns `true` if a call needs approval because of its provenance. A display-only call may be inside a line of
+    /// text, since nothing runs, and so may a call that is passed to a client. A client gets a call below prose, too,
+    /// if the model repeats it after it was asked whether it is a call.
     pub(super) fn doubts(&self, call: &Call) -> bool {
         let hands_out = self.setup.config.hands_out && call.server.is_none();
         match call.provenance {
@@ -44,7 +44,7 @@ impl Displays<'_> {
         }
     }
 
-    /// Whether an earlier message had the same call, and the model was told that it may be an example.
+    /// Returns `true` if an earlier message had the same call, and the model was told that it may be an example.
     fn is_made_again(&self, call: &Call) -> bool {
         let is_same = |before: &Call| {
             before.tool == call.tool && before.arguments == call.arguments && before.provenance == call.provenance
@@ -56,15 +56,15 @@ impl Displays<'_> {
         })
     }
 
-    /// What a rejected call does to the turn.
+    /// Returns the reaction of the turn to a rejected call.
     pub(super) fn row(&self, rejected: &Rejected) -> Row {
         if self.is_for_display(rejected) { display_row(rejected.kind) } else { *row(rejected.kind) }
     }
 
-    /// Whether a rejected call means a display-only tool.
+    /// Returns `true` if a rejected call is for a display-only tool.
     pub(super) fn is_for_display(&self, rejected: &Rejected) -> bool {
         let tool = rejected.tool.as_deref();
-        // A rejected call keeps its name as it was written.
+        // A rejected call has its tool's name as it was written.
         let means = |tool| self.setup.catalog.resolve(rejected.server.as_deref(), tool).ok();
         tool.and_then(means).is_some_and(|found| found.tool.display_only)
     }
@@ -74,16 +74,16 @@ impl Displays<'_> {
     }
 }
 
-/// The event for a call that is shown.
+/// Creates the event for a call that is shown.
 pub(super) fn display_call(call: &Call, id: String, index: u32) -> DisplayCall {
     DisplayCall { id, index, server: call.server.clone(), tool: call.tool.clone(), arguments: arguments(call) }
 }
 
-/// The arguments of a call that the validator has accepted.
+/// Returns the arguments of a call that the validator has accepted.
 pub(super) fn arguments(call: &Call) -> Map<String, Value> {
     match &call.arguments {
         Value::Object(arguments) => arguments.clone(),
-        // The validator lets nothing else through.
+        // The validator accepts only objects.
         _ => Map::new(),
     }
 }

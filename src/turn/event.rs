@@ -1,4 +1,4 @@
-//! What a turn tells its caller: owned, serialisable events.
+//! The events that a turn reports to its caller: owned and serializable.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,41 +14,38 @@ use crate::message::{FinishReason, Usage};
 use crate::model::Progress;
 use crate::outcome::Outcome;
 
-/// What happens in a turn, in order. Its JSON form has the variant under `type`.
+/// The events of a turn, in order. The JSON form has the variant under `type`.
 ///
-/// Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
-/// `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
-/// is unique in the conversation, and a call that has ended has the same in every event about it; every `CallRunning`, `ApprovalAsked` and
-/// `Display` is followed by an `Outcome` of its `id`; `Finished` comes last. A
-/// turn that was suspended leaves its open question without an outcome, and the
-/// turn that goes on with its conversation asks again, before the first `RoundStarted`.
+/// Guarantees: rounds are numbered from 1, and each `RoundStarted` has its `RoundFinished`; `index` counts the calls of
+/// a round's message from 0; `id` is unique in the conversation, and every event about a call that has ended has the
+/// same one; every `CallRunning`, `ApprovalAsked` and `Display` is followed by an `Outcome` of its `id`; `Finished`
+/// comes last. A suspended turn leaves its open question without an outcome, and the turn that continues its
+/// conversation asks again, before the first `RoundStarted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// A request goes to the model.
+    /// A request is sent to the model.
     RoundStarted {
         /// Round of this turn, from 1.
         round: u32,
-        /// Model that was asked for by name; `None` for the client's own.
+        /// Name of the requested model; `None` for the client's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// Something happened before the model's message began. Comes between
-    /// `RoundStarted` and the message, any number of times.
+    /// Progress before the model's message began. Occurs between `RoundStarted` and the message, any number of times.
     Progress {
-        /// What.
+        /// The progress.
         progress: Progress,
     },
-    /// Whether the round's message is to be a call is decided before it is written: by how likely
-    /// it begins with one, or since the model named a tool, or that it wants none
+    /// The turn decided, before the round's message was written, whether it must be a call: by the probability that it
+    /// begins with one, or because the model named a tool or said that it needs none
     /// ([`TurnConfig::way`](super::TurnConfig::way)).
     Decided {
-        /// Whether it is to be a call.
+        /// `true` if the message must be a call.
         call: bool,
-        /// Natural logarithm of the probability that the message begins with a call, where it was
-        /// measured and is not 0.
+        /// Natural logarithm of the probability that the message begins with a call, if it was measured and is not 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         likely: Option<f64>,
     },
@@ -62,32 +59,31 @@ pub enum AgentEvent {
         /// The text.
         text: String,
     },
-    /// All text and calls of this round so far belong to `to` after all. Calls that
-    /// belong to the content are told again, each as a `CallEnded` or a `CallRejected`
-    /// of its index.
+    /// All text and calls of this round so far belong to `to`. Calls that belong to the content are reported again,
+    /// each as a `CallEnded` or a `CallRejected` with its index.
     Reclassified {
-        /// Where they belong.
+        /// The region that they belong to.
         to: Region,
     },
-    /// The model begins a call.
+    /// The model has begun a call.
     CallStarted {
-        /// Which call of this message.
+        /// Index of the call in this message.
         index: u32,
-        /// Server, as far as it is known here.
+        /// The server, as far as it is known now.
         server: Option<String>,
-        /// Tool, as written.
+        /// The tool's name, as written.
         tool: String,
     },
     /// More of the arguments' JSON text, as a preview.
     ArgsDelta {
-        /// Which call.
+        /// Index of the call.
         index: u32,
         /// The text.
         text: String,
     },
     /// A call is complete and its arguments are accepted; it has not run.
     CallEnded {
-        /// Which call.
+        /// Index of the call.
         index: u32,
         /// The call's id.
         id: String,
@@ -96,48 +92,47 @@ pub enum AgentEvent {
     },
     /// A call will not run.
     CallRejected {
-        /// Which call.
+        /// Index of the call.
         index: u32,
         /// The call and the reason.
         rejected: Box<Rejected>,
     },
-    /// A call of a display-only tool: the interface shows its arguments now,
-    /// beside the text. Nothing runs.
+    /// A call of a display-only tool: the user interface shows its arguments now, in addition to the text. Nothing
+    /// runs.
     Display(DisplayCall),
-    /// A draft of the reasoning is a call after all; it needs approval. So does one behind
-    /// other text in what was [taken for reasoning](AgentEvent::Reclassified), and one in the
-    /// fence that the message begins with.
+    /// A draft in the reasoning is a call and needs approval. So is a call after other text in a message that was
+    /// [taken for reasoning](AgentEvent::Reclassified), and a call in the code fence that the message begins with.
     Promoted {
-        /// Which call.
+        /// Index of the call.
         index: u32,
         /// The call's id.
         id: String,
-        /// How it was found.
+        /// The provenance of the call.
         #[serde(default = "promoted")]
         provenance: Provenance,
     },
-    /// The model's message is over.
+    /// The model's message has ended.
     RoundFinished {
         /// Round of this turn.
         round: u32,
-        /// How the message ended; `None` where the turn cancelled it or it broke off.
+        /// The reason why the message ended; `None` if the turn cancelled it or it broke off.
         finish: Option<FinishReason>,
-        /// What it cost, as the endpoint says; by our own count, marked as an
-        /// estimate, where it does not and [`TurnConfig::tokens`](super::TurnConfig::tokens) is set.
+        /// The usage as the endpoint reported it; otherwise, if [`TurnConfig::tokens`](super::TurnConfig::tokens) is
+        /// set, an estimate, which is marked as one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// The model will be told what was wrong with its message.
+    /// The model will be told about a mistake in its message.
     Correcting {
-        /// What a call was rejected for; `None` where the message as a whole was wrong.
+        /// The kind of a rejected call; `None` if the message as a whole was wrong.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<RejectedKind>,
-        /// What was wrong.
+        /// The mistake.
         message: String,
     },
-    /// Somebody must say whether a call may run.
+    /// A call needs approval.
     ApprovalAsked(ApprovalRequest),
-    /// A call runs now.
+    /// A call starts to run.
     CallRunning {
         /// The call's id.
         id: String,
@@ -148,26 +143,26 @@ pub enum AgentEvent {
         /// Arguments.
         arguments: Map<String, Value>,
     },
-    /// A call is over.
+    /// A call has its outcome.
     Outcome {
         /// The call's id.
         id: String,
-        /// What became of it.
+        /// The outcome.
         outcome: Outcome,
     },
-    /// Something that the caller should know although the turn goes on as before.
+    /// A warning for the caller; the turn continues.
     Notice {
-        /// What.
+        /// The warning.
         notice: CallerWarning,
     },
-    /// The answer matches the schema that was asked for.
+    /// The answer matches the requested schema.
     Output {
         /// The value.
         value: Value,
-        /// What was taken off, mended or coerced to read it.
+        /// The repairs that were needed to read it.
         repairs: Vec<Repair>,
     },
-    /// The turn is over.
+    /// The turn has ended.
     Finished(Box<Finished>),
 }
 
@@ -178,7 +173,7 @@ pub enum AgentEvent {
 pub struct DisplayCall {
     /// The call's id.
     pub id: String,
-    /// Which call of its message.
+    /// Index of the call in its message.
     pub index: u32,
     /// Server.
     pub server: Option<String>,
@@ -189,16 +184,16 @@ pub struct DisplayCall {
 }
 
 impl DisplayCall {
-    /// The arguments as a type of the program.
+    /// Decodes the arguments into a type of the program.
     ///
     /// # Errors
-    /// [`DecodeError`] where the type does not fit what the tool's schema accepts.
+    /// [`DecodeError`] if the type does not accept what the tool's schema accepts.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode_arguments(&self.tool, &self.arguments)
     }
 }
 
-/// A call that somebody must approve.
+/// A call that needs approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -211,16 +206,15 @@ pub struct ApprovalRequest {
     pub tool: String,
     /// Arguments.
     pub arguments: Map<String, Value>,
-    /// Why it is asked.
+    /// The reason why it needs approval.
     pub reason: AskReason,
-    /// What is different since the tool was approved, with [`AskReason::Changed`].
-    /// Quotes the server, which is not to be trusted.
+    /// The changes since the tool was approved, with [`AskReason::Changed`]. They quote the server, which is untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
 
 impl ApprovalRequest {
-    /// A question about a call of a tool without a server.
+    /// Creates a request about a call of a tool without a server.
     pub fn new(
         id: impl Into<String>,
         tool: impl Into<String>,
@@ -230,16 +224,16 @@ impl ApprovalRequest {
         ApprovalRequest { id: id.into(), server: None, tool: tool.into(), arguments, reason, changes: Vec::new() }
     }
 
-    /// The arguments as a type of the program.
+    /// Decodes the arguments into a type of the program.
     ///
     /// # Errors
-    /// [`DecodeError`] where the type does not fit what the tool's schema accepts.
+    /// [`DecodeError`] if the type does not accept what the tool's schema accepts.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode_arguments(&self.tool, &self.arguments)
     }
 }
 
-/// Why a call is asked about.
+/// The reason why a call needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -249,51 +243,50 @@ pub enum AskReason {
     FirstUse,
     /// The tool was approved, or the policy allowed it, and the server has changed it since.
     Changed,
-    /// The policy asks each time, or the model itself wants the call approved.
+    /// The policy requires approval each time, or the model itself requests it.
     Policy,
-    /// Words of a server were read before that may be anybody's
-    /// ([`TurnConfig::untrusted`](crate::turn::TurnConfig::untrusted)): they may be what leads
-    /// the model.
+    /// Text of an untrusted server is in the conversation
+    /// ([`TurnConfig::untrusted`](crate::turn::TurnConfig::untrusted)) and may have led the model to the call.
     Untrusted,
     /// The call was only drafted in the reasoning.
     Promoted,
-    /// It stood in a code fence with prose behind it, which may have been an example.
+    /// The call was in a code fence followed by prose, so it may have been an example.
     FencedFirst,
-    /// No marker announced it and prose stood before it: it may be a spoken example.
+    /// The call had no marker and followed prose, so it may have been an example in the text.
     BehindProse,
-    /// No marker announced it and prose came behind it.
+    /// The call had no marker and was followed by prose.
     BeforeProse,
-    /// It did not begin its line.
+    /// The call did not begin its line.
     InALine,
-    /// It stood alone in a code fence behind prose.
+    /// The call was alone in a code fence after prose.
     FencedBehindProse,
-    /// It is inside an element of an unknown name.
+    /// The call is inside an element with an unknown name.
     InElement,
-    /// A value of it was chosen from text without quotes.
+    /// A value of the call was recovered from text without quotation marks.
     Mended,
-    /// It stands in a result or a file of the conversation, or its arguments hold a text of the
-    /// program to the model.
+    /// The call occurs in a result or a file of the conversation, or its arguments contain a text of the program to the
+    /// model.
     Echoed,
-    /// It may change what a rejected call, just before, only wanted to read.
+    /// The call may change what a rejected call just before it only tried to read.
     InsteadOfRead,
-    /// It may destroy something, and names a path, an id or an address that neither the person nor a
-    /// result spoke of.
+    /// The call may destroy something, and names a path, an identifier or an address that neither the user nor a result
+    /// mentioned.
     Ungrounded,
-    /// It may change something, and an equal call came just before it, or it begins a cycle of two
-    /// or three calls for the third time, whose results were the same. The policy may allow it.
+    /// The call may change something, and it equals the call just before it, or begins a cycle of two or three calls
+    /// for the third time, after equal results. The policy may allow it.
     Repeated,
-    /// The answer should have begun with the model's reasoning and no reasoning tag came,
-    /// so nothing says whether the call is meant or only drafted.
+    /// The answer should have begun with the model's reasoning, but no think tag came, so it is uncertain whether the
+    /// call is only a draft.
     NoReasoningTag,
 }
 
-/// What a promotion is where nothing else is said.
+/// The provenance of a promotion in events that do not have one.
 fn promoted() -> Provenance {
     Provenance::Promoted
 }
 
 impl AskReason {
-    /// Why a call that was found so is asked about, whatever the policy allows.
+    /// Returns the reason why a call with this provenance needs approval, whatever the policy allows.
     pub(crate) fn of(provenance: Provenance) -> Self {
         match provenance {
             Provenance::Plain => AskReason::Policy,
@@ -310,7 +303,7 @@ impl AskReason {
         }
     }
 
-    /// Whether a yes holds for later calls of the tool too.
+    /// Returns `true` if an approval also applies to later calls of the tool.
     pub(crate) fn grants(self) -> bool {
         matches!(self, AskReason::FirstUse | AskReason::Changed)
     }
@@ -324,9 +317,9 @@ impl AskReason {
 pub enum Approval {
     /// The call may run.
     Approved,
-    /// It may not.
+    /// The call must not run.
     Denied {
-        /// What the model is told about it.
+        /// The reason that the model is told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -338,34 +331,34 @@ impl From<bool> for Approval {
     }
 }
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finished {
-    /// Why it ended.
+    /// The reason why the turn ended.
     pub reason: StopReason,
-    /// What the model's last message says to the user.
+    /// The text of the model's last message for the user.
     pub answer: String,
-    /// The answer's value, where it had to match a schema and does.
+    /// The answer's value, if it had to match a schema and does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// What was taken off, mended or coerced to read `output`.
+    /// The repairs that were needed to read `output`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
-    /// Requests that were sent.
+    /// Number of requests.
     pub rounds: u32,
-    /// Calls that ran.
+    /// Number of calls that ran.
     pub calls: u32,
     /// Sum over the rounds; an estimate if a part of it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The conversation, in which every call is answered; unless the turn was suspended.
+    /// The conversation. Every call in it has an outcome, unless the turn was suspended.
     pub conversation: Conversation,
 }
 
 impl Finished {
-    /// A turn that ended so, without an answer, with the conversation as it is now.
+    /// Creates the result of a turn that ended for this reason without an answer.
     pub fn new(reason: StopReason, conversation: Conversation) -> Self {
         Finished {
             reason,
@@ -379,10 +372,10 @@ impl Finished {
         }
     }
 
-    /// The output as a type of the program.
+    /// Decodes the output into a type of the program.
     ///
     /// # Errors
-    /// [`OutputError`] where there is none, or the type does not fit what the schema accepts.
+    /// [`OutputError`] if there is no output, or if the type does not accept what the schema accepts.
     pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
         let value = self
             .output
@@ -392,19 +385,19 @@ impl Finished {
     }
 }
 
-/// Why a turn has no output of the wanted type.
+/// The reason why a turn has no output of the wanted type.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
-    /// The turn gave none, or no schema was asked for.
+    /// The turn gave no output, or no schema was set.
     #[error("the turn gave no output: {reason}")]
     Missing {
-        /// How the turn ended.
+        /// The reason why the turn ended.
         reason: StopReason,
-        /// The error that ended it, where one did.
+        /// The error that ended it, if there was one.
         source: Option<Cause>,
     },
-    /// The schema accepts what the type does not.
+    /// The type does not accept what the schema accepts.
     #[error(transparent)]
     Unfit(#[from] DecodeError),
 }

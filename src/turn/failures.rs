@@ -1,13 +1,13 @@
-//! What a failure stops: the later calls of its message on the same server that may change something.
+//! Decides which calls a failure stops: later calls of its message on the same server that may change something.
 //!
-//! A model writes several calls in the belief that each does its work. After one that was rejected,
-//! denied, failed or timed out, those that follow rest on something that is not so.
+//! A model that writes several calls assumes that each succeeds. After one that was rejected, denied, failed or timed
+//! out, the following ones are based on a wrong assumption.
 
 use super::displays::Displays;
 use crate::event::{Rejected, RejectedKind};
 use crate::tools::Catalog;
 
-/// The server of a call, and how the call may run beside others of it.
+/// The server of a call, and the properties that decide whether it may run concurrently with others of it.
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     server: Option<String>,
@@ -43,9 +43,9 @@ pub(super) struct Failures(Vec<Failure>);
 
 #[derive(Debug)]
 struct Failure {
-    /// `None` where the name could not be read, so that it may be any server.
+    /// `None` if the name could not be read, so that it may be any server.
     lane: Option<Lane>,
-    /// Empty where it could not be read.
+    /// Empty if it could not be read.
     tool: String,
 }
 
@@ -55,8 +55,8 @@ impl Failures {
         self.0.push(Failure { lane: Some(lane), tool: tool.to_owned() });
     }
 
-    /// Adds a rejected call, if the model meant it as a call: if it `is_told` of it, or if its kind
-    /// says so. One that would only be shown changes nothing.
+    /// Adds a rejected call if the model meant it as a call: if it `is_told` about it, or if the kind of rejection
+    /// implies it. A display-only call changes nothing and is not added.
     pub(super) fn add_rejected(
         &mut self,
         rejected: &Rejected,
@@ -65,9 +65,10 @@ impl Failures {
         displays: &Displays<'_>,
     ) {
         let is_meant = is_told || displays.row(rejected).meant;
-        // After one that the text's end cut off come native calls alone, and some endpoints leave
-        // in the text the beginning of what they read from it.
+        // After a call that the end of the text cut off, only native calls follow: some endpoints leave the beginning
+        // of what they read from the text in it.
         let is_leftover = rejected.kind == RejectedKind::Truncated && !is_native;
+        // Only a call that was meant, is not such a rest, and could change something stops others.
         if !is_meant || is_leftover || displays.is_for_display(rejected) {
             return;
         }
@@ -75,14 +76,13 @@ impl Failures {
         let tool = rejected.tool.clone().unwrap_or_default();
         let found = catalog.resolve(rejected.server.as_deref(), &tool).ok().map(|found| found.tool);
         let server = found.map(|tool| tool.server.as_deref());
-        // A name that nobody has may be a misspelt one of any server.
+        // An unknown name may be a misspelling on any server.
         let known = || rejected.server.as_deref().filter(|name| catalog.server(name).is_some()).map(Some);
         let lane = server.or_else(known).map(|server| Lane::of(server, &tool, catalog));
         self.0.push(Failure { lane, tool });
     }
 
-    /// Returns the tool of the first failure that stops a call of this lane; empty where its name
-    /// could not be read.
+    /// Returns the tool of the first failure that stops a call of this lane; empty if its name could not be read.
     pub(super) fn stopping(&self, lane: &Lane) -> Option<&str> {
         let stops = |failure: &&Failure| match &failure.lane {
             Some(failed) => lane.is_stopped_by(failed),

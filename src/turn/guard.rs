@@ -1,35 +1,33 @@
 //! The guard against loops of calls: it compares calls *and* results.
 //!
-//! A call is refused only if nothing can have changed what it returns: the tool calls itself
-//! read-only, only read-only calls ran since the last equal one, and equal calls returned the same
-//! result a number of times in a row. The calls between them may be any, so that cycles count as
-//! well. An equal call of any other tool may be meant (a counter, a retry): it is asked about where
-//! somebody can be asked, and runs where nobody can.
+//! A call is refused only if nothing can have changed its result: the tool is marked read-only, only read-only calls
+//! ran since the last equal one, and equal calls returned the same result several times in a row. Other calls may be
+//! between them, so that cycles count as well. An equal call of any other tool may be intended (a counter, a retry): it
+//! needs approval if there is an approver, and runs if there is none.
 //!
-//! Pure: the calls and outcomes come in, a verdict goes out. All callers of a turn use it, those
-//! with a history of their own too.
+//! This module is pure: calls and outcomes are passed in, and a verdict is returned. All drivers of a turn use it,
+//! including those with a history of their own.
 
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 
-/// Times in a row that equal read-only calls may return the same result, unless configured
-/// otherwise.
+/// Limit on consecutive equal read-only calls that return the same result, unless configured otherwise.
 pub const MAX_SAME_RESULTS: u32 = 8;
 
 /// Longest cycle of calls that is recognised.
 const LONGEST_CYCLE: usize = 3;
 
-/// A call of this turn that ran, or that runs before the call in question.
+/// A call of this turn that ran, or that will run before the call in question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made<'a> {
     call: &'a Call,
     is_read: bool,
-    /// `None` while it runs, and where it was stopped.
+    /// `None` while the call runs, and if it was stopped.
     outcome: Option<&'a Outcome>,
 }
 
 impl<'a> Made<'a> {
-    /// The call with its outcome; `None` for one that did not run.
+    /// Creates a record of the call with its outcome; `None` if the call did not run.
     pub(super) fn new(call: &'a Call, is_read: bool, outcome: Option<&'a Outcome>) -> Option<Self> {
         let outcome = match outcome.map(|outcome| outcome.status) {
             Some(Status::Denied | Status::Displayed) => return None,
@@ -43,12 +41,12 @@ impl<'a> Made<'a> {
         self.call
     }
 
-    /// Returns `true` if the tool said that it failed.
+    /// Returns `true` if the tool reported a failure.
     pub(super) fn failed(&self) -> bool {
         self.outcome.is_some_and(|outcome| outcome.status == Status::ToolError)
     }
 
-    /// Returns `true` if it has a result.
+    /// Returns `true` if the call has a result.
     pub(super) fn succeeded(&self) -> bool {
         self.outcome.is_some_and(|outcome| outcome.status == Status::Result)
     }
@@ -58,18 +56,18 @@ impl<'a> Made<'a> {
     }
 }
 
-/// What the guard says to a call.
+/// The verdict of the guard about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It runs.
+    /// The call runs.
     Run,
-    /// It repeats a call that may have changed something: somebody has to approve it.
+    /// The call repeats one that may have changed something, and needs approval.
     Approve,
-    /// It does not run: equal calls returned the same result so many times in a row.
+    /// The call does not run: equal calls returned the same result this many times in a row.
     Refuse { times: u32 },
 }
 
-/// Judges a call by those that were made before it, the oldest first. `max_same_results` 0 refuses none.
+/// Judges a call by the calls before it, the oldest first. With `max_same_results` 0 no call is refused.
 pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_results: u32) -> Verdict {
     if !is_read {
         return if is_repeated(made, next) { Verdict::Approve } else { Verdict::Run };
@@ -80,18 +78,19 @@ pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_resu
     }
 }
 
-/// Returns `true` if a call returned already what this one would: an equal one was made, and unless its tool
-/// `changes` something, nothing came since but calls that are `harmless`. It says so of calls that nobody but the
-/// program asked for.
+/// Returns `true` if an earlier call returned already what this one would: an equal call was made, and either its tool
+/// `changes` something and it succeeded, or only `harmless` calls came since. It is used for calls that only the program
+/// requested.
 pub(super) fn is_answered(made: &[Made<'_>], next: &Call, changes: bool, harmless: &dyn Fn(&Call) -> bool) -> bool {
     let last = made.iter().rposition(|before| is_equal(before.call, next) && before.outcome.is_some());
-    // A command is run again to see what came of a change; a change that failed, since another one may have helped.
+    // A read-only command is repeated to see the effect of a change. A failed change is repeated because another change
+    // may have removed the cause.
     let is_same_since = |last: usize| made[last + 1..].iter().all(|since| since.is_read || harmless(since.call));
     last.is_some_and(|last| changes && !made[last].failed() || is_same_since(last))
 }
 
-/// Returns how many times in a row calls equal to this one returned the same result, up to the last
-/// one, while only read-only calls ran between them.
+/// Returns the number of consecutive calls equal to this one that returned the same result, up to the last one, with
+/// only read-only calls between them.
 pub(super) fn same_results(made: &[Made<'_>], call: &Call) -> u32 {
     let mut last = None;
     let mut times = 0;
@@ -110,8 +109,8 @@ pub(super) fn same_results(made: &[Made<'_>], call: &Call) -> u32 {
     times
 }
 
-/// Returns `true` if the call equals the one just before it, or begins a cycle of two or three
-/// calls for the third time, with the same results in the first two.
+/// Returns `true` if the call equals the one just before it, or begins a cycle of two or three calls for the third
+/// time, after two rounds with equal results.
 fn is_repeated(made: &[Made<'_>], next: &Call) -> bool {
     (1..=LONGEST_CYCLE).any(|length| {
         let Some(first) = made.len().checked_sub(length) else { return false };
@@ -123,7 +122,7 @@ fn is_repeated(made: &[Made<'_>], next: &Call) -> bool {
     })
 }
 
-/// Returns `true` for calls of the same tool with the same arguments.
+/// Returns `true` if both calls have the same tool and arguments.
 pub(super) fn is_equal(one: &Call, other: &Call) -> bool {
     (&one.server, &one.tool, &one.arguments) == (&other.server, &other.tool, &other.arguments)
 }
@@ -139,8 +138,8 @@ mod tests {
     use super::*;
     use crate::dialect::Dialect;
 
-    /// Calls by a word each: `r…` reads, any other may write. What is behind `=` is the result;
-    /// one without was made and has none.
+    /// Calls, each written as a word: one that starts with `r` is read-only, any other may write. The text after `=` is
+    /// the result; a call without `=` has none yet.
     struct History(Vec<(Call, bool, Option<Outcome>)>);
 
     fn call(word: &str) -> (Call, bool) {

@@ -1,8 +1,9 @@
-//! A message that was held to calls: what is asked for in its place, where it was only written since it had to
-//! be a call.
+//! Handles a message that was constrained to calls: decides what is requested instead of a call that was only written
+//! because the message had to be one.
 //!
-//! A step that repeats what was answered says that the job is done. A call that names what nobody spoke of fills a
-//! gap: the model is given values to choose from, or something is looked up. What is left is in no history.
+//! A step that repeats an answered call indicates that the job is done. A call that names something that was not
+//! mentioned fills a gap: the model gets values to choose from, or looks something up. Such discarded messages are in
+//! no history.
 
 use serde_json::Value;
 
@@ -15,21 +16,21 @@ use crate::constrain::Narrowed;
 use crate::event::{Call, Provenance, Repair};
 use crate::tools::ToolChoice;
 
-/// Why a call does not run that stands beside one that is meant.
+/// The reason for rejecting a call next to a valid one.
 const UNGROUNDED: &str = "it names something that nobody spoke of";
 
-/// Why a call does not run that was written since a call was asked for.
+/// The reason for rejecting a call that was only written because a call was required.
 const LEFT: &str = "it was made before, or names what nobody spoke of";
 
-/// Why a change does not run that was written beside a lookup.
+/// The reason for rejecting a change that was written together with a lookup.
 const TOO_EARLY: &str = "the result of the call before it comes first";
 
-/// Most times that another call is asked for in the place of one that names what nobody spoke of.
+/// Limit on consecutive requests for another call in place of one that names something that was not mentioned.
 const MAX_NARROWED: u32 = 2;
 
 impl Turn {
-    /// What is asked for in the place of a held message; `None` where that is taken, without the calls in it that
-    /// are not meant.
+    /// Returns what is requested instead of a constrained message; `None` if the message is used, without the calls in
+    /// it that are not valid.
     pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
         self.fit(message);
         self.wait_for_lookups(message);
@@ -42,7 +43,7 @@ impl Turn {
             let all: Vec<u32> = message.good().map(|(index, _)| index).collect();
             self.left_out(message, &all, LEFT);
         }
-        // The call that waited for it is written now, or is not meant any more.
+        // The postponed call has been written now, or is no longer wanted.
         let is_its_tool =
             |waits: &mut Call| message.good_calls().is_some_and(|all| all.iter().any(|c| c.tool == waits.tool));
         if asking.is_none() {
@@ -51,8 +52,8 @@ impl Turn {
         asking
     }
 
-    /// Leaves changes out that follow a lookup: a small model writes `{{output}}` where its result belongs. The
-    /// next step is asked for once the result is there.
+    /// Rejects changes that follow a lookup, because a small model writes `{{output}}` in the place of its result. The
+    /// next step is requested once the result is there.
     fn wait_for_lookups(&mut self, message: &mut Message) {
         if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
             return;
@@ -62,7 +63,7 @@ impl Turn {
         self.left_out(message, &early, TOO_EARLY);
     }
 
-    /// Leaves out of held calls what nobody spoke of, and takes the values that the person named.
+    /// Removes values that were not mentioned from constrained calls, and inserts the values that the user named.
     fn fit(&self, message: &mut Message) {
         if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
             return;
@@ -73,13 +74,14 @@ impl Turn {
             let Some(Fitted { arguments, repairs }) = fitted else { return false };
             let arguments = Value::Object(arguments);
             let fitted = Call { raw_arguments: arguments.to_string(), arguments, ..call.clone() };
-            // What it was called without before is what it is called for now: the next part of a file.
+            // If only the removed values make the call different from an answered one, they are wanted: the next part
+            // of a file.
             if self.shared.is_answered(&fitted) && !self.shared.is_answered(call) {
                 return false;
             }
             *call = fitted;
             if repairs.iter().any(|repair| matches!(repair, Repair::Unframed(_))) {
-                // It was asked about for the frame.
+                // Its doubtful provenance came from the frame.
                 let plain = Call { provenance: Provenance::Plain, ..call.clone() };
                 let (raw, shared) = (plain.raw_arguments.clone(), &self.shared);
                 *call = shared.origins.marked(plain, &raw, &shared.setup, &shared.conversation);
@@ -90,7 +92,7 @@ impl Turn {
         message.fit(fit, |call| self.shared.setup.natives.taught(call));
     }
 
-    /// What is asked for in the place of a call that fails as another one did, or of one that nobody asked for.
+    /// Returns what is requested instead of a call that fails like an earlier one, or of one that was not asked for.
     fn in_place_of_alike(&mut self, message: &Message) -> Option<Asking> {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
@@ -102,7 +104,7 @@ impl Turn {
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
         let ungrounded = self.ungrounded(message);
         let all = message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len());
-        // Where the form admits several, a small model goes on with an example.
+        // If its form allows several calls, a small model continues with an example.
         let beside: Vec<u32> = ungrounded.iter().map(|(index, _)| *index).filter(|_| !all).collect();
         self.left_out(message, &beside, UNGROUNDED);
         let (_, found) = ungrounded.into_iter().next().filter(|_| all)?;
@@ -110,14 +112,14 @@ impl Turn {
         self.instead_of(&call, found)
     }
 
-    /// Takes calls out of a message, and tells the caller.
+    /// Removes calls from a message and reports them to the caller.
     fn left_out(&mut self, message: &mut Message, calls: &[u32], why: &str) {
         for (index, rejected) in message.leave_out(calls, why) {
             self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
         }
     }
 
-    /// The calls of a held message that name what nobody spoke of, by their indices.
+    /// Returns the calls of a constrained message that name something that was not mentioned, by their indices.
     fn ungrounded(&self, message: &Message) -> Vec<(u32, Ungrounded)> {
         if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
             return Vec::new();
@@ -129,9 +131,10 @@ impl Turn {
         message.good().filter_map(|(index, call)| Some((index, found(call)?))).collect()
     }
 
-    /// What is asked for in the place of a call that names what nobody spoke of; `None` where it is taken.
+    /// Returns what is requested instead of a call that names something that was not mentioned; `None` if the call is
+    /// used.
     fn instead_of(&mut self, call: &Call, found: Ungrounded) -> Option<Asking> {
-        // What the request names beside what was used comes before values for what nobody spoke of.
+        // Things that the request names besides the used ones come before other values for the gap.
         let beside = if self.is_step() { self.shared.beside() } else { None };
         if let Some(asking) = beside.and_then(|narrowed| self.narrowed(narrowed)) {
             return Some(asking);
@@ -145,7 +148,7 @@ impl Turn {
         let narrowed = if looks_up { self.shared.lookups_for(call, unknown) } else { values(call, known) };
         let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
         match self.narrowed(narrowed) {
-            // Nothing can be looked up: whether it is meant is left to the model.
+            // Nothing can be looked up, so the model decides whether it means the call.
             None if is_copied || !(is_read() || looks_up && is_named) => Some(Asking::Free),
             asking => {
                 self.shared.postponed = Some(call.clone()).filter(|_| asking.is_some());
@@ -154,7 +157,7 @@ impl Turn {
         }
     }
 
-    /// Asks for such a call; `None` where no tool is left, or it was asked often enough.
+    /// Requests such a call; `None` if no tool is left, or if it was requested often enough.
     fn narrowed(&self, narrowed: Narrowed) -> Option<Asking> {
         let is_possible = || self.shared.setup.admits(&narrowed);
         (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
@@ -164,14 +167,14 @@ impl Turn {
         matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_))
     }
 
-    /// The last call of a message that was to be the next step, where each was answered before.
+    /// Returns the last call of a message that was to be the next step, if all its calls were answered before.
     fn answered<'m>(&self, message: &'m Message) -> Option<&'m Call> {
         let calls = message.good_calls().filter(|_| self.is_step())?;
         calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
     }
 
-    /// What follows a call that was answered before: one that looks up what it needs, where it failed; one with
-    /// a value that the request names beside its own; or the answer.
+    /// Returns what follows a call that was answered before: after a failure a lookup of what it needs; otherwise a
+    /// call with a further value from the request, or the answer.
     fn after_answered(&mut self, call: &Call) -> Asking {
         let next = match self.shared.has_failed(call) {
             true => self.shared.after_failed(call),
@@ -186,7 +189,7 @@ impl Turn {
         }
     }
 
-    /// Asks for the answer, since this call was only written because it had to be one.
+    /// Requests the answer, since this call was only written because a call was required.
     fn done(&mut self, call: &Call) -> Asking {
         self.shared.emit(AgentEvent::Decided { call: false, likely: None });
         self.shared.closing = Some(call.tool.clone());

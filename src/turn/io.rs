@@ -1,4 +1,4 @@
-//! What a turn is told, what it says to do, and mistakes of whoever drives it.
+//! The inputs and actions of a turn, and the mistakes of its driver.
 
 use std::collections::BTreeMap;
 
@@ -10,56 +10,54 @@ use crate::outcome::Outcome;
 use crate::route::Invocation;
 use crate::tools::Definition;
 
-/// Tools that were approved once, by server and name, as they were then.
+/// Tools that were approved once for all, by server and name, with their definitions at that time.
 pub type Granted = BTreeMap<(Option<String>, String), Definition>;
 
-/// What happened.
+/// An event that the driver reports.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
-    /// What an [`Action::Probe`] found: whether requests may carry tools, as far
-    /// as the endpoint says.
+    /// The result of an [`Action::Probe`]: whether requests may carry tools, if the endpoint reports it.
     Probed(Option<bool>),
-    /// What an [`Action::AskContext`] found.
+    /// The result of an [`Action::AskContext`].
     ContextWindow(Option<ContextWindow>),
-    /// Something happened before the message began.
+    /// Progress before the message began.
     Progress(Progress),
     /// The endpoint refused a request because of its tools.
     ToolsRefused(ModelError),
-    /// The endpoint refused a form of the structure that the request demanded, in these words,
-    /// and answers it without.
+    /// The endpoint refused a form of the requested structure with this message, and answers without it.
     ConstraintRefused(String),
-    /// The message is held to nothing of the structure that the request demanded.
+    /// The message is not constrained at all, although the request demanded a structure.
     Unconstrained,
-    /// Tokens of the text that comes next, as the request asked for.
+    /// Tokens of the text that follows, as the request demanded.
     Tokens(Vec<TokenChoice>),
-    /// A piece of the model's message came.
+    /// A piece of the model's message.
     Delta(Delta),
-    /// No more of the message is wanted: it ends here, as if the output limit had been hit, and
-    /// none of its calls runs.
+    /// The rest of the message is not wanted: it ends here, as if the output limit had been reached, and none of its
+    /// calls runs.
     Enough,
-    /// A call came in a field of its own, behind all text.
+    /// A call in a field of its own, after all text.
     Call(NativeCall),
-    /// The endpoint said what the message cost.
+    /// The usage that the endpoint reported.
     Usage(Usage),
-    /// The message is over.
+    /// The message has ended.
     ModelFinished(FinishReason),
     /// The stream broke off, or did not begin.
     ModelFailed(ModelError),
     /// The endpoint says that the prompt does not fit the model's context.
     ContextExceeded {
-        /// Tokens of the prompt, as far as it says it.
+        /// Tokens of the prompt, if the endpoint reports them.
         prompt: Option<usize>,
-        /// Tokens that the context has, as far as it says it.
+        /// Tokens of the context, if the endpoint reports them.
         context: Option<usize>,
-        /// Its words, and what may help.
+        /// The endpoint's message and possible remedies.
         message: String,
     },
-    /// A call is over.
+    /// A call has its outcome.
     Outcome {
         /// The call's id.
         id: String,
-        /// What became of it.
+        /// The outcome.
         outcome: Outcome,
     },
     /// An [`Action::Ask`] was answered.
@@ -69,15 +67,15 @@ pub enum Input {
         /// The answer.
         approval: Approval,
     },
-    /// The turn is to end now.
+    /// The turn must end now.
     Cancel,
-    /// The turn is to end without losing anything: nothing new is to begin.
+    /// The turn must end without losing anything: nothing new may begin.
     Suspend,
 }
 
 impl Input {
-    /// What the next of a model's stream says to a turn; `None`, the stream's end, says that it
-    /// broke off. Yields `None` for fields, which say nothing to a turn.
+    /// Converts the next item of a model's stream; `None`, the end of the stream, means that it broke off. Returns
+    /// `None` for fields, which do not concern a turn.
     pub fn of_model(next: Option<Result<ModelEvent, ModelError>>) -> Option<Input> {
         Some(match next {
             Some(Ok(ModelEvent::Fields(_))) => return None,
@@ -99,58 +97,57 @@ impl Input {
     }
 }
 
-/// What to do.
+/// An action that the driver must carry out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Find out whether requests for this model may carry tools; `None` is the
-    /// client's own model.
+    /// Find out whether requests to this model may carry tools; `None` is the client's own model.
     Probe(Option<String>),
-    /// Find out how long the context of this model is; `None` is the client's own model.
+    /// Find out the length of this model's context; `None` is the client's own model.
     AskContext(Option<String>),
     /// Send this to the model and report its stream.
     Send(Request),
-    /// Cancel the stream; nothing of it is to be reported any more.
+    /// Cancel the stream; no further part of it may be reported.
     CancelStream,
-    /// Ask whether a call may run. One question at a time is open.
+    /// Ask whether a call may run. At most one question is open.
     Ask(ApprovalRequest),
-    /// The question is withdrawn: its answer is not to be reported any more.
+    /// The question is withdrawn: its answer may no longer be reported.
     Withdraw {
         /// The call's id.
         id: String,
     },
-    /// Run this call, beside those that run already.
+    /// Run this call, concurrently with those that are running.
     Call(Invocation),
-    /// Tell the caller.
+    /// Report this event to the caller.
     Emit(AgentEvent),
-    /// The turn is over: drop what still runs.
+    /// The turn has ended: drop everything that still runs.
     Finish(Box<Finished>),
 }
 
-/// A mistake of whoever drives the turn.
+/// A mistake of the turn's driver.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
     /// The conversation does not end with something to answer.
     #[error("the conversation has nothing for the model to answer: append a user message first")]
     NothingToAnswer,
-    /// The turn is over.
+    /// The turn has ended.
     #[error("the turn is over: it takes no further input")]
     Over,
-    /// The model's stream was reported while none was asked for, or a call while the model speaks.
+    /// A part of the model's stream was reported without a request, or a call's outcome while the model streams.
     #[error("unexpected {input}: {expected}")]
     OutOfOrder {
-        /// What came.
+        /// The input.
         input: &'static str,
-        /// What was expected.
+        /// The expected input.
         expected: &'static str,
     },
-    /// The call does not run.
+    /// The call is not running.
     #[error("no call {id:?} runs")]
     NotRunning {
         /// The id.
         id: String,
     },
-    /// Nobody was asked about the call.
+    /// There is no open question about the call.
     #[error("no question about the call {id:?} is open")]
     NotAsked {
         /// The id.

@@ -1,5 +1,5 @@
-//! What is left of a job after results: what the request names and no call has used, a call that failed and can
-//! be made good, a change that nobody asked for.
+//! Finds out what is left of a job after results: things that the request names and no call has used, a failed call
+//! that can be corrected, a change that was not asked for.
 
 use std::collections::HashSet;
 
@@ -13,11 +13,12 @@ use crate::conversation::Entry;
 use crate::event::Call;
 use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
 
-/// Times that a tool is called on with values that nobody said: a small model goes through days and numbers.
+/// Number of lookups of one tool with values that were not mentioned: a small model tries one day or number after
+/// another.
 const MAX_VARIATIONS: usize = 2;
 
 impl Shared {
-    /// What the person said last.
+    /// Returns the text of the user's last message.
     pub(super) fn request(&self) -> Option<&str> {
         self.conversation.entries().iter().rev().find_map(|entry| match entry {
             Entry::User(user) => Some(user.text.as_str()),
@@ -35,7 +36,7 @@ impl Shared {
         Used::of(arguments, self.results().map(|(_, text)| text))
     }
 
-    /// What the request names and no call has used.
+    /// Returns the things that the request names and no call has used.
     pub(super) fn unused(&self) -> Vec<String> {
         self.mentions().unused(&self.used()).into_iter().map(str::to_owned).collect()
     }
@@ -48,8 +49,8 @@ impl Shared {
         made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
-    /// Returns `true` if the last call looked up the last of all that the request names, and no result has what another
-    /// lookup takes: of several things of one kind each by the same tool, or for a question that fits this tool best.
+    /// Returns `true` if the last call was one of several lookups of one tool, one for each thing that the request names,
+    /// and no result has an identifier or a path for a further lookup.
     pub(super) fn is_all_looked_up(&self) -> bool {
         let made = self.made();
         let Some(last) = made.last().filter(|made| made.succeeded() && self.looks_up(made.call())) else {
@@ -75,8 +76,8 @@ impl Shared {
         !self.said_things().leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
     }
 
-    /// Returns `true` for a change after another one that brings in what nobody said, or that only takes back or varies
-    /// what was done (the lamp on again), where all that the request names was used.
+    /// Returns `true` for a change after another one that was not asked for: it has values that were not mentioned, or
+    /// only reverts or varies an earlier change (the lamp on again), after everything that the request names was used.
     pub(super) fn is_unasked(&self, call: &Call) -> bool {
         let made = self.made();
         let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call())).map(Made::call);
@@ -84,8 +85,8 @@ impl Shared {
         self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
     }
 
-    /// Returns `true` for another variation of a lookup that was made often: it brings in what nobody said, and nothing
-    /// that the request names.
+    /// Returns `true` for a further variation of a lookup that was made often: its values were not mentioned, and none
+    /// is an unused thing of the request.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
         let times = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(call)).count();
@@ -96,8 +97,8 @@ impl Shared {
         self.looks_up(call) && times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
     }
 
-    /// The call in whose place something was looked up, or the last one that failed, with values that results have;
-    /// what has to be looked up as well, where they have none of a member.
+    /// Returns the postponed call, or the last one that failed, with the values that results have for its wrong
+    /// members; otherwise a lookup of a member for which they have none.
     pub(super) fn made_good(&self) -> Option<Narrowed> {
         let made = self.made();
         made.last().filter(|made| made.succeeded())?;
@@ -106,7 +107,7 @@ impl Shared {
             None => {
                 let failed = made.iter().rposition(|made| made.failed())?;
                 let call = made[failed].call();
-                // Its tool has done since what the call was for.
+                // The tool has succeeded since, so the call is no longer needed.
                 let is_done = made[failed..].iter().any(|since| since.succeeded() && name(since.call()) == name(call));
                 Some(call).filter(|_| !is_done)?
             }
@@ -116,15 +117,15 @@ impl Shared {
         }
         let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;
         match mistaken.unknown.first() {
-            // What was looked up was of use: the next thing is.
+            // The next missing values are looked up only if the lookup gave some values.
             Some(_) if mistaken.known.is_empty() || self.postponed.is_none() => None,
             Some(_) => Some(self.lookups(call, mistaken.unknown, Vec::new(), false)),
             None => Some(values(call, mistaken.known)),
         }
     }
 
-    /// The last call with a wider pattern, where it searched by a glob and found nothing: `budget.txt` matches a file of
-    /// that name in no folder below.
+    /// Returns the last call with a wider pattern, if it searched by a glob and found nothing: `budget.txt` does not
+    /// match a file of that name in a subfolder.
     pub(super) fn searched_wider(&self) -> Option<Narrowed> {
         let made = self.made();
         let last = made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))?;
@@ -137,8 +138,8 @@ impl Shared {
         is_new.then(|| values(call, vec![(glob.name.to_owned(), vec![wider])]))
     }
 
-    /// A call that succeeded, with a value that stands beside its own in the request and that no call has used;
-    /// where it changes something, in one list with it.
+    /// Returns a call that succeeded, with an unused value that is next to its own value in the request; for a change,
+    /// the two must be in one list.
     pub(super) fn beside(&self) -> Option<Narrowed> {
         let (mentions, used, made) = (self.mentions(), self.used(), self.made());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
@@ -155,7 +156,7 @@ impl Shared {
         })
     }
 
-    /// What looks up what a call needs: rather by an id that was found, or a tool that was not called yet.
+    /// Returns lookups for a call's missing values, preferably with a tool that was not called yet.
     pub(super) fn lookups_for(&self, call: &Call, unknown: Vec<String>) -> Narrowed {
         let made = self.made();
         let ids = self.said_things().unused_ids(made.iter().map(|made| &made.call().arguments));
@@ -167,7 +168,8 @@ impl Shared {
         if self.setup.admits(&new) { new } else { self.lookups(call, unknown, Vec::new(), true) }
     }
 
-    /// Lookups, but of the call's tool and of those that take what failed; with the tools that were called, or not.
+    /// Returns lookups without the call's own tool and the tools of failed calls; with `again`, they include the tools
+    /// that were called.
     fn lookups(&self, call: &Call, unknown: Vec<String>, ids: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(Made::call);
@@ -188,11 +190,11 @@ impl Shared {
         Some(values(call, vec![(member.clone(), vec![path.as_str().into()])]))
     }
 
-    /// Another tool than those that were called, where the request names what no call has used and asks for
-    /// something to be done.
+    /// Returns tools other than those that were called, if the request names a thing that no call has used and asks for
+    /// an action.
     pub(super) fn others(&self) -> Option<Narrowed> {
         let made = self.made();
-        // Where something failed and was not made good, what comes next is a guess.
+        // After a failure that no later call has made good the next call would be a guess.
         let is_open = |at: usize| {
             made[at].failed()
                 && !made[at..].iter().any(|since| since.succeeded() && name(since.call()) == name(made[at].call()))
@@ -204,8 +206,8 @@ impl Shared {
         Some(Narrowed::Others { but: made.iter().map(|made| name(made.call())).collect(), required })
     }
 
-    /// The tool that was meant in the place of a change that failed; else what looks up why a call like this one failed,
-    /// where that was not done yet.
+    /// Returns the tool that was probably meant instead of a failed change, otherwise lookups of the cause after a call
+    /// like this one failed, if no call succeeded since.
     pub(super) fn after_failed(&self, call: &Call) -> Option<Narrowed> {
         let made = self.made();
         if let Some(meant) = self.meant_instead(call, &made) {
@@ -216,11 +218,11 @@ impl Shared {
         is_new.then(|| self.lookups_for(call, Vec::new()))
     }
 
-    /// Another tool that changes something, was not called, and fits the request better than the one of this change: to
-    /// switch to a branch fails that was to be created.
+    /// Returns another tool that makes changes and fits the request better than the tool of this change, if no other
+    /// change failed: switching to a branch fails if the request was to create it.
     fn meant_instead(&self, call: &Call, made: &[Made<'_>]) -> Option<Narrowed> {
         let is_other = |made: &Made<'_>| made.failed() && self.changes(made.call()) && name(made.call()) != name(call);
-        // Another guess after one that was made is worth little.
+        // If a different change failed as well, a further guess is unlikely to be right.
         if !self.changes(call) || made.iter().any(is_other) {
             return None;
         }
@@ -232,8 +234,8 @@ impl Shared {
         Some(Narrowed::Instead { server: meant.server.clone(), tool: meant.name.clone(), members })
     }
 
-    /// The tool that takes an id as what the request names it, and looks up or changes something as the one of this call
-    /// does: `get_order` for "order O-1042" where that was taken for a customer's.
+    /// Returns a tool that requires only this identifier, as the kind that the request names, and that is a lookup if this
+    /// call is one: `get_order` for "order O-1042" if the call took it for a customer's.
     pub(super) fn takes(&self, call: &Call, member: String, id: Value) -> Option<Narrowed> {
         let fits = |tool: &&Tool| required(tool) == [&*member] && looks_up(tool) == self.looks_up(call);
         let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST).into_iter().find(fits);
@@ -242,8 +244,8 @@ impl Shared {
         Some(Narrowed::Values { server, tool, members: vec![(member, vec![id])] })
     }
 
-    /// Returns `true` if a call like this one failed and nothing was changed since: of the same tool, or of another that
-    /// looks things up, with the same arguments.
+    /// Returns `true` if a call like this one failed after the last successful change: of the same tool, or both of
+    /// tools that look things up, with the same arguments.
     pub(super) fn has_failed(&self, call: &Call) -> bool {
         let made = self.made();
         let changed = made.iter().rposition(|made| made.succeeded() && self.changes(made.call()));
@@ -266,33 +268,34 @@ impl Shared {
     }
 }
 
-/// Returns `true` for a result that says that nothing was found.
+/// Returns `true` if a result reports that nothing was found.
 fn is_nothing(result: &str) -> bool {
     let result = result.trim().to_lowercase();
     matches!(&*result, "" | "[]" | "{}" | "null")
         || ["no match", "no file", "no result", "nothing", "not found"].iter().any(|begin| result.starts_with(begin))
 }
 
-/// Returns `true` for a parameter that takes a glob, by the tool's own words.
+/// Returns `true` if a parameter takes a glob according to the tool's definition.
 fn is_glob(parameter: &Parameter<'_>, tool: &Tool) -> bool {
     let own = parameter.schema.get("description").and_then(Value::as_str);
     let says = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase().contains("glob"));
     says(own) || matches!(parameter.name, "pattern" | "glob") && says(tool.description.as_deref())
 }
 
-/// The glob that matches at any depth, and names that hold what it names; `None` where it does already.
+/// Returns a glob that matches at any depth, and any name that contains the pattern's; `None` if the pattern matches at
+/// any depth already.
 fn wider(pattern: &str) -> Option<Value> {
     let name = pattern.trim_start_matches("./").trim_start_matches('/');
     let wide = if name.contains(['*', '?', '[']) { format!("**/{name}") } else { format!("**/*{name}*") };
     (!name.starts_with("**/")).then(|| wide.into())
 }
 
-/// The call with some of these values for members of its arguments.
+/// Returns the call restricted to these values for members of its arguments.
 pub(super) fn values(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members }
 }
 
-/// Returns `true` if a call has the texts of one before it, and other numbers or truth values.
+/// Returns `true` if both calls have the same texts, but other numbers or truth values.
 fn varies(before: &Call, call: &Call) -> bool {
     let texts = |call: &Call| match &call.arguments {
         Value::Object(arguments) => arguments.clone().into_iter().filter(|(_, value)| !is_plain(value)).collect(),

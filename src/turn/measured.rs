@@ -1,30 +1,30 @@
-//! What the endpoint has said of a model's context, and how its count compares with ours.
+//! The endpoint's reports about a model's context, and the ratio of its token counts to ours.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::model::ContextWindow;
 
-/// Tokenisers differ, and templates add to a prompt; a count further from ours than this
-/// is of something else: what was not cached, or a prompt that was cut.
+/// Tokenizers differ, and templates add to a prompt. A ratio outside these limits has another cause: uncached tokens
+/// only, or a prompt that was cut.
 const LEAST_SCALE: f64 = 0.65;
 const MOST_SCALE: f64 = 4.0;
 
-/// What is known of the models of an endpoint. Turns share it, so that what one was refused
-/// the next does not ask for again.
+/// Knowledge about the models of an endpoint. Turns share it, so that a request that was refused in one turn is not
+/// repeated in the next.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     models: Mutex<HashMap<Option<String>, Measure>>,
-    /// How a context gets longer, in the words of whatever serves the models.
+    /// The way to get a longer context, in the terms of the server.
     remedy: Mutex<Option<String>>,
 }
 
-/// What is known of one model.
+/// Knowledge about one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measure {
-    /// Tokens that its context has, if its endpoint says so or has refused more.
+    /// Tokens of its context, if its endpoint reports them or has refused more.
     pub(super) context: Option<usize>,
-    /// The endpoint was asked for that.
+    /// The endpoint was asked for its context.
     pub(super) asked: bool,
     /// The endpoint's tokens for one of ours.
     scale: f64,
@@ -37,7 +37,7 @@ impl Default for Measure {
 }
 
 impl Measure {
-    /// So many tokens of our count, as the endpoint counts them.
+    /// Converts tokens of our count into the endpoint's count.
     pub(super) fn scaled(&self, tokens: usize) -> usize {
         (tokens as f64 * self.scale).ceil() as usize
     }
@@ -52,7 +52,7 @@ impl Measured {
         self.known().get(model).copied().unwrap_or_default()
     }
 
-    /// Takes what the endpoint says of the model's context.
+    /// Records the model's context as the endpoint reports it.
     pub(super) fn said(&self, model: &Option<String>, window: Option<ContextWindow>) {
         let mut known = self.known();
         let measure = known.entry(model.clone()).or_default();
@@ -65,12 +65,12 @@ impl Measured {
         }
     }
 
-    /// How a context gets longer, where that is known.
+    /// Returns the way to get a longer context, if it is known.
     pub(super) fn remedy(&self) -> Option<String> {
         self.remedy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The endpoint read `read` tokens where we counted `own`.
+    /// Records that the endpoint read `read` tokens of a prompt that we counted as `own`.
     pub(super) fn counted(&self, model: &Option<String>, own: usize, read: u64) {
         let scale = read as f64 / own.max(1) as f64;
         if (LEAST_SCALE..=MOST_SCALE).contains(&scale) {
@@ -78,8 +78,8 @@ impl Measured {
         }
     }
 
-    /// The endpoint refused a request of `own` tokens by our count, with `reply` tokens for
-    /// the reply: it has `prompt` tokens, and the context `context`, as far as it says so.
+    /// Records that the endpoint refused a request of `own` tokens by our count, with `reply` tokens for the reply.
+    /// `prompt` and `context` are its own numbers, if it reports them.
     pub(super) fn refused(
         &self,
         model: &Option<String>,
@@ -92,18 +92,18 @@ impl Measured {
         let scale = |tokens: usize| (tokens as f64 / own.max(1) as f64).min(MOST_SCALE);
         match (prompt, context) {
             (Some(prompt), _) => measure.scale = scale(prompt),
-            // So much it has at least, or it would have fitted.
+            // The prompt has at least this many tokens, or it would have fitted.
             (None, Some(context)) => measure.scale = measure.scale.max(scale(context.saturating_sub(reply))),
             (None, None) => {}
         }
-        // Where nobody says how much it holds, it is less than this.
+        // If the size of the context is not reported, it is less than what was sent.
         let sent = prompt.unwrap_or_else(|| measure.scaled(own));
         let less = measure.context.unwrap_or(usize::MAX).min(sent / 4 * 3);
         measure.context = Some(context.unwrap_or(less));
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Measure>> {
-        // Nothing is done under the lock that could panic half-way.
+        // No code under the lock can panic half-way.
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

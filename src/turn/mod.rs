@@ -1,9 +1,8 @@
-//! A turn: from what the person said to the model's answer, as a pure machine.
+//! A turn: from the user's message to the model's answer, as a pure state machine.
 //!
-//! A [`Turn`] joins the stages (prompt, parser, validator, policy, history) and
-//! does no I/O: it is told what happened ([`Input`]) and says what to do
-//! ([`Action`]). Whoever drives it sends the requests, runs the calls and asks
-//! the person; [`agent`](crate::agent) does that with tokio.
+//! A [`Turn`] connects the stages (prompt, parser, validator, policy, history) and does no I/O: it takes events
+//! ([`Input`]) and returns actions ([`Action`]). Its driver sends the requests, runs the calls and asks the user;
+//! [`agent`](crate::agent) does that with tokio.
 //!
 //! ```text
 //!            Send              message over: calls
@@ -17,19 +16,17 @@
 //! ```
 //!
 //! - Nothing runs before the message has ended or its stream was cancelled.
-//! - After a call the message goes on while further calls follow; the first
-//!   other text cancels the stream ([`AfterCall`]). That never happens while a
-//!   think tag could still make reasoning of the call.
-//! - What a rejected call does to the turn is a table: [`TABLE`].
+//! - After a call the message continues while further calls follow; the first other text cancels the stream
+//!   ([`AfterCall`]). That never happens while a think tag could still turn the call into reasoning.
+//! - The turn's reactions to rejected calls are a table: [`TABLE`].
 //! - Text after the last call never enters the history.
-//! - A read that returned the same result many times in a row is not run again (`guard`), and a
-//!   model that makes nothing but such calls is asked for its answer, as it is in the last round.
-//! - After a call that did not succeed, later ones of its message do not run that may rest on
-//!   it (`failures`).
-//! - A message that repeats itself is stopped; one that begins with a result that no
-//!   tool gave, or that tells of an act and makes no call, is corrected once.
-//! - Every call is answered once: by its outcome, or as denied or cancelled.
-//!   Only a suspended turn leaves calls for the next one.
+//! - A read that returned the same result many times in a row is not run again (`guard`). A model that makes only such
+//!   calls is asked for its answer, as in the last round.
+//! - After a call that did not succeed, later calls of its message that may depend on it do not run (`failures`).
+//! - A message that repeats itself is stopped. One that begins with a result that no tool gave, or that announces an
+//!   action and makes no call, is corrected once.
+//! - Every call is answered once: by its outcome, or as denied or cancelled. Only a suspended turn leaves calls for the
+//!   next one.
 //!
 //! Inside, three stages own their part of the state and share the history:
 //!
@@ -42,18 +39,17 @@
 //!        └────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! - `ask`: which model, which words, how much of the history fits.
-//! - `decide`: whether the message is to be a call, before it is written.
-//! - `held`: what is asked for in the place of a call that was only written since it had to be one.
-//! - `read`: the message while it streams, what follows from it, what is kept.
-//! - `act`: calls that run, questions that are open.
-//! - `shared`: the history, how far the turn is, what is to be done next.
+//! - `ask`: the model, the texts, the part of the history that fits.
+//! - `decide`: whether the message must be a call, before it is written.
+//! - `held`: what is requested instead of a call that was only written because it had to be one.
+//! - `read`: the message while it streams, its consequences, the part that is kept.
+//! - `act`: running calls and open questions.
+//! - `shared`: the history, the progress of the turn, the next actions.
 //!
-//! A turn that is suspended ends once nothing runs; calls that did not begin
-//! stay pending in the conversation, and the turn that is made of it deals with
-//! them first. Its stored form is the conversation's, nothing else.
+//! A suspended turn ends once nothing runs. Calls that did not begin stay pending in the conversation, and the turn
+//! that is created from it deals with them first. Its serialized form is the conversation alone.
 //!
-//! Out of scope: time. Time-outs belong to whoever runs a call.
+//! Out of scope: time. The driver of a call sets its time limit.
 
 mod act;
 mod ask;
@@ -115,7 +111,7 @@ use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
-/// A turn; see the module.
+/// A turn; see the [module](self).
 pub struct Turn {
     shared: Shared,
     ask: Ask,
@@ -123,9 +119,9 @@ pub struct Turn {
     read: Read,
     act: Act,
     state: State,
-    /// Nothing new begins any more.
+    /// The turn is being suspended: nothing new begins.
     suspending: bool,
-    /// The tools are others since the last request.
+    /// The tools have changed since the last request.
     retooled: bool,
 }
 
@@ -133,7 +129,7 @@ pub struct Turn {
 enum State {
     /// The endpoint is asked whether requests may carry tools.
     Probing,
-    /// The endpoint is asked how long the model's context is.
+    /// The endpoint is asked for the length of the model's context.
     Measuring,
     Streaming,
     Working,
@@ -141,9 +137,8 @@ enum State {
 }
 
 impl Turn {
-    /// A turn that answers what the conversation ends with; calls that wait for
-    /// their outcomes, because a turn was suspended, are dealt with first. Tools
-    /// in `granted` count as approved where the policy asks once.
+    /// Creates a turn that answers the end of the conversation. Calls that are still pending because an earlier turn
+    /// was suspended are dealt with first. Tools in `granted` count as approved where the policy asks once.
     ///
     /// # Errors
     /// [`TurnError::NothingToAnswer`].
@@ -151,7 +146,7 @@ impl Turn {
         Turn::with_output(setup, conversation, granted, None)
     }
 
-    /// As [`new`](Turn::new), with a schema that the answer has to match.
+    /// As [`new`](Turn::new), with a schema that the answer must match.
     ///
     /// # Errors
     /// [`TurnError::NothingToAnswer`].
@@ -214,80 +209,77 @@ impl Turn {
         Ok(turn)
     }
 
-    /// How many messages of a request are examples, behind the system text and before the
-    /// conversation.
+    /// Returns the number of a request's messages that are examples, after the system text and before the conversation.
     pub fn examples(&self) -> usize {
         self.ask.examples(&self.shared).map_or(0, |(_, messages)| messages.len())
     }
 
-    /// Says that nobody can be asked about calls here, as
-    /// [`TurnConfig::unattended`] does for all turns of a setup.
+    /// Declares that there is no approver, as [`TurnConfig::unattended`] does for all turns of a setup.
     pub fn set_unattended(&mut self) {
         self.shared.unattended = true;
     }
 
-    /// The model's last message as it wrote it, with its calls.
+    /// Returns the model's last message as it wrote it, with its calls.
     pub fn written(&self) -> Option<String> {
         self.shared.conversation.messages().last().map(|message| message.written())
     }
 
-    /// What the model is to be told of its last message beside the results of the calls that run.
+    /// Returns what the model must be told about its last message in addition to the results of the calls that run.
     pub fn withheld(&self) -> Withheld {
         self.shared.withheld()
     }
 
-    /// What the model looked for with the built-in tool that finds others, where requests carry the
-    /// tools: what it found is offered from then on ([`SaidBefore::Searched`]).
+    /// Returns the model's searches with the built-in tool that finds tools, if requests carry the tools: the tools
+    /// that were found are offered from then on ([`SaidBefore::Searched`]).
     pub fn searched(&self) -> Vec<String> {
         self.shared.searched().filter(|_| self.shared.native).map(str::to_owned).collect()
     }
 
-    /// The text of the last message of a history that stands before the conversation, with a last line that
-    /// says what comes next; `None` where it stays as it is.
+    /// Returns the text of the last message of a history before the conversation, with a last line that says what comes
+    /// next; `None` if it stays as it is.
     pub fn closed(&self, text: &str) -> Option<String> {
         self.ask.closed(text, &self.shared)
     }
 
-    /// Returns `true` if the request asks for the answer alone: its messages are all that goes out, but for what the
-    /// history's own system text says.
+    /// Returns `true` if the request is for the answer alone: its messages are sent without the history, except the
+    /// history's own system text.
     pub fn is_alone(&self) -> bool {
         self.ask.alone(&self.shared).is_some()
     }
 
-    /// The conversation as a request by prompt tells it, without a system text.
+    /// Returns the conversation as the messages of a request with the tools in the prompt, without a system text.
     pub fn by_prompt(&self) -> Vec<crate::message::Message> {
         self.ask.by_prompt(&self.shared)
     }
 
-    /// The way to a call that is taken, where one but a free one is configured: by what the endpoint
-    /// is known not to give.
+    /// Returns the strategy that is actually used, if one other than the free one is configured: it depends on the
+    /// features that the endpoint is known not to support.
     pub fn way(&self) -> Option<crate::constrain::Way> {
         let setup = &self.shared.setup;
         let way = if self.shared.is_free { crate::constrain::Way::Free } else { setup.config.way };
         decide::taken(way, setup.ways().missing(self.ask.model_name(&self.shared)))
     }
 
-    /// What the turn shares with others.
+    /// Returns the setup that the turn shares with others.
     pub fn setup(&self) -> Arc<Setup> {
         self.shared.setup.clone()
     }
 
-    /// Goes on with other tools from the next request on: what a server offers may change while
-    /// its tools run.
+    /// Uses other tools from the next request on, since a server may change its tools while they run.
     pub fn retool(&mut self, setup: Arc<Setup>) {
         self.retooled |= !Arc::ptr_eq(&self.shared.setup, &setup);
         self.shared.setup = setup;
     }
 
-    /// The next thing to do; `None` until further input.
+    /// Returns the next action; `None` until further input.
     pub fn action(&mut self) -> Option<Action> {
         self.shared.actions.pop_front()
     }
 
-    /// Takes what happened.
+    /// Handles an input.
     ///
     /// # Errors
-    /// Input that does not fit what the turn asked for; the turn is unchanged.
+    /// The input does not fit the turn's state; the turn is unchanged.
     pub fn handle(&mut self, input: Input) -> Result<(), TurnError> {
         let has_begun = self.read.has_begun();
         match (self.state, input) {
@@ -408,7 +400,7 @@ impl Turn {
         self.dispatch()
     }
 
-    /// The endpoint has told what it was asked before the round's request.
+    /// Continues after the endpoint's answer to a question before the round's request.
     fn told(&mut self) -> Result<(), TurnError> {
         if self.suspending {
             self.shared.round -= 1;
@@ -417,7 +409,7 @@ impl Turn {
         self.dispatch()
     }
 
-    /// Sends the round's request, or asks first whether it may fit.
+    /// Sends the round's request, or first asks for the context if it may not fit.
     fn dispatch(&mut self) -> Result<(), TurnError> {
         self.read.sent();
         let asking = self.shared.next_asking.take();
@@ -434,8 +426,7 @@ impl Turn {
         Ok(())
     }
 
-    /// The message is over: by itself, or (`None`) because its stream was
-    /// cancelled behind a call.
+    /// Handles the end of the message, which ended by itself, or (`None`) whose stream was cancelled after a call.
     fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
         let reason = finish.clone().unwrap_or_default();
         let mut message = self.close(finish, &reason, false);
@@ -453,7 +444,8 @@ impl Turn {
         if message.has_calls() || !message.is_blank() {
             self.ask.came(&self.shared);
         }
-        // What the endpoint took out of the model's text, and damaged, the text itself may hold whole.
+        // If the endpoint extracted a call from the model's text and corrupted it, the text itself may have been
+        // intact.
         let is_broken = reason != FinishReason::Length && message.has_broken_native();
         if self.is_at_a_greeting(&message) && self.ask.leave_native(Some(NativeFault::Unasked), &mut self.shared) {
             return self.answer_instead("the model calls at a greeting: the prompt describes the tools from now on");
@@ -467,15 +459,14 @@ impl Turn {
         self.follow(next)
     }
 
-    /// The message is longer than is wanted of it.
+    /// Ends a message that is too long.
     fn enough(&mut self) -> Result<(), TurnError> {
         self.shared.actions.push_back(Action::CancelStream);
         self.read.cut_short();
         self.message_over(Some(FinishReason::Length))
     }
 
-    /// The message ended before the model was done. What was said is kept; its
-    /// calls do not run.
+    /// Handles a message that ended before the model was done. Its text is kept; its calls do not run.
     fn break_off(&mut self, reason: StopReason) -> Result<(), TurnError> {
         let message = self.close(None, &FinishReason::Other("broken off".to_owned()), true);
         let kept = self.read.keep_broken_off(message, &mut self.shared)?;
@@ -483,7 +474,7 @@ impl Turn {
         self.finish(reason)
     }
 
-    /// Ends the message that streams; what it cost is counted.
+    /// Ends the streaming message and counts its usage.
     fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason, broke_off: bool) -> Message {
         let message = self.read.end(reason, broke_off, self.ask.model(), &mut self.shared);
         self.ask.finish_round(finish, || message.spoken(), &mut self.shared);
@@ -494,7 +485,7 @@ impl Turn {
         self.act.place(calls, &shown, &mut self.shared)
     }
 
-    /// Goes on after a message.
+    /// Continues after a message.
     fn follow(&mut self, next: Next) -> Result<(), TurnError> {
         let mending = match &next {
             Next::Correct if self.shared.calls_are_mended() => Some(Mending::Calls),
@@ -526,7 +517,7 @@ impl Turn {
         self.send()
     }
 
-    /// Deals with the calls of the last message.
+    /// Begins the calls of the last message.
     fn work(&mut self) -> Result<(), TurnError> {
         self.state = State::Working;
         if self.suspending {
@@ -536,8 +527,8 @@ impl Turn {
         self.proceed()
     }
 
-    /// Sends the results once all calls are answered. If nothing is to be told
-    /// but that calls were shown, the message was an answer.
+    /// Sends the results once all calls are answered. If the only news is that calls were shown, the message was an
+    /// answer.
     fn proceed(&mut self) -> Result<(), TurnError> {
         self.shared.mending = None;
         let waits = self.shared.conversation.pending().next().is_some();
@@ -549,8 +540,8 @@ impl Turn {
         }
     }
 
-    /// Nothing new begins: a message that streams is read to its end, calls that run are
-    /// waited for, an open question is withdrawn.
+    /// Suspends the turn: a streaming message is read to its end, running calls are waited for, and an open question is
+    /// withdrawn.
     fn suspend(&mut self) -> Result<(), TurnError> {
         self.suspending = true;
         match self.state {
@@ -567,7 +558,7 @@ impl Turn {
         if self.act.runs() { Ok(()) } else { self.finish(StopReason::Suspended) }
     }
 
-    /// Deals with the calls that a suspended turn left behind.
+    /// Deals with the calls that a suspended turn left open.
     fn resume(&mut self) -> Result<(), TurnError> {
         let setup = self.setup();
         let calls: Vec<_> = self.shared.conversation.pending().cloned().collect();

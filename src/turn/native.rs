@@ -1,9 +1,8 @@
-//! Calls from an endpoint's own field (`tool_calls`), read as every other call.
+//! Reads calls from an endpoint's own field (`tool_calls`) like any other call.
 //!
-//! In come a name and the text of the arguments; out goes a call or why it must
-//! not run. The name is looked up as it is on the wire or else as a model wrote
-//! it, the arguments are mended as those of a call in text, and the same limits
-//! hold. Nothing is written out to be read back.
+//! The input is a name and the text of the arguments; the output is a call or the reason why it must not run. The name
+//! is looked up as a name in requests, or otherwise as a model wrote it; the arguments are repaired as in a call in
+//! text, and the same limits apply. The call is not written as text to be parsed again.
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::parse::{FoundValue, Limits, read_value};
 use crate::tools::{ACCESS_RESOURCE, Catalog};
 use crate::wire::{Names, ToolDefinition};
 
-/// What reads native calls, for the tools of one catalog.
+/// The reader of native calls, for the tools of one catalog.
 pub(super) struct Natives {
     catalog: Arc<Catalog>,
     names: Names,
@@ -29,23 +28,23 @@ pub(super) struct Natives {
 /// A native call that was read.
 #[derive(Debug)]
 pub(super) struct NativeRead {
-    /// The call as it came.
+    /// The call as the endpoint reported it.
     pub(super) native: NativeCall,
-    /// The call, or why it must not run.
+    /// The call, or the reason why it must not run.
     pub(super) result: Result<Call, Rejected>,
-    /// The call as the prompt's syntax has it, for a history in text.
+    /// The call in the prompt's syntax, for a history in text.
     pub(super) raw: String,
 }
 
-/// What a name means.
+/// The tool that a name refers to.
 struct Target {
     server: Option<String>,
     tool: String,
-    /// How it was found, where it is not the name on the wire.
+    /// The repair that was needed to find it, if the name is not the one in requests.
     repair: Option<Repair>,
 }
 
-/// Why a native call is none.
+/// The reason why a native call is invalid.
 struct Fault {
     kind: RejectedKind,
     message: String,
@@ -64,12 +63,12 @@ impl Natives {
         Natives { catalog: catalog.clone(), names, limits, dialect }
     }
 
-    /// All tools as a request carries them.
+    /// Returns all tools as a request carries them.
     pub(super) fn definitions(&self) -> Vec<ToolDefinition> {
         ToolDefinition::all(&self.catalog)
     }
 
-    /// Whether there is nothing to offer.
+    /// Returns `true` if there is nothing to offer.
     pub(super) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -77,12 +76,12 @@ impl Natives {
     /// Reads a native call.
     pub(super) fn read(&self, native: NativeCall) -> NativeRead {
         let arguments = match native.arguments.trim() {
-            // Endpoints send nothing at all for none.
+            // Endpoints send an empty text if there are no arguments.
             "" => "{}",
             text => text,
         };
         let name = native.name.trim();
-        // A model that was taught an element in text may call that, with the call inside.
+        // A model that was taught an element in text may call the element's name, with the call in the arguments.
         let inner = self.by_element(name, arguments);
         let (server, name, arguments) = match &inner {
             Some((inner, arguments)) => (inner.server.as_deref(), inner.tool.as_str(), arguments.as_str()),
@@ -115,10 +114,10 @@ impl Natives {
         NativeRead { native, result, raw }
     }
 
-    /// The call that the arguments hold of one whose name is an element's, and the text of its own.
+    /// Returns the call inside the arguments of a call whose name is an element's, and the text of its own arguments.
     fn by_element(&self, name: &str, arguments: &str) -> Option<(ByName, String)> {
         let inner = named_by_element(name, &self.arguments(arguments).ok()?.value, Some(&self.catalog))?;
-        // What stands for itself is read below.
+        // A call under its own name is read by the caller.
         if inner.tool == name {
             return None;
         }
@@ -129,8 +128,7 @@ impl Natives {
         Some((inner, arguments))
     }
 
-    /// Server and tool that a name means: one of ours on the wire, else the name as the
-    /// model wrote it.
+    /// Returns the server and tool that a name refers to: first as a name in requests, then as the model wrote it.
     fn target(&self, server: Option<&str>, name: &str) -> Result<Target, Fault> {
         if let Some((server, tool)) = self.names.find(name).filter(|_| server.is_none()) {
             return Ok(Target { server: server.map(str::to_owned), tool: tool.to_owned(), repair: None });
@@ -161,7 +159,7 @@ impl Natives {
             return Err(Fault::new(RejectedKind::Limit, message));
         }
         read_value(text).map_err(|error| {
-            // The model stopped in them, or the endpoint cut them off.
+            // The model stopped inside the arguments, or the endpoint cut them off.
             let kind = if error.unfinished { RejectedKind::Truncated } else { RejectedKind::Malformed };
             Fault::new(kind, format!("the arguments are not valid JSON: {}", error.message))
         })
@@ -174,7 +172,7 @@ impl Natives {
             && let Value::Object(object) = &mut arguments_value
             && let Some(named) = object.shift_remove("server_name")
         {
-            // The one function for the resources of all servers names the server in its arguments.
+            // The single function for the resources of all servers has the server's name in its arguments.
             server = named.as_str().map(str::to_owned).or(server);
         }
         Call {
@@ -188,21 +186,21 @@ impl Natives {
         }
     }
 
-    /// A call of a message that was held to JSON, as the prompt's syntax has it: a history in
-    /// two syntaxes would teach neither.
+    /// Writes a call of a message that was constrained to JSON in the prompt's syntax: a history in two syntaxes would
+    /// teach neither.
     pub(super) fn taught(&self, call: &Call) -> String {
         self.written(call.server.as_deref(), &call.tool, &call.raw_arguments, Some(&call.arguments))
     }
 
-    /// The call as text of the dialect: verbatim where that has a place for JSON, so that a
-    /// model reads what it wrote.
+    /// Writes the call as text of the dialect, verbatim if the dialect contains JSON, so that the model reads what it
+    /// wrote.
     fn written(&self, server: Option<&str>, tool: &str, arguments: &str, read: Option<&Value>) -> String {
         let is_verbatim = self.dialect == Dialect::UseMcpTool && tool != ACCESS_RESOURCE;
         if !is_verbatim && let Some(object) = read.and_then(Value::as_object) {
             return self.with_arguments(server, tool, object);
         }
         let empty = self.with_arguments(server, tool, &Map::new());
-        // A dialect without a place for JSON holds what cannot be read before its closing tag.
+        // In a dialect without JSON, unreadable arguments go before the closing tag.
         match (empty.rfind("{}"), empty.rfind("</")) {
             (Some(at), _) => format!("{}{arguments}{}", &empty[..at], &empty[at + 2..]),
             (None, Some(at)) => format!("{}{arguments}\n{}", &empty[..at], &empty[at..]),
@@ -218,7 +216,7 @@ impl Natives {
     }
 }
 
-/// Whether brackets nest deeper than `most`, outside of strings.
+/// Returns `true` if brackets outside strings are nested deeper than `most`.
 fn is_deeper(text: &str, most: usize) -> bool {
     let mut depth = 0_usize;
     outside(text).any(|(_, byte)| {

@@ -1,13 +1,12 @@
-//! Where a call comes from: one that stands in a result or a file is not the model's own, nor is one
-//! that writes what the program told the model, or that changes what a rejected call was to read.
+//! Determines the provenance of a call: a call that occurs in a result or a file is not the model's own, nor is one
+//! that writes the program's notes to the model, or that changes what a rejected call tried to read.
 //!
-//! What a tool said and what a file holds reach the model byte for byte, calls in them too.
-//! What keeps a copied one from running unasked is that it is known: its bytes stand in such
-//! a text, or its tool and arguments do, in whatever syntax. Both are compared as they are written and as they
-//! read ([`plain`]).
+//! Results and files reach the model byte for byte, including the calls in them. A copied call does not run without
+//! approval, because it is recognised: its bytes occur in such a text, or its tool and arguments do, in any syntax.
+//! Both are compared as they are written and as they read ([`plain`]).
 //!
-//! The work is bounded: each text is read once in a turn, when the first call comes behind it,
-//! and no more than `MAX_BYTES` of them, the newest first.
+//! The work is bounded: each text is read once in a turn, when the first call comes after it, and at most `MAX_BYTES`
+//! of all texts, the newest first.
 
 mod plain;
 
@@ -27,79 +26,79 @@ use crate::outcome::{FILE, Outcome, RESULT, Status, foreign_in_frames, holds_fra
 use crate::parse::{self, Limits, Parser, find_values};
 use crate::tools::{BuiltIn, Catalog};
 
-/// Bytes of results and files that calls are looked for in.
+/// Limit on the bytes of results and files in which calls are searched for.
 pub(super) const MAX_BYTES: usize = 4 << 20;
 
-/// Calls that are looked for in one text; more than a message may hold, so that a text cannot
-/// hide one behind others.
+/// Limit on the calls that are searched for in one text; more than a message may contain, so that a text cannot hide
+/// one after many others.
 const MAX_CALLS: usize = 4_096;
 
-/// Places that name a tool, of which is looked whether its arguments stand beside the name.
+/// Limit on the occurrences of a tool's name that are checked for the call's arguments next to them.
 const MAX_PLACES: usize = 32;
 
-/// Bytes on either side of such a place, beside twice those of the arguments; at most.
+/// Limits on the bytes on either side of such an occurrence that are checked, besides twice those of the arguments.
 const MIN_REACH: usize = 256;
 const MAX_REACH: usize = 16 << 10;
 
-/// Closing brackets behind a name at which a call in Python's syntax may end.
+/// Limit on the closing brackets after a name at which a call in Python's syntax may end.
 const MAX_CLOSERS: usize = 16;
 
-/// Depth of JSON in which texts are looked for.
+/// Limit on the nesting of JSON in which texts are searched for.
 const MAX_JSON_DEPTH: usize = 32;
 
-/// Bytes of a line that was told the model from which on it is known again, and lines that are
-/// looked for, the newest first.
+/// Fewest bytes of a line of the program by which it is recognised, and limit on the lines that are searched for, the
+/// newest first.
 const MIN_LINE: usize = 24;
 const MAX_LINES: usize = 64;
 
-/// Bytes of a name from which on it is known again in a rejected call.
+/// Fewest bytes of a name by which it is recognised in a rejected call.
 const MIN_NAME: usize = 3;
 
-/// A result that stands in no entry of the conversation: one of a client's history.
+/// A result that is not in the conversation, but in a client's history.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ForeignResult {
-    /// The call's id; empty where it is not known.
+    /// The call's id; empty if it is not known.
     pub id: String,
-    /// What the tool said.
+    /// The tool's text.
     pub text: String,
-    /// The call, where it is known.
+    /// The call, if it is known.
     pub call: Option<Call>,
-    /// The name of the file that the text is of, where it is one.
+    /// The name of the file that contains the text, if it is one.
     pub file: Option<String>,
 }
 
 impl ForeignResult {
-    /// A file of the person's.
+    /// Creates a text of the user's file.
     pub fn of_file(name: Option<String>, text: impl Into<String>) -> Self {
         ForeignResult { file: name, ..ForeignResult::new("", text) }
     }
 
-    /// Sets the call that the tool said it to.
+    /// Sets the call that gave the result.
     #[must_use]
     pub fn with_call(self, call: Option<Call>) -> Self {
         ForeignResult { call, ..self }
     }
 
-    /// What the tool of this call said.
+    /// Creates the result of the call with this id.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         ForeignResult { id: id.into(), text: text.into(), call: None, file: None }
     }
 }
 
-/// The texts of others in a conversation, and the calls in them.
+/// The untrusted texts in a conversation, and the calls in them.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     foreign: Vec<ForeignResult>,
-    /// Rejected calls of the client's history that the model was told of since the person last spoke.
+    /// Rejected calls in the client's history since the last message of the user that the model was told about.
     told: Vec<Rejected>,
     read: Mutex<Read>,
 }
 
-/// What was read of the texts.
+/// The parts of the texts that were read already.
 #[derive(Debug, Default)]
 struct Read {
-    /// Entries of the conversation.
+    /// Number of entries of the conversation.
     entries: usize,
     foreign: usize,
     bytes: usize,
@@ -108,23 +107,23 @@ struct Read {
 }
 
 impl Origins {
-    /// With these results that stand in no entry of the conversation, the oldest first.
+    /// Creates the origins with these results that are not in the conversation, the oldest first.
     pub(super) fn of(foreign: Vec<ForeignResult>, told: Vec<Rejected>) -> Self {
         Origins { foreign, told, read: Mutex::default() }
     }
 
-    /// The rejected calls of that history that the model was told of.
+    /// Returns the rejected calls of the client's history that the model was told about.
     pub(super) fn told(&self) -> &[Rejected] {
         &self.told
     }
 
-    /// Those results, the oldest first.
+    /// Returns the results that are not in the conversation, the oldest first.
     pub(super) fn foreign(&self) -> &[ForeignResult] {
         &self.foreign
     }
 
-    /// The call, marked if it stands in a text of another; one that is asked about anyway
-    /// stays as it is.
+    /// Sets the provenance of a call that occurs in an untrusted text; a call that needs approval anyway stays as it
+    /// is.
     pub(super) fn marked(&self, call: Call, raw: &str, setup: &Setup, conversation: &Conversation) -> Call {
         if !call.provenance.is_plain() {
             return call;
@@ -170,7 +169,7 @@ impl Origins {
         };
         texts.any(|text| {
             let mut found = stands_in(&text);
-            // Within JSON only a text with escapes reads otherwise.
+            // Inside JSON only a text with escapes reads differently.
             let is_named = || text.contains(&call.tool) || plain(&text).contains(&plain_call.tool);
             if !found && text.contains('\\') && is_named() {
                 within_json(&text, &mut |inner| found = found || stands_in(inner));
@@ -179,9 +178,9 @@ impl Origins {
         })
     }
 
-    /// Returns `true` if a text in the arguments holds a frame of the program, or a line that the model was
-    /// told of its calls in this conversation, and no text of another does: a file may be copied. Small
-    /// models write such lines into files.
+    /// Returns `true` if a text in the arguments contains a frame of the program, or a line about calls that the model
+    /// was told in this conversation, and no untrusted text contains it: a file may be copied. Small models write such
+    /// lines into files.
     fn writes_our_words(&self, arguments: &Value, setup: &Setup, conversation: &Conversation) -> bool {
         let foreign = |holds: &dyn Fn(&str) -> bool| self.texts(setup, conversation).any(|text| holds(&text));
         let mut told: Option<Vec<&str>> = None;
@@ -194,7 +193,7 @@ impl Origins {
         found
     }
 
-    /// Reads what came since.
+    /// Reads the texts that are new.
     fn read_on(&self, read: &mut Read, setup: &Setup, conversation: &Conversation) {
         let mut parser = None;
         let new = self.foreign[read.foreign..].iter().map(|result| Cow::Borrowed(result.text.as_str()));
@@ -221,7 +220,7 @@ impl Origins {
         }
     }
 
-    /// All texts, the newest first, as far as they are looked at.
+    /// Returns all texts, the newest first, up to the limit on bytes.
     fn texts<'t>(&'t self, setup: &'t Setup, conversation: &'t Conversation) -> impl Iterator<Item = Cow<'t, str>> {
         let mut left = MAX_BYTES;
         let own = (0..conversation.entries().len()).rev().flat_map(|at| texts_of(conversation, at, setup));
@@ -238,17 +237,17 @@ fn is_harmless(server: Option<&str>, tool: &str, catalog: &Catalog) -> bool {
     catalog.is_read_only(server, tool) || catalog.find(server, tool).is_ok_and(|found| found.tool.display_only)
 }
 
-/// Returns `true` if the tool said something, be it that it failed.
+/// Returns `true` if the outcome has a text of the tool, which may be a failure.
 fn gave_result(outcome: &Outcome) -> bool {
     matches!(outcome.status, Status::Result | Status::ToolError)
 }
 
-/// The lines that the model was told of its calls: notes, what became of calls that gave no result, and
-/// what was wrong with rejected ones.
+/// Returns the program's lines to the model about its calls: notes, outcomes without a result, and reasons of
+/// rejections.
 fn told_lines(conversation: &Conversation) -> Vec<&str> {
     let lines = conversation.entries().iter().rev().flat_map(|entry| match entry {
         Entry::Note { text } => text.lines().collect(),
-        // Of what follows the first line, a tool may have said something.
+        // The lines after the first one may come from a tool.
         Entry::Outcome { outcome, .. } if !gave_result(outcome) => outcome.text.lines().take(1).collect(),
         Entry::Assistant(message) => message.feedback().flat_map(|rejected| rejected.message.lines()).collect(),
         _ => Vec::new(),
@@ -256,9 +255,9 @@ fn told_lines(conversation: &Conversation) -> Vec<&str> {
     lines.map(str::trim).filter(|line| line.len() >= MIN_LINE).take(MAX_LINES).collect()
 }
 
-/// Returns `true` if a text of the arguments is in the call of a read-only tool that was rejected in the
-/// message before, or in those before that were rejected as a whole: the correction of a read became a
-/// call that may change what was to be read.
+/// Returns `true` if a text of the arguments is in a rejected call of a read-only tool, in the previous message or in
+/// earlier ones that were rejected as a whole: the correction of a read has become a call that may change what it tried
+/// to read.
 fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversation) -> bool {
     let since = conversation.entries().iter().rev().take_while(|entry| !matches!(entry, Entry::User(_)));
     let messages = since.filter_map(|entry| if let Entry::Assistant(message) = entry { Some(message) } else { None });
@@ -271,7 +270,7 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
         for rejected in message.feedback().filter(reads) {
             let mut is_same = false;
             texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
-                // As it is, or as a text in JSON.
+                // Compared verbatim and as a text in JSON.
                 let escaped = Value::from(text).to_string();
                 let names = |text: &str| rejected.raw.contains(text);
                 is_same |= text.len() >= MIN_NAME && (names(text) || names(escaped.trim_matches('"')));
@@ -287,14 +286,14 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
     false
 }
 
-/// The texts of others in an entry: a result, or the files that the person sent.
+/// Returns the untrusted texts of an entry: a result, or the files in a message of the user.
 fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec<Cow<'c, str>> {
     match &conversation.entries()[at] {
-        // A frame of results in the person's words was pasted there.
+        // A frame of a result in the user's message was pasted there.
         Entry::User(said) => {
             [FILE, RESULT].iter().flat_map(|kind| foreign_in_frames(kind, &said.text)).map(Cow::Borrowed).collect()
         }
-        // Of a call that gave no result the program and the person speak.
+        // The text of a call without a result comes from the program or the user.
         Entry::Outcome { outcome, .. } if !gave_result(outcome) => Vec::new(),
         Entry::Outcome { id, outcome } => {
             let before = conversation.entries()[..at].iter().rev();
@@ -303,7 +302,7 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
                 _ => None,
             });
             let call = message.take(1).flat_map(|message| message.calls()).find(|call| call.id == *id);
-            // What a built-in tool says is ours, but for what it reads out of a result.
+            // The text of a built-in tool comes from the program, except when it reads from a result.
             let is_ours = call.and_then(|call| setup.catalog.as_built_in(call.call.server.as_deref(), &call.call.tool));
             if is_ours.is_some_and(|own| own != BuiltIn::Read) { Vec::new() } else { vec![outcome.said()] }
         }
@@ -311,7 +310,7 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
     }
 }
 
-/// The texts in a text that is JSON.
+/// Passes on the texts inside a text that is JSON.
 fn within_json(text: &str, take: &mut impl FnMut(&str)) {
     if text.trim_start().starts_with(['{', '[', '"'])
         && let Ok(value) = serde_json::from_str::<Value>(text)
@@ -320,7 +319,7 @@ fn within_json(text: &str, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Texts in a value of JSON, which a model reads without their escapes.
+/// Passes on the texts in a value of JSON, which a model reads without their escapes.
 fn texts_within(value: &Value, depth: usize, take: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => take(text),
@@ -332,7 +331,7 @@ fn texts_within(value: &Value, depth: usize, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Reads every syntax, wherever in a text it stands.
+/// Creates a parser of every syntax, anywhere in a text.
 fn reader(setup: &Setup) -> Parser {
     Parser::new(parse::Config {
         dialects: DialectSet::AUTO,
@@ -344,8 +343,8 @@ fn reader(setup: &Setup) -> Parser {
     })
 }
 
-/// Whether a text names the tool and has the arguments beside the name, where no syntax makes a
-/// call of that: an object of JSON in prose, or `name(…)` in a line.
+/// Returns `true` if a text has the tool's name with the arguments next to it in a form that is no call in any syntax:
+/// an object of JSON in prose, or `name(…)` in a line.
 fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
     if call.arguments.as_object().is_none_or(|arguments| arguments.is_empty()) {
         return !is_harmless(call.server.as_deref(), &call.tool, &setup.catalog) && is_spelled_out(&call.tool, text);
@@ -377,8 +376,8 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
     false
 }
 
-/// Returns `true` if a text names a tool so that a call without arguments may be meant: with brackets or in quotation
-/// marks, or by a name that is no word of a language.
+/// Returns `true` if a text has a tool's name in a way that may mean a call without arguments: with brackets or in
+/// quotation marks, or by a name that is not an ordinary word.
 fn is_spelled_out(tool: &str, text: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let is_name = tool.contains(|c: char| !c.is_alphabetic());
@@ -391,7 +390,7 @@ fn is_spelled_out(tool: &str, text: &str) -> bool {
     })
 }
 
-/// Whether a value is another, or holds it.
+/// Returns `true` if a value equals another or contains it.
 fn holds_value(value: &Value, wanted: &Value, depth: usize) -> bool {
     let within = |inner: &Value| depth > 0 && holds_value(inner, wanted, depth - 1);
     value == wanted
@@ -402,7 +401,7 @@ fn holds_value(value: &Value, wanted: &Value, depth: usize) -> bool {
         }
 }
 
-/// Tools and arguments of the calls in a text, those that are quoted there too.
+/// Returns the tools and arguments of the calls in a text, including quoted ones.
 fn calls_in(text: &str, parser: &Parser, setup: &Setup) -> Vec<(String, Value)> {
     let Assembled { entries, .. } = parser.parse(text);
     let calls = entries.into_iter().filter_map(|entry| match entry.result {

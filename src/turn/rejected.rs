@@ -1,14 +1,14 @@
-//! What each kind of rejected call does to the turn.
+//! The reactions of a turn to each kind of rejected call.
 
 use crate::event::RejectedKind;
 
-/// What a rejected call does to the turn.
+/// The reaction of a turn to a rejected call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reaction {
-    /// The model is told what was wrong and may try again.
+    /// The model is told about the mistake and may try again.
     Correct,
-    /// The turn goes on as if the call were not there.
+    /// The turn continues as if the call were not there.
     Ignore,
     /// The turn ends.
     Finish,
@@ -22,20 +22,20 @@ pub struct Row {
     pub kind: RejectedKind,
     /// Reaction while corrections are left.
     pub reaction: Reaction,
-    /// Reaction once they are used up, in a message without any good call.
+    /// Reaction once they are used up, in a message without any valid call.
     pub used_up: Reaction,
-    /// Whether the model meant to call: text after it ends the message as text
-    /// after a good call does, and goes into no history.
+    /// `true` if the model meant a call: text after it ends the message like text after a valid call, and does not
+    /// enter the history.
     pub meant: bool,
-    /// Whether the reaction holds only for a call of a known tool that stands
-    /// alone in its message, in a fence, and once in a turn; otherwise the call is ignored.
+    /// `true` if the reaction applies only once in a turn, and only to a call of a known tool that is the only one in
+    /// its message and in a fence; otherwise the call is ignored.
     pub only_alone: bool,
 }
 
-/// What each kind of rejected call does to the turn.
+/// The reaction of a turn to each kind of rejected call.
 ///
-/// A message with a good call is answered anyway: there, what is corrected goes
-/// along with the results, and `used_up` does not apply.
+/// A message with a valid call is answered anyway: then corrections are sent together with the results, and `used_up`
+/// does not apply.
 ///
 /// | kind | first | corrections used up | text after it |
 /// |---|---|---|---|
@@ -76,14 +76,13 @@ const fn meant(kind: RejectedKind) -> Row {
     Row { kind, reaction: Reaction::Correct, used_up: Reaction::Finish, meant: true, only_alone: false }
 }
 
-/// What a rejected call of a display-only tool does to the turn: it is corrected
-/// as others are, but text after it is answer as after a good one, and once
-/// corrections are used up the rest of the message counts alone.
+/// Returns the reaction to a rejected call of a display-only tool: it is corrected like others, but text after it
+/// belongs to the answer, as after a valid one, and once corrections are used up only the rest of the message counts.
 pub(crate) fn display_row(kind: RejectedKind) -> Row {
     Row { used_up: Reaction::Ignore, meant: false, ..*row(kind) }
 }
 
-/// The row of a kind.
+/// Returns the row of a kind.
 pub fn row(kind: RejectedKind) -> &'static Row {
     TABLE.iter().find(|row| row.kind == kind).expect("every kind has its row")
 }

@@ -1,4 +1,4 @@
-//! What turns with the same tools share.
+//! The setup that turns with the same tools share.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -13,35 +13,35 @@ use crate::parse::{self, Parser};
 use crate::tools::{Catalog, Definition, ToolChoice, ToolsMode};
 use crate::validate::Validator;
 
-/// A choice, how the model thinks, how many calls there may be, and the structure of calls for these.
+/// The tool choice, the place of reasoning and the number of calls, with the structure of calls for them.
 type KnownCalls = ((ToolChoice, Thinking, usize), Option<Arc<Constraint>>);
 
-/// What turns with the same tools share.
+/// The setup that turns with the same tools share.
 pub struct Setup {
     pub(super) config: TurnConfig,
     pub(super) catalog: Arc<Catalog>,
     pub(super) validator: Arc<Validator>,
     wording: Arc<dyn Wording>,
-    /// The words for requests that carry the tools.
+    /// The wording for requests that carry the tools.
     native_wording: Arc<dyn Wording>,
     parser: Parser,
     pub(super) natives: Natives,
-    /// What their requests have taught of the models' contexts.
+    /// Knowledge about the models' contexts, from earlier requests.
     pub(super) measured: Measured,
-    /// What answers of calls are held to, as far as it was asked for.
+    /// Cached constraints for answers that must be calls.
     constraints: Mutex<Vec<KnownCalls>>,
     begun_calls: OnceLock<Option<Arc<Constraint>>>,
     openers: OnceLock<Openers>,
-    /// What the endpoint is known not to give.
+    /// Features that the endpoint is known not to support.
     ways: Arc<KnownWays>,
 }
 
 impl Setup {
-    /// What turns with these tools share.
+    /// Creates the setup for these tools.
     pub fn new(mut config: TurnConfig, validator: Arc<Validator>, wording: Arc<dyn Wording>) -> Self {
         let catalog = validator.catalog().clone();
         config.policy = config.policy.in_catalog(&catalog);
-        // Whoever has a dialect of his own taught wants it to be read; all others are read by default.
+        // A program that teaches a dialect of its own wants it to be parsed; all others are parsed by default.
         if matches!(wording.dialect(), Dialect::Loaded(_)) && config.dialects != DialectSet::NONE {
             config.dialects = config.dialects.with(wording.dialect());
         }
@@ -66,19 +66,19 @@ impl Setup {
         }
     }
 
-    /// The same for an endpoint of which this is known, and told to other setups.
+    /// Sets the knowledge about the endpoint, which is shared with other setups.
     pub fn knowing(mut self, ways: Arc<KnownWays>) -> Self {
         self.ways = ways;
         self
     }
 
-    /// What the endpoint is known not to give.
+    /// Returns the features that the endpoint is known not to support.
     pub(super) fn ways(&self) -> &KnownWays {
         &self.ways
     }
 
-    /// Whether requests for this model, which the endpoint has by this name, carry the tools; `None`
-    /// where the endpoint is to be asked ([`takes_tools`](Self::takes_tools)).
+    /// Returns `true` if requests to this model, which the endpoint knows by this name, carry the tools; `None` if the
+    /// endpoint has to be asked ([`takes_tools`](Self::takes_tools)).
     pub fn natively(&self, model: &RoundModel, name: &Option<String>) -> Option<bool> {
         match self.config.tools_mode {
             _ if self.natives.is_empty() => Some(false),
@@ -90,20 +90,20 @@ impl Setup {
         }
     }
 
-    /// Returns `true` if requests for this model carry the tools where the endpoint says that it takes
-    /// them or not ([`RoundModel::takes_tools`]): not if they are too many for the budget.
+    /// Returns `true` if requests to this model carry the tools, by the endpoint's report
+    /// ([`RoundModel::takes_tools`]). They do not if the tools exceed the budget.
     pub fn takes_tools(&self, model: &RoundModel, said: Option<bool>) -> bool {
         let is_over_budget = || self.native_wording.offered().is_some_and(|offered| offered.listed.is_over_budget());
         model.takes_tools(said) && !is_over_budget()
     }
 
-    /// What the taught call begins with.
+    /// Returns the beginnings of the taught call.
     pub(super) fn openers(&self) -> &Openers {
         let dialect = self.wording.dialect();
         self.openers.get_or_init(|| Openers::new(dialect, &self.catalog, &self.config.reasoning_marks))
     }
 
-    /// The structure of an answer that has to be calls, at most so many, in the forms that are read.
+    /// Returns the constraint for an answer of one to `most` calls, in the forms that are parsed.
     pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking, most: usize) -> Option<Arc<Constraint>> {
         let most = most.min(self.config.max_calls.unwrap_or(MAX_CALLS));
         let mut known = self.constraints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,19 +121,19 @@ impl Setup {
         found
     }
 
-    /// Whether a tool is among those that are admitted.
+    /// Returns `true` if any tool is allowed.
     pub(super) fn admits(&self, narrowed: &Narrowed) -> bool {
         self.catalog.offered().any(|tool| narrowed.admits(tool))
     }
 
-    /// The structure of one call of those that are admitted, in the forms that are read.
+    /// Returns the constraint for one allowed call, in the forms that are parsed.
     pub(super) fn narrowed(&self, narrowed: &Narrowed, thinking: Thinking) -> Option<Arc<Constraint>> {
         let dialect = self.wording.dialect();
         let found = Constraint::narrowed(dialect, &self.catalog, narrowed, thinking)?;
         found.read_by(self.config.dialects, dialect).map(Arc::new)
     }
 
-    /// The structure of calls that the model may begin.
+    /// Returns the constraint for calls that the model begins by itself.
     pub(super) fn begun_calls(&self) -> Option<Arc<Constraint>> {
         let found = || {
             let dialect = self.wording.dialect();
@@ -143,7 +143,7 @@ impl Setup {
         self.begun_calls.get_or_init(found).clone()
     }
 
-    /// A parser for what this model says.
+    /// Returns a parser for the output of this model.
     pub(super) fn parser_for(&self, model: &RoundModel) -> Parser {
         if model.reads_like(&RoundModel::own(&self.config)) {
             self.parser.fork()
@@ -152,32 +152,32 @@ impl Setup {
         }
     }
 
-    /// What the turns say to the model where the prompt describes the tools.
+    /// Returns the wording for prompts that describe the tools.
     pub fn wording(&self) -> &dyn Wording {
         &*self.wording
     }
 
-    /// What they say where requests carry the tools.
+    /// Returns the wording for requests that carry the tools.
     pub fn native_wording(&self) -> &dyn Wording {
         &*self.native_wording
     }
 
-    /// Bytes that the schemas take that were compiled, about.
+    /// Returns the approximate number of bytes that the compiled schemas take.
     pub fn validator_weight(&self) -> usize {
         self.validator.weight()
     }
 
-    /// The tools of the turns.
+    /// Returns the tools of the turns.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// What a tool is now; nothing of one that is not listed.
+    /// Returns the current definition of a tool; empty for one that is not listed.
     pub fn definition(&self, server: Option<&str>, tool: &str) -> Definition {
         self.catalog.find(server, tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }
 
-    /// How the turns go.
+    /// Returns the configuration of the turns.
     pub fn config(&self) -> &TurnConfig {
         &self.config
     }

@@ -1,4 +1,4 @@
-//! What the stages of a turn share: the history, how far the turn is, and what is to be done.
+//! The state that the stages of a turn share: the history, the progress of the turn, and the next actions.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ use crate::outcome::{Outcome, Status};
 use crate::tools::{BuiltIn, Said, Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
-/// What a round mends whose form can be held.
+/// The mistake that a round only corrects, if its form can be constrained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mending {
     /// Rejected calls.
@@ -31,27 +31,27 @@ pub(super) enum Mending {
     Output,
 }
 
-/// What somebody brings to a turn who has a history of his own.
+/// The input of a turn for a client with a history of its own.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ClientTurn {
-    /// The model as the endpoint knows it: what is learned of the endpoint is learned for that.
+    /// The model's name on the endpoint: knowledge about the endpoint is stored under it.
     pub model: Option<String>,
-    /// Whether it calls is left to the model, whatever way is configured.
+    /// `true` if the model decides whether to call, whatever strategy is configured.
     pub is_free: bool,
-    /// What was said in the history, the oldest first.
+    /// The messages and calls in the history, the oldest first.
     pub said: Vec<SaidBefore>,
-    /// What his tools said there, the oldest first: a call that stands there is not the model's
-    /// own, and what was left out of it can be read on.
+    /// The results in the history, the oldest first: a call that occurs in one is not the model's own, and the model
+    /// can read on in them.
     pub results: Vec<ForeignResult>,
-    /// Rejected calls that the model was told of there since the person last spoke.
+    /// Rejected calls in the history since the last message of the user that the model was told about.
     pub rejected: Vec<Rejected>,
-    /// The calls that were made there since the person last spoke, with their outcomes, the oldest
-    /// first: a loop goes on from them.
+    /// The calls in the history since the last message of the user with their outcomes, the oldest first: a loop
+    /// continues from them.
     pub calls: Vec<(Call, Outcome)>,
 }
 
-/// What a model is to be told of its message beside the results of its calls.
+/// The information about a message that its model needs in addition to the results of the calls.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Withheld {
@@ -59,12 +59,12 @@ pub struct Withheld {
     pub rejected: Vec<Rejected>,
     /// Its calls that do not run, with their identifiers and outcomes.
     pub denied: Vec<(String, Call, Outcome)>,
-    /// Notes about the whole of it.
+    /// Notes about the message as a whole.
     pub notes: Vec<String>,
 }
 
 impl Withheld {
-    /// Bytes of its texts.
+    /// Returns the bytes of its texts.
     pub fn bytes(&self) -> usize {
         let rejected = self.rejected.iter().map(|rejected| rejected.raw.len() + rejected.message.len());
         let denied = self.denied.iter().map(|(_, call, outcome)| 2 * call.raw_arguments.len() + outcome.text.len());
@@ -72,15 +72,15 @@ impl Withheld {
     }
 }
 
-/// What was said before the conversation, as far as it tells which tools are meant.
+/// An item of the history before the conversation that indicates which tools are meant.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SaidBefore {
-    /// What a person asked.
+    /// A message of the user.
     Question(String),
-    /// The model looked for tools where requests carry them.
+    /// A search of the model for tools, in requests that carry them.
     Searched(String),
-    /// The model called the tool.
+    /// A call of a tool by the model.
     Called {
         /// The tool's server.
         server: Option<String>,
@@ -90,7 +90,7 @@ pub enum SaidBefore {
 }
 
 impl SaidBefore {
-    /// A call of the tool.
+    /// Creates the item for a call of the tool.
     pub fn called(tool: &Tool) -> Self {
         SaidBefore::Called { server: tool.server.clone(), tool: tool.name.clone() }
     }
@@ -104,51 +104,51 @@ impl SaidBefore {
     }
 }
 
-/// What the stages of a turn share.
+/// The state that the stages of a turn share.
 pub(super) struct Shared {
     pub(super) setup: Arc<Setup>,
     pub(super) conversation: Conversation,
-    /// What is due: the configured choice until it is met.
+    /// The tool choice: the configured one until it is met.
     pub(super) choice: ToolChoice,
-    /// The schema that the answer has to match.
+    /// The schema that the answer must match.
     pub(super) output: Option<Arc<OutputSchema>>,
     pub(super) round: u32,
     /// The requests of the round carry the tools.
     pub(super) native: bool,
-    /// Rounds in a row that only correct a mistake.
+    /// Number of consecutive rounds that only correct a mistake.
     pub(super) corrections: u32,
-    /// What the round only mends, if it does.
+    /// The mistake that the round only corrects, if any.
     pub(super) mending: Option<Mending>,
-    /// What the request is for.
+    /// The purpose of the request.
     pub(super) asking: Asking,
-    /// The model as the endpoint names it, where whoever drives the turn names it.
+    /// The model's name on the endpoint, if the driver of the turn sets it.
     pub(super) endpoint_model: Option<String>,
-    /// What was said before the conversation.
+    /// The history before the conversation.
     pub(super) said_before: Vec<SaidBefore>,
-    /// Whether it calls is left to the model.
+    /// `true` if the model decides whether to call.
     pub(super) is_free: bool,
-    /// What the next request is for, where that is known.
+    /// The purpose of the next request, if it is known.
     pub(super) next_asking: Option<Asking>,
-    /// Times in a row that calls were narrowed since the last one that ran.
+    /// Number of consecutive times that calls were narrowed since the last one that ran.
     pub(super) narrowed: u32,
-    /// The call in whose place something is looked up.
+    /// The call that waits for a lookup.
     pub(super) postponed: Option<Call>,
-    /// What the round's request holds the answer to.
+    /// The constraint of the round's request.
     pub(super) held: Option<Constrained>,
-    /// The next message is the last: the model made nothing but calls that are not run again; the
-    /// tool of the last of them.
+    /// Set if the next message is the last one, because the model made only calls that are not run again; the tool of
+    /// the last of them.
     pub(super) closing: Option<String>,
-    /// The last message was cut off since the context was full.
+    /// The stop reason, if the last message was cut off because the context was full.
     pub(super) context_full: Option<StopReason>,
-    /// Calls that ran.
+    /// Number of calls that ran.
     pub(super) calls: u32,
-    /// The calls before the conversation since the person last spoke, with their outcomes.
+    /// The calls of the client's history since the last message of the user, with their outcomes.
     pub(super) client_calls: Vec<(Call, Outcome)>,
-    /// Nobody can be asked about a call.
+    /// There is no approver.
     pub(super) unattended: bool,
-    /// The calls in what others say.
+    /// The calls in untrusted texts.
     pub(super) origins: Origins,
-    /// What whoever drives the turn is to do, in order.
+    /// The actions for the driver, in order.
     pub(super) actions: VecDeque<Action>,
 }
 
@@ -183,7 +183,7 @@ impl Shared {
         }
     }
 
-    /// What the tools said, the newest first, with the ids of the calls.
+    /// Returns the results, the newest first, with the ids of the calls.
     pub(super) fn results(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let own = self.conversation.entries().iter().rev().filter_map(|entry| match entry {
             Entry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
@@ -192,19 +192,19 @@ impl Shared {
         own.chain(self.origins.foreign().iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text))))
     }
 
-    /// Tells the caller.
+    /// Reports an event to the caller.
     pub(super) fn emit(&mut self, event: AgentEvent) {
         self.actions.push_back(Action::Emit(event));
     }
 
-    /// Answers a call, in the history and to the caller.
+    /// Answers a call, in the history and for the caller.
     pub(super) fn answer(&mut self, id: &str, outcome: Outcome) -> Result<(), TurnError> {
         self.conversation.answer(id, outcome.clone())?;
         self.emit(AgentEvent::Outcome { id: id.to_owned(), outcome });
         Ok(())
     }
 
-    /// What was said so far, as far as it tells which tools are meant.
+    /// Returns the items of the conversation that indicate which tools are meant.
     pub(super) fn said(&self) -> Vec<Said<'_>> {
         let entries = self.conversation.entries().iter().flat_map(|entry| match entry {
             Entry::User(user) => vec![Said::Question(&user.text)],
@@ -217,7 +217,7 @@ impl Shared {
         self.said_before.iter().map(SaidBefore::as_said).chain(entries).collect()
     }
 
-    /// What a call says of the tools that are meant.
+    /// Converts a call into such an item.
     fn said_by<'c>(&self, call: &'c Call) -> Said<'c> {
         let (server, tool) = (call.server.as_deref(), call.tool.as_str());
         match (self.setup.catalog.as_built_in(server, tool), call.arguments["query"].as_str()) {
@@ -226,7 +226,7 @@ impl Shared {
         }
     }
 
-    /// What the model looked for in the turn.
+    /// Returns the model's searches for tools in the turn.
     pub(super) fn searched(&self) -> impl Iterator<Item = &str> {
         let calls = self.conversation.messages().flat_map(|message| message.calls());
         calls.filter_map(|made| match self.said_by(&made.call) {
@@ -235,7 +235,7 @@ impl Shared {
         })
     }
 
-    /// What the person and the tools said, by which calls can name things.
+    /// Returns the texts of the user and the tools, from which calls can name things.
     pub(super) fn said_things(&self) -> decide::Said {
         let own = self.conversation.entries().iter().filter_map(|entry| match entry {
             Entry::User(user) => Some(user.text.as_str()),
@@ -261,8 +261,8 @@ impl Shared {
         self.answer(id, Outcome::new(status, text))
     }
 
-    /// Whether the model is told of calls that it meant and could not write. One that it may
-    /// only have quoted is no reason to demand a call; one that is too large has its form.
+    /// Returns `true` if the model is told about calls that it meant and wrote wrongly. A call that may only be quoted
+    /// does not justify requiring a call; the form of one that is too large is correct.
     pub(super) fn calls_are_mended(&self) -> bool {
         let mut told = self.conversation.messages().last().into_iter().flat_map(|message| message.feedback());
         told.any(|rejected| {
@@ -276,37 +276,37 @@ impl Shared {
         })
     }
 
-    /// Tells the caller what he should know.
+    /// Reports a warning to the caller.
     pub(super) fn warn(&mut self, notice: CallerWarning) {
         self.emit(AgentEvent::Notice { notice });
     }
 
-    /// Tells the caller what the model is to do better, beside its rejected calls.
+    /// Reports a correction to the caller that is not about a rejected call.
     pub(super) fn corrects(&mut self, message: impl Into<String>) {
         self.emit(AgentEvent::Correcting { kind: None, message: message.into() });
     }
 
-    /// Whether a round that only corrects a mistake may follow.
+    /// Returns `true` if a round that only corrects a mistake may follow.
     pub(super) fn may_correct(&self) -> bool {
         self.corrections < self.setup.config.max_corrections && !self.is_last_round()
     }
 
-    /// Whether a mistake in the message that streams will be corrected.
+    /// Returns `true` if a mistake in the streaming message will be corrected.
     pub(super) fn is_correcting(&self) -> bool {
         self.choice != ToolChoice::None && self.may_correct()
     }
 
-    /// Whether no round follows the one that is asked for.
+    /// Returns `true` if no round follows the requested one.
     pub(super) fn is_last_round(&self) -> bool {
         self.closing.is_some() || self.round >= self.setup.config.max_rounds
     }
 
-    /// Whether a call of the next message would be dealt with.
+    /// Returns `true` if a call of the next message would be executed.
     pub(super) fn may_call(&self) -> bool {
         !(self.choice == ToolChoice::None || self.is_last_round() || self.setup.catalog.is_empty())
     }
 
-    /// What the guard against loops says to a call that is to run.
+    /// Returns the verdict of the guard against loops about a call.
     pub(super) fn verdict(&self, next: &HistoryCall) -> Verdict {
         let pending = self.conversation.pending().take_while(|call| call.id != next.id);
         let mut made = self.made();
@@ -314,56 +314,56 @@ impl Shared {
         guard::judge(&made, &next.call, self.is_read(&next.call), self.setup.config.max_same_results)
     }
 
-    /// Returns `true` if the last thing that happened is that calls got results.
+    /// Returns `true` if the last event of the conversation was a result.
     pub(super) fn follows_results(&self) -> bool {
         let last = self.conversation.entries().iter().rev().find(|entry| !matches!(entry, Entry::Note { .. }));
         let is_result = match last {
             Some(Entry::Outcome { .. }) => true,
-            // A client's results stand before the conversation.
+            // A client's results are before the conversation.
             Some(Entry::User(_)) => !self.client_calls.is_empty(),
             _ => false,
         };
         is_result && !self.made().is_empty()
     }
 
-    /// Returns `true` if what the person said last is a question.
+    /// Returns `true` if the user's last message is a question.
     pub(super) fn asks_a_question(&self) -> bool {
         self.request().is_some_and(decide::is_question)
     }
 
-    /// From which logarithm of its probability on a message is to be a call.
+    /// Returns the logarithm of the probability from which on a message must be a call.
     pub(super) fn call_threshold(&self) -> f64 {
         let own = self.setup.config.call_threshold.unwrap_or(CALL_THRESHOLD);
-        // None is as likely as one above zero wants it.
+        // No probability reaches a threshold above zero, so the margin must not lower it.
         if own <= 0.0 { own - self.request().map_or(0.0, decide::call_margin) } else { own }
     }
 
-    /// Returns `true` if a call returned already what this one would.
+    /// Returns `true` if an earlier call returned already what this one would.
     pub(super) fn is_answered(&self, call: &Call) -> bool {
         guard::is_answered(&self.made(), call, self.changes(call), &|call| self.looks_up(call))
     }
 
-    /// Returns how many times in a row equal calls have returned the result of this one.
+    /// Returns the number of consecutive equal calls with the result of this one.
     pub(super) fn same_results(&self, id: &str) -> u32 {
         let answered = self.conversation.answered();
         answered.iter().find(|answered| answered.id == id).map_or(0, |a| guard::same_results(&self.made(), a.call))
     }
 
-    /// The calls since the person last spoke that ran, with their outcomes.
+    /// Returns the calls since the user's last message that ran, with their outcomes.
     pub(super) fn answered(&self) -> Vec<Answered<'_>> {
         let client = self.client_calls.iter().map(|(call, outcome)| Answered::new("", call, outcome));
         let all = client.chain(self.conversation.answered());
         all.filter(|answered| !matches!(answered.outcome.status, Status::Denied | Status::Displayed)).collect()
     }
 
-    /// The calls since the person last spoke that have an outcome.
+    /// Returns the calls since the user's last message that have an outcome.
     pub(super) fn made(&self) -> Vec<Made<'_>> {
         let client = self.client_calls.iter().map(|(call, outcome)| (call, outcome));
         let own = self.conversation.answered().into_iter().map(|answered| (answered.call, answered.outcome));
         client.chain(own).filter_map(|(call, outcome)| Made::new(call, self.is_read(call), Some(outcome))).collect()
     }
 
-    /// What the model is to be told of its last message beside the results of the calls that run.
+    /// Returns what the model must be told about its last message in addition to the results of the calls that run.
     pub(super) fn withheld(&self) -> Withheld {
         let entries = self.conversation.entries();
         let last = entries.iter().rposition(|entry| matches!(entry, Entry::Assistant(_))).unwrap_or(entries.len());
@@ -382,8 +382,8 @@ impl Shared {
         withheld
     }
 
-    /// Returns `true` if some tool could change something, and no call did: none ran since the person
-    /// last spoke, and before that at most such as only read.
+    /// Returns `true` if some tool could change something and no call did: none ran since the user's last message, and
+    /// all earlier ones only read.
     pub(super) fn nothing_changed(&self) -> bool {
         let catalog = &self.setup.catalog;
         let changes = |said: &Said<'_>| match said {
@@ -398,12 +398,12 @@ impl Shared {
         self.setup.catalog.is_read_only(call.server.as_deref(), &call.tool)
     }
 
-    /// Which calls are shown and not run.
+    /// Returns the decision about calls that are shown and not run.
     pub(super) fn displays(&self) -> Displays<'_> {
         Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
     }
 
-    /// Whether a call that the choice demands was made before the turn was suspended.
+    /// Returns `true` if a call that the tool choice requires was made before the turn was suspended.
     pub(super) fn has_called(&self) -> bool {
         self.conversation.answered().iter().any(|answered| {
             let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());

@@ -1,4 +1,4 @@
-//! Why a turn ended.
+//! The reasons why a turn ends.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cause::Cause;
 use crate::model::ModelFailure;
 
-/// Why a turn ended.
+/// The reason why a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -17,108 +17,106 @@ pub enum StopReason {
     Answered,
     /// The output limit cut the answer off.
     OutputLimit,
-    /// The model said nothing, even when told so.
+    /// The model's answer was empty, even after it was told so.
     EmptyAnswer,
-    /// The model refused to answer, in a field that the endpoint has for that.
+    /// The model refused to answer, in the endpoint's field for refusals.
     Refused {
-        /// Its words.
+        /// The text of the refusal.
         message: String,
     },
-    /// The endpoint withheld the answer, or its rest (`content_filter`).
+    /// The endpoint withheld the answer or the rest of it (`content_filter`).
     Filtered,
-    /// The model did not make the call that was required.
+    /// The model did not make the required call.
     CallMissing,
-    /// The model repeated a passage until it was stopped. What came before is the answer.
+    /// The model repeated a passage until it was stopped. The text before the repetition is the answer.
     Repetition {
-        /// Times in a row that the passage stands there.
+        /// Number of consecutive occurrences of the passage.
         times: u32,
     },
-    /// The model made nothing but a call that was refused, since equal ones had returned the same
-    /// result too often in a row ([`TurnConfig::max_same_results`](super::TurnConfig::max_same_results)).
+    /// The model made only a call that was refused, because equal ones had returned the same result too often in a row
+    /// ([`TurnConfig::max_same_results`](super::TurnConfig::max_same_results)).
     SameCalls {
         /// The tool.
         tool: String,
     },
-    /// The last round allowed ended with a call or a mistake.
+    /// The last permitted round ended with a call or a mistake.
     MaxRounds {
-        /// Rounds allowed.
+        /// Number of permitted rounds.
         rounds: u32,
     },
-    /// The model made the same kind of mistake again and again.
+    /// The model made the same kind of mistake repeatedly.
     CorrectionsUsedUp {
-        /// Corrections in a row that were sent.
+        /// Number of consecutive corrections that were sent.
         corrections: u32,
-        /// What was wrong with the last message.
+        /// The mistake in the last message.
         message: String,
     },
-    /// The answer did not match the schema that was asked for. The last one is
-    /// there as text.
+    /// The answer did not match the requested schema. The last answer is available as text.
     OutputMismatch {
-        /// Corrections in a row that were sent.
+        /// Number of consecutive corrections that were sent.
         corrections: u32,
-        /// What was wrong with the last answer.
+        /// The mistake in the last answer.
         message: String,
     },
     /// The model failed.
     ModelFailed(ModelFailure),
-    /// What had to be said to the model cannot be said: the program's prompt is wrong.
+    /// A text for the model could not be written: the program's prompt is wrong.
     PromptFailed {
-        /// How.
+        /// The problem.
         message: String,
-        /// The error behind it, where there is one; none where this was read back.
+        /// The underlying error, if there is one; `None` if the reason was deserialized.
         #[serde(skip)]
         source: Option<Cause>,
     },
-    /// The answer was cut off since prompt and answer fill the context.
+    /// The answer was cut off because prompt and answer fill the context.
     ContextFull {
-        /// Tokens that the context has.
+        /// Tokens of the context.
         context: usize,
-        /// Tokens of the prompt, as the endpoint counts.
+        /// Tokens of the prompt, as the endpoint reports them.
         prompt: u64,
         /// Tokens of the answer.
         answer: u64,
-        /// How the context gets longer, where it is known what serves the model.
+        /// The way to get a longer context, if the server is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },
-    /// What must be sent does not fit the context, even without the history.
+    /// The necessary part of the request does not fit the context, even without the history.
     ContextTooSmall {
-        /// Tokens that the context has.
+        /// Tokens of the context.
         context: usize,
-        /// Tokens that are kept for the reply.
+        /// Tokens that are reserved for the reply.
         reply: usize,
         /// Tokens of the system text with its tools.
         system: usize,
         /// Tokens of the shortest request: system text, question, last results.
         request: usize,
-        /// How the context gets longer, where it is known what serves the model.
+        /// The way to get a longer context, if the server is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },
-    /// The endpoint says that the prompt does not fit the model's context, and nothing
-    /// more can be left out of it.
+    /// The endpoint reports that the prompt does not fit the model's context, and nothing more can be left out of it.
     ContextExceeded {
-        /// Tokens of the prompt, as far as the endpoint says it.
+        /// Tokens of the prompt, if the endpoint reports them.
         prompt: Option<usize>,
-        /// Tokens that the context has, as far as the endpoint says it.
+        /// Tokens of the context, if the endpoint reports them.
         context: Option<usize>,
-        /// The endpoint's words, and how its context is made longer.
+        /// The endpoint's message, and the way to get a longer context.
         message: String,
     },
     /// The turn was cancelled.
     Cancelled,
-    /// The turn was suspended: the conversation may hold calls that have not begun,
-    /// and the next turn goes on with them.
+    /// The turn was suspended: the conversation may contain calls that have not begun, and the next turn continues with
+    /// them.
     Suspended,
 }
 
 impl StopReason {
-    /// Whether the model answered.
+    /// Returns `true` if the model answered.
     pub fn is_answer(&self) -> bool {
         matches!(self, StopReason::Answered)
     }
 
-    /// The kind of failure that it is, if it is one; as in its JSON form.
+    /// Returns the kind of failure, if it is one, as in the JSON form.
     pub(crate) fn failure(&self) -> Option<String> {
         if matches!(self, StopReason::Answered | StopReason::OutputLimit | StopReason::Suspended) {
             return None;
@@ -126,7 +124,7 @@ impl StopReason {
         serde_json::to_value(self).ok()?.get("kind")?.as_str().map(str::to_owned)
     }
 
-    /// The error behind it, of the model or of the words that are sent.
+    /// Returns the underlying error, of the model or of the texts for it.
     pub(super) fn cause(&self) -> Option<Cause> {
         match self {
             StopReason::ModelFailed(failure) => failure.source.as_deref().cloned().map(Cause::new),
@@ -136,7 +134,7 @@ impl StopReason {
     }
 }
 
-/// How a context gets longer, in the words of the server, or of those that there are.
+/// Returns the way to get a longer context, in the terms of the server if it is known.
 pub(super) fn longer_context(remedy: &Option<String>) -> &str {
     remedy.as_deref().unwrap_or("give the model a longer context (llama.cpp: -c; Ollama: num_ctx)")
 }

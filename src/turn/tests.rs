@@ -90,7 +90,7 @@ pub(crate) fn started(config: TurnConfig) -> Turn {
     turn
 }
 
-/// What is to be done, of an endpoint that says nothing of its context.
+/// Returns the actions of a turn whose endpoint reports nothing about its context.
 pub(crate) fn actions(turn: &mut Turn) -> Vec<Action> {
     let mut all = Vec::new();
     while let Some(action) = turn.action() {
@@ -158,7 +158,7 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
     Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false, place: Provenance::Plain }
 }
 
-/// What follows from a message with one rejected call, `corrections` after the first mistake.
+/// Returns the consequence of a message with one rejected call, `corrections` after the first mistake.
 fn after_one(kind: RejectedKind, corrections: u32) -> Next {
     let shared = Shared { round: 1, corrections, ..Shared::new(setup(allowing()), Conversation::new(), None) };
     let natives = HashMap::new();
@@ -461,7 +461,7 @@ fn notices_survive_json_and_end_with_a_remedy() {
     assert!(left_out.contains("1 message of the model, 2 results were left out"), "{left_out}");
 }
 
-/// What a first message leaves: history, calls that run, why the turn ended.
+/// Returns the state after a first message: history, calls that run, the reason why the turn ended.
 fn left(config: &TurnConfig, deltas: &[&str]) -> (String, Vec<Invocation>, Option<(StopReason, String)>) {
     let mut turn = started(config.clone());
     let mut seen = Vec::new();

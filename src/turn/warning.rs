@@ -1,4 +1,4 @@
-//! What a caller should know although it changes nothing.
+//! Warnings for the caller that do not change the turn.
 
 use std::fmt;
 
@@ -6,66 +6,62 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::longer_context;
 
-/// Something that the caller should know although the turn goes on as before.
-/// Its text for people ends with the remedy. Its JSON form has the variant
-/// under `kind`.
+/// A warning for the caller; the turn continues as before. Its text for people ends with the remedy. The JSON form has
+/// the variant under `kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallerWarning {
-    /// The endpoint read far fewer tokens than were sent: it has cut the prompt.
+    /// The endpoint read far fewer tokens than were sent, so it has cut the prompt.
     PromptCut {
-        /// Tokens that were sent, by our count.
+        /// Tokens that were sent, by our own count.
         sent: u64,
         /// Tokens that the endpoint reported.
         read: u64,
     },
-    /// The endpoint refuses tools in the request; the prompt describes them from here on.
+    /// The endpoint refuses tools in the request; from here on the prompt describes them.
     ToolsRefused {
-        /// What the endpoint said.
+        /// The endpoint's message.
         message: String,
     },
-    /// The endpoint failed at a request that carried the tools; the prompt describes them from here on.
+    /// The endpoint failed on a request that carried the tools; from here on the prompt describes them.
     NativeFailed {
-        /// What it said.
+        /// The endpoint's message.
         message: String,
     },
-    /// The endpoint refuses the structure that the answer was to have; the answer is held to
-    /// less of it, or to nothing.
+    /// The endpoint refuses the structure for the answer; the answer is constrained less, or not at all.
     ConstraintRefused {
-        /// What the endpoint said.
+        /// The endpoint's message.
         message: String,
     },
-    /// What a tool gave is not what its server says that it gives (its output schema). The
-    /// model reads it as it came.
+    /// A result does not match its tool's output schema. The model reads it unchanged.
     ResultMismatch {
-        /// The tool's server, where it has one.
+        /// The tool's server, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<String>,
         /// The tool.
         tool: String,
-        /// What was expected where.
+        /// The expected values and their places.
         message: String,
     },
-    /// The endpoint gives no probabilities of tokens, so whether to call is
-    /// left to the model from here on.
+    /// The endpoint gives no probabilities of tokens; from here on the model decides whether to call.
     NoProbabilities,
-    /// The endpoint holds to no structure, so whether to call is left to what the model writes
-    /// ([free](crate::constrain::Way::Free)) from here on.
+    /// The endpoint does not constrain answers; from here on the model decides by what it writes whether to call
+    /// ([free](crate::constrain::Way::Free)).
     NoStructure,
-    /// The oldest part of the conversation was left out of the request, since it
-    /// does not fit the context. The conversation itself is whole.
+    /// The oldest part of the conversation was left out of the request, because it does not fit the context. The
+    /// conversation itself is complete.
     HistoryLeftOut {
-        /// Messages of the model that were left out with all that belongs to them.
+        /// Number of the model's messages that were left out, with their outcomes and notes.
         rounds: usize,
-        /// Questions of the person that were left out.
+        /// Number of the user's questions that were left out.
         questions: usize,
-        /// Results of this turn that were shortened to a line.
+        /// Number of this turn's results that were shortened to a line.
         results: usize,
-        /// Tokens that the context has.
+        /// Tokens of the context.
         context: usize,
-        /// How the context gets longer, where it is known what serves the model.
+        /// The way to get a longer context, if the server is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },

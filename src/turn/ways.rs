@@ -1,5 +1,5 @@
-//! What a message is asked for, while it is decided whether it calls: what comes in the place of a request, and
-//! what an endpoint does not give.
+//! Decides what is requested while it is open whether a message is a call: requests that replace others, and features
+//! that an endpoint does not support.
 
 use super::Turn;
 use super::decide::{self, Asking, Verdict};
@@ -14,7 +14,7 @@ use crate::model::{ModelError, NativeFault, TokenChoice};
 use crate::tools::ToolChoice;
 
 impl Turn {
-    /// What the round's request is for; where nothing is left to do, the caller is told.
+    /// Returns the purpose of the round's request. If nothing is left to do, the caller is told.
     pub(super) fn decided(&mut self) -> Asking {
         let asking = self.ask.asking(&self.shared);
         if asking == Asking::Answer {
@@ -23,8 +23,7 @@ impl Turn {
         asking
     }
 
-    /// Leaves the message that is asked for, which streams or is over, for that of another request
-    /// in the same round.
+    /// Discards the requested message, which streams or has ended, in favour of another request's in the same round.
     fn ask_instead(&mut self, asking: Asking, streams: bool) -> Result<(), TurnError> {
         if streams {
             self.shared.actions.push_back(Action::CancelStream);
@@ -38,14 +37,14 @@ impl Turn {
         self.ask.send_instead(spoken, &mut self.shared).or_else(|reason| self.finish(reason))
     }
 
-    /// The endpoint failed at a request that carried the tools: the same is asked by prompt.
+    /// Handles an endpoint that failed on a request that carried the tools: the tools are put into the prompt.
     pub(super) fn native_failed(&mut self, error: &ModelError) -> Result<(), TurnError> {
         self.ask.leave_native(Some(NativeFault::Failed), &mut self.shared);
         self.shared.warn(CallerWarning::NativeFailed { message: error.to_string() });
         self.ask_instead(self.ask.asking(&self.shared), false)
     }
 
-    /// Takes tokens of the text that comes next: what that is to be may be decided by them.
+    /// Takes tokens of the text that follows, which may decide the purpose of the message.
     pub(super) fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
         let setup = &self.shared.setup;
         let is_held = self.is_held();
@@ -54,7 +53,7 @@ impl Turn {
                 let likely = Some(likely).filter(|likely| likely.is_finite());
                 self.shared.emit(AgentEvent::Decided { call, likely });
                 match (call, begins) {
-                    // What the model begun is held to its structure.
+                    // The call that the model has begun is constrained already.
                     (true, true) if self.shared.held.is_some() => {
                         self.shared.asking = Asking::Held(self.shared.choice.clone());
                         Ok(())
@@ -80,7 +79,7 @@ impl Turn {
         self.shared.held == Some(Constrained::Calls)
     }
 
-    /// The endpoint does not tell how likely a call is: a message that nothing held to a call is what it is.
+    /// Handles missing probabilities: an unconstrained message is used as it is.
     pub(super) fn untold(&mut self, is_held: bool) -> Result<(), TurnError> {
         self.shared.setup.ways().without_probabilities(self.ask.model_name(&self.shared));
         if self.shared.setup.config.way == Way::Measured {
@@ -94,16 +93,16 @@ impl Turn {
         Ok(())
     }
 
-    /// The message is held to nothing.
+    /// Handles an answer that is not constrained although the request demanded it.
     pub(super) fn unconstrained(&mut self) -> Result<(), TurnError> {
         match self.shared.asking {
-            // What comes is what a free message would be.
+            // The answer is what a free message would be.
             Asking::Held(_) | Asking::Step | Asking::Narrowed(_) => {
                 self.holds_to_nothing();
                 (self.shared.asking, self.shared.held) = (Asking::Free, None);
                 Ok(())
             }
-            // It is read for its probabilities all the same.
+            // Its probabilities are read all the same.
             Asking::Measured => {
                 self.shared.held = None;
                 Ok(())
@@ -112,13 +111,13 @@ impl Turn {
         }
     }
 
-    /// The endpoint was asked for a structure and does not hold to it.
+    /// Records that the endpoint did not apply a requested structure.
     pub(super) fn holds_to_nothing(&mut self) {
         self.shared.setup.ways().without_structure(self.ask.model_name(&self.shared));
         self.shared.warn(CallerWarning::NoStructure);
     }
 
-    /// Whether a message calls where a person only said hello.
+    /// Returns `true` if a message makes a call although the user only said hello.
     pub(super) fn is_at_a_greeting(&self, message: &Message) -> bool {
         let calls = message.good_calls().is_some_and(|calls| !calls.is_empty());
         let last = self.shared.conversation.entries().last();
@@ -127,7 +126,7 @@ impl Turn {
             && matches!(last, Some(Entry::User(user)) if decide::is_greeting(&user.text))
     }
 
-    /// Leaves a message whose calls nobody asked for, and asks for one as the model likes it.
+    /// Discards a message with calls that were not asked for, and requests an unconstrained one.
     pub(super) fn answer_instead(&mut self, why: &str) -> Result<(), TurnError> {
         self.shared.corrects(why);
         self.shared.next_asking = Some(Asking::Free);

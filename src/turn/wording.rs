@@ -1,4 +1,4 @@
-//! What a turn says to the model: what, and in which words.
+//! The texts of a turn for the model.
 
 use std::sync::Arc;
 
@@ -10,58 +10,56 @@ use crate::prompt::{Example, OfferedTools};
 use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
 
-/// The last line of replies, by what comes next.
+/// The last line of replies, depending on what comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Closing {
-    /// As replies end.
+    /// The usual last line.
     pub either: &'static str,
-    /// Where the next call is asked for.
+    /// The line if the next call is requested.
     pub call: String,
-    /// Where the answer is.
+    /// The line if the answer is requested.
     pub answer: &'static str,
 }
 
-/// The words of a turn. The turn decides what is said, a wording says it in the
-/// model's dialect and language.
+/// The wording of a turn. The turn decides what is said; a wording expresses it in the model's dialect and language.
 ///
-/// There are two: one for a history in text, in which the prompt describes the
-/// tools, and, from [`native`](Wording::native), one for requests that carry them.
+/// There are two: one for a history in text, in which the prompt describes the tools, and one for requests that carry
+/// them, from [`native`](Wording::native).
 pub trait Wording: Send + Sync {
-    /// The system text: how to call, which tools there are.
+    /// Returns the system text: the call syntax and the tools.
     fn system(&self, choice: &ToolChoice) -> String;
 
-    /// The system text without its examples, and these: messages of their own between the
-    /// system text and the history. `None` where all stands in the text.
+    /// Returns the system text without its examples, and the examples as separate messages between the system text and
+    /// the history. `None` if the text contains everything.
     fn system_apart(&self, _choice: &ToolChoice) -> Option<(String, Vec<Example>)> {
         None
     }
 
-    /// What the model is told after one of its messages: results, corrections,
-    /// notes. In a request that carries tools each result is a message of its
-    /// own, so that the replies hold one call.
+    /// Returns the replies to one of the model's messages: results, corrections, notes. In a request that carries tools
+    /// each result is a message of its own, so the replies contain one call.
     ///
     /// # Errors
     /// A template that the program brought fails.
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError>;
 
-    /// A note of the program; it becomes a note of the history or the text of an outcome.
+    /// Returns a note of the program, for the history or for an outcome.
     fn note(&self, note: ModelNote<'_>) -> String;
 
-    /// What the last line of replies becomes where the turn knows what comes next; `None` where it stays.
-    /// `unused` is what the request names and no call has used.
+    /// Returns the variants of the last line of replies, for a turn that knows what comes next; `None` if it stays as
+    /// it is. `unused` lists the things that the request names and no call has used.
     fn closing(&self, _unused: &[String]) -> Option<Closing> {
         None
     }
 
-    /// A request for the answer alone: the program's own system text, and what was asked and done in one message, without
-    /// tools and examples, which a small model copies. `changes` says that something was done about it, and not only
-    /// looked up. `None` where the answer is asked for in the conversation.
+    /// Returns a request for the answer alone: the program's own system text, and the user's request with the calls in
+    /// one message, without tools and examples, which a small model copies. `changes` is `true` if a call changed
+    /// something. `None` if the answer must be requested in the conversation.
     fn answer_alone(&self, _request: &str, _made: &[Answered<'_>], _changes: bool) -> Option<(Option<String>, String)> {
         None
     }
 
-    /// The form of an answer that has to match a schema; stands behind the system text.
+    /// Returns the form of an answer that must match a schema, to follow the system text.
     ///
     /// # Errors
     /// A template that the program brought fails.
@@ -69,9 +67,8 @@ pub trait Wording: Send + Sync {
         Ok(format!("Your final answer is one JSON value that this JSON Schema accepts: {}", schema.schema()))
     }
 
-    /// What a call of the built-in tool is answered with that asks about the
-    /// tools of this name; without words of its own, their JSON forms. A prompt of templates
-    /// answers words that are near no name with the three likeliest tools.
+    /// Returns the answer to a call of the built-in tool that describes the tools of this name; by default their JSON
+    /// forms. A prompt of templates answers text that is similar to no name with the three likeliest tools.
     fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
         match catalog.named(name) {
             Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
@@ -79,15 +76,14 @@ pub trait Wording: Send + Sync {
         }
     }
 
-    /// What a call of the built-in tool is answered with that looks for tools; without words of
-    /// its own, their JSON forms.
+    /// Returns the answer to a call of the built-in tool that finds tools; by default their JSON forms.
     fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
         let found = catalog.likeliest(query, FOUND);
         Outcome::result(serde_json::json!(found).to_string())
     }
 
-    /// What a call of the built-in tool is answered with that reads on in a result, which has this
-    /// text; without words of its own, with the part alone, or with a line for each place.
+    /// Returns the answer to a call of the built-in tool that reads on in a result with this text; by default the part
+    /// alone, or a line for each place.
     fn read(&self, text: &str, wanted: Wanted<'_>) -> Outcome {
         match wanted {
             Wanted::From(from) => Outcome::result(Part::new(text, from, RESULT_BYTES).text),
@@ -95,62 +91,62 @@ pub trait Wording: Send + Sync {
         }
     }
 
-    /// Bytes of a result that a message shows; default all.
+    /// Returns the bytes of a result that a message shows; by default all.
     fn shown_of_results(&self) -> usize {
         usize::MAX
     }
 
-    /// The words for a conversation in which this was said, where not all tools are listed and it
-    /// decides which; `None` where these words are for every conversation.
+    /// Returns the wording for the conversation `said` so far, if not all tools are listed and it decides which are;
+    /// `None` if this wording is for every conversation.
     fn meant(&self, _said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
         None
     }
 
-    /// The tools of a request that carries them; `None` for all of the catalog, as they are.
+    /// Returns the tools of a request that carries them; `None` for all tools of the catalog, unchanged.
     fn offered(&self) -> Option<Arc<OfferedTools>> {
         None
     }
 
-    /// Call syntax that the words teach; native calls stand in it in a history in text.
+    /// Returns the call syntax that the wording teaches, in which a history in text shows native calls.
     fn dialect(&self) -> Dialect {
         Dialect::UseMcpTool
     }
 
-    /// The words for requests that carry the tools. Without any there is no system
-    /// text, and results are told as they are.
+    /// Returns the wording for requests that carry the tools. Without one there is no system text, and results are not
+    /// changed.
     fn native(&self) -> Option<Arc<dyn Wording>> {
         None
     }
 }
 
-/// What a model wants of a long result.
+/// The part of a long result that a model asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wanted<'a> {
-    /// What stands from this byte on.
+    /// The text from this byte on.
     From(usize),
-    /// The places of this text.
+    /// The places where this text occurs.
     Find(&'a str),
 }
 
-/// What a turn has to say cannot be said.
+/// A text for the model cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct WordingError {
-    /// Why, and what may help.
+    /// The problem and possible remedies.
     pub message: String,
-    /// The error behind it, where there is one.
+    /// The underlying error, if there is one.
     pub source: Option<Cause>,
 }
 
 impl WordingError {
-    /// An error in words.
+    /// Creates an error from a message.
     pub fn new(message: impl Into<String>) -> Self {
         WordingError { message: message.into(), source: None }
     }
 
-    /// An error that reads as `error` does.
+    /// Creates an error from another one, with the same message.
     pub fn caused(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let source = Cause::new(error);
         WordingError { message: source.to_string(), source: Some(source) }
@@ -175,44 +171,44 @@ pub enum ModelNote<'a> {
     TooManyCalls(usize),
     /// The policy does not allow the call.
     NotAllowed,
-    /// Nobody was there to accept what the tool has become since the policy allowed it.
+    /// The tool has changed since the policy allowed it, and there was no approver.
     Changed,
-    /// Nobody was there to approve a call that stands behind other text in an answer that
-    /// should have begun with reasoning, and has no tag of it.
+    /// There was no approver for a call after other text, in an answer that should have begun with reasoning and has no
+    /// think tag.
     MayBeDraft,
-    /// Nobody was there to approve a call that may be an example: behind prose without a marker,
-    /// or in a code fence with prose behind it.
+    /// There was no approver for a call that may be an example: after prose without a marker, or in a code fence
+    /// followed by prose.
     MayBeExample,
-    /// Nobody was there to approve a call with a value that was chosen from text without quotes.
+    /// There was no approver for a call with a value that was recovered from text without quotation marks.
     Mended,
-    /// Nobody was there to approve a call that stands in a result or a file, or that has a text of
-    /// the program in its arguments.
+    /// There was no approver for a call that occurs in a result or a file, or that has a text of the program in its
+    /// arguments.
     Echoed,
-    /// Nobody was there to approve a call that may change what a rejected call only wanted to read.
+    /// There was no approver for a call that may change what a rejected call only tried to read.
     InsteadOfRead,
-    /// Nobody was there to approve a call that may destroy something that nobody spoke of.
+    /// There was no approver for a call that may destroy something that was not mentioned.
     Ungrounded,
     /// The user declined the call.
     Declined,
-    /// The turn was cancelled before the call was over.
+    /// The turn was cancelled before the call ended.
     Cancelled,
     /// The turn was cancelled before the call began.
     NotBegun,
-    /// No round was left to read the result in.
+    /// No round was left in which the result could be read.
     NoRoundLeft,
-    /// There is no such result to read on in; the ids of those that there are.
+    /// There is no such long result; contains the ids of those that exist.
     NoSuchResult(&'a str),
-    /// The call of this tool gave the same result as the equal one before it.
+    /// The call of this tool gave the same result as the previous equal one.
     SameResult(&'a str),
-    /// The call did not run: equal ones returned the same result so many times in a row, and only
-    /// read-only calls ran since.
+    /// The call did not run: equal ones returned the same result this many times in a row, and only read-only calls ran
+    /// since.
     NotRunAgain(u32),
-    /// The call did not run: one of this tool before it in its message did not succeed. Empty where
-    /// the tool's name could not be read.
+    /// The call did not run: a call of this tool before it in its message did not succeed. Empty if the tool's name
+    /// could not be read.
     NotRunAfter(&'a str),
-    /// The message was ended since it made an equal call more than so many times.
+    /// The message was ended because it made an equal call more than this many times.
     EqualCalls(usize),
-    /// No call runs any more: the model is to answer.
+    /// No further call runs: the model must answer.
     LastRound,
     /// The message begins with a result that no tool gave.
     ForgedResult,
@@ -220,15 +216,15 @@ pub enum ModelNote<'a> {
     ActWithoutCall,
     /// The call's arguments were shown to the user.
     Displayed,
-    /// The final answer has to match the schema.
+    /// The final answer must match the schema.
     OutputDue,
-    /// The answer does not match the schema; what is wrong, and where.
+    /// The answer does not match the schema; contains the problem and its place.
     OutputMismatch(&'a str),
     /// The oldest part of the conversation is not in the request.
     LeftOut,
 }
 
-/// The words of another wording, for requests that carry the tools: results as they are.
+/// A wording for requests that carry the tools, based on another one: results are not changed.
 pub(super) struct Plain(pub(super) Arc<dyn Wording>);
 
 impl Wording for Plain {

@@ -1,4 +1,4 @@
-//! The calls of a message: allowed, asked about, denied, shown; run in their [`Order`].
+//! Handles the calls of a message: they are allowed, asked about, denied or shown, and run in their [`Order`].
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,29 +21,29 @@ use crate::turn::warning::CallerWarning;
 use crate::turn::wording::{ModelNote, Wanted};
 use crate::validate::{OutputSchema, takes_long};
 
-/// Ids of long results that are told at most.
+/// Limit on the ids of long results that are listed for the model.
 const LONG_TOLD: usize = 8;
 
-/// What became of a call at once.
+/// The immediate result of a call.
 enum Begun {
     Admitted,
-    /// A built-in tool answered it.
+    /// A built-in tool answered the call.
     Described,
-    /// The guard against loops refused it.
+    /// The guard against loops refused the call.
     Repeated,
     Refused,
 }
 
-/// Calls that wait for something.
+/// The calls that wait for an answer or an outcome.
 #[derive(Debug)]
 pub(in crate::turn) struct Act {
-    /// Tools that were approved once.
+    /// Tools that the user approved once for all.
     granted: Granted,
     order: Order,
-    /// Calls to ask about; the first one is asked about now if `asked`.
+    /// Calls to ask about; if `asked`, the question about the first one is open.
     questions: VecDeque<ApprovalRequest>,
     asked: bool,
-    /// Which calls of the last message the ids stand for.
+    /// Maps the ids of the last message's calls to their indices.
     indices: BTreeMap<String, u32>,
 }
 
@@ -52,17 +52,17 @@ impl Act {
         Act { granted, order: Order::default(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
     }
 
-    /// Whether a call runs.
+    /// Returns `true` if any call is running.
     pub(in crate::turn) fn runs(&self) -> bool {
         self.order.runs()
     }
 
-    /// Whether this call runs.
+    /// Returns `true` if this call is running.
     pub(in crate::turn) fn is_running(&self, id: &str) -> bool {
         self.order.is_running(id)
     }
 
-    /// Takes all questions back; nothing more begins.
+    /// Withdraws all questions; no further call begins.
     pub(in crate::turn) fn withdraw(&mut self, shared: &mut Shared) {
         self.order.withdraw();
         let first = std::mem::take(&mut self.questions).into_iter().next();
@@ -71,7 +71,7 @@ impl Act {
         }
     }
 
-    /// Takes the ids of a message's calls, and answers those that were shown.
+    /// Records the ids of a message's calls, and answers those that were shown.
     pub(in crate::turn) fn place(
         &mut self,
         calls: Vec<(String, u32)>,
@@ -88,7 +88,7 @@ impl Act {
         Ok(())
     }
 
-    /// Deals with the calls of the last message.
+    /// Begins the calls of the last message.
     pub(in crate::turn) fn begin(&mut self, shared: &mut Shared) -> Result<(), TurnError> {
         let choice = shared.choice.clone();
         let (mut admitted, mut described, mut repeated) = (0, 0, None);
@@ -113,7 +113,7 @@ impl Act {
         self.ask_next(shared)
     }
 
-    /// Deals with one of them, which has a `refusal` where it must not be made.
+    /// Begins one call, or refuses it with `refusal` if it must not be made.
     fn begin_call(
         &mut self,
         call: &HistoryCall,
@@ -182,7 +182,7 @@ impl Act {
         self.ask_next(shared)
     }
 
-    /// A call that ran is over.
+    /// Takes the outcome of a call that ran.
     pub(in crate::turn) fn outcome(
         &mut self,
         id: &str,
@@ -209,8 +209,8 @@ impl Act {
         if withdrawn { self.ask_next(shared) } else { Ok(()) }
     }
 
-    /// Answers the calls that the failure of this one stops. Returns `true` if the open question
-    /// was about one of them: it is withdrawn.
+    /// Denies the calls that the failure of this one stops. Returns `true` if the open question was about one of them;
+    /// it is then withdrawn.
     fn stop_after(&mut self, id: &str, tool: &str, shared: &mut Shared) -> Result<bool, TurnError> {
         let stopped = self.order.stop_after(id);
         for id in &stopped {
@@ -225,7 +225,7 @@ impl Act {
         Ok(is_open)
     }
 
-    /// Runs a call or asks about it, as the guard and the policy decide; `false` where it is denied.
+    /// Runs a call or asks about it, as the guard and the policy decide. Returns `false` if it is denied.
     fn admit(
         &mut self,
         call: &HistoryCall,
@@ -260,7 +260,7 @@ impl Act {
             _ if call.untagged => AskReason::NoReasoningTag,
             _ if shared.displays().doubts(&call.call) => AskReason::of(call.call.provenance),
             _ if !shows && destroys_unnamed(call, shared) => AskReason::Ungrounded,
-            // Where nobody can be asked it runs or not as without this rule.
+            // If there is no approver, the repeated call runs or not as it would without this rule.
             _ if verdict == Verdict::Approve && !shared.unattended && !shows => AskReason::Repeated,
             Decision::Allow => return self.run(request, lane, shared).map(|()| true),
             Decision::Ask if !judged.changes.is_empty() => {
@@ -275,7 +275,7 @@ impl Act {
         Ok(true)
     }
 
-    /// Runs a call that is allowed, as soon as those before it let it.
+    /// Queues an allowed call, which runs as soon as the calls before it permit.
     fn run(&mut self, request: ApprovalRequest, lane: Lane, shared: &mut Shared) -> Result<(), TurnError> {
         if shared.displays().shows(request.server.as_deref(), &request.tool) {
             self.order.leave(&request.id);
@@ -292,7 +292,7 @@ impl Act {
         self.run(request, lane, shared)
     }
 
-    /// Begins all calls whose turn it is.
+    /// Begins all calls that may run now.
     fn start(&mut self, shared: &mut Shared) {
         while let Some(request) = self.order.next() {
             started(&request, shared);
@@ -301,7 +301,7 @@ impl Act {
         }
     }
 
-    /// Shows a call that was approved.
+    /// Reports a display-only call that is allowed.
     fn display(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
         let ApprovalRequest { id, server, tool, arguments, .. } = request;
         let index = self.indices.get(&id).copied().unwrap_or_default();
@@ -309,7 +309,7 @@ impl Act {
         shared.answer_with(&id, Status::Displayed, ModelNote::Displayed)
     }
 
-    /// Asks about the first call that still needs it; runs those that do not.
+    /// Asks about the first call that still needs approval; those that no longer need it run.
     fn ask_next(&mut self, shared: &mut Shared) -> Result<(), TurnError> {
         while let Some(request) = self.questions.front_mut() {
             let granted = self.granted.get(&(request.server.clone(), request.tool.clone()));
@@ -332,13 +332,13 @@ impl Act {
     }
 }
 
-/// Returns what the last message holds, in the order written.
+/// Returns the parts of the last message, in the order written.
 fn last_parts(shared: &Shared) -> Vec<Part> {
     shared.conversation.messages().last().map(|message| message.parts.clone()).unwrap_or_default()
 }
 
-/// Returns the call of a part that waits for its outcome. One that was rejected or has failed before
-/// is added to the failures.
+/// Returns the call of a part if it has no outcome yet. A call that was rejected or has failed before is added to the
+/// failures.
 fn left_open<'p>(part: &'p Part, failures: &mut Failures, shared: &Shared) -> Option<&'p HistoryCall> {
     let call = match part {
         Part::Call(call) => call,
@@ -357,7 +357,7 @@ fn left_open<'p>(part: &'p Part, failures: &mut Failures, shared: &Shared) -> Op
     None
 }
 
-/// Why a call must not run whatever the policy says; the model is told so.
+/// Returns the reason why a call must not run whatever the policy says, as a note to the model.
 fn refused<'c>(call: &HistoryCall, choice: &'c ToolChoice, admitted: usize, shared: &Shared) -> Option<ModelNote<'c>> {
     let admits = choice.admits(call.call.server.as_deref(), &call.call.tool);
     match choice {
@@ -367,8 +367,8 @@ fn refused<'c>(call: &HistoryCall, choice: &'c ToolChoice, admitted: usize, shar
     }
 }
 
-/// Whether words that may be anybody's may have led the model to this call, and the tool is none
-/// that may be called all the same.
+/// Returns `true` if text from an untrusted server may have led the model to this call, and the policy does not exempt
+/// the call.
 fn is_led(request: &ApprovalRequest, annotations: Option<&Annotations>, shared: &Shared) -> bool {
     let (server, arguments) = (request.server.as_deref(), Some(&request.arguments));
     let config = &shared.setup.config;
@@ -386,14 +386,14 @@ fn is_led(request: &ApprovalRequest, annotations: Option<&Annotations>, shared: 
     calls.any(|call| is_untrusted(call.call.server.as_deref()) && !is_open(call))
 }
 
-/// Returns `true` if a call may destroy something that nobody spoke of.
+/// Returns `true` if a call may destroy something that neither the user nor a result mentioned.
 fn destroys_unnamed(call: &HistoryCall, shared: &Shared) -> bool {
     let tool = shared.tool(&call.call).filter(|tool| is_destructive(tool));
     tool.is_some_and(|tool| shared.said_things().is_unnamed(&call.call.arguments, tool))
 }
 
-/// What is wrong with a result whose tool has an output schema. One that takes long to check
-/// is not checked: no call waits for that.
+/// Returns a warning if a result does not match its tool's output schema. A schema that takes long to check is skipped,
+/// since calls must not wait for it.
 fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<CallerWarning> {
     let call = &shared.conversation.pending().find(|call| call.id == id)?.call;
     let tool = shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
@@ -413,8 +413,8 @@ fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<Caller
     Some(CallerWarning::ResultMismatch { server: tool.server.clone(), tool: tool.name.clone(), message })
 }
 
-/// Answers a call of a built-in tool, which only tells what the prompt or a result left
-/// out: nobody is asked, and it is not the call that a choice demands.
+/// Answers a call of a built-in tool, which only returns what the prompt or a result left out. It needs no approval,
+/// and does not count as the call that a tool choice requires.
 fn answer_own(kind: BuiltIn, request: &ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
     started(request, shared);
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -428,7 +428,7 @@ fn answer_own(kind: BuiltIn, request: &ApprovalRequest, shared: &mut Shared) -> 
     shared.answer(&request.id, outcome)
 }
 
-/// What the model wants to read on of a result that was too long to be shown whole.
+/// Returns the part of a long result that the model asks for.
 fn read_on(request: &ApprovalRequest, shared: &Shared) -> Outcome {
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let wording = shared.setup.wording();
@@ -446,14 +446,14 @@ fn read_on(request: &ApprovalRequest, shared: &Shared) -> Outcome {
     wording.read(&text, wanted)
 }
 
-/// Counts a call that runs, and says so.
+/// Counts a call that runs and reports it.
 fn started(request: &ApprovalRequest, shared: &mut Shared) {
     let ApprovalRequest { id, server, tool, arguments, .. } = request.clone();
     shared.calls += 1;
     shared.emit(AgentEvent::CallRunning { id, server, tool, arguments });
 }
 
-/// A call as it is asked about and run. Policy, question and toolbox must mean the same server.
+/// Converts a call into the form that is asked about and run, so that policy, question and toolbox use the same server.
 fn request(call: &HistoryCall, catalog: &Catalog) -> ApprovalRequest {
     let (tool, arguments) = (call.call.tool.clone(), arguments(&call.call));
     let mut server = call.call.server.clone();

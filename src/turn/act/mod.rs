@@ -1,9 +1,8 @@
-//! What a message's calls come to: run, asked about, denied, shown.
+//! Executes a message's calls: they are run, asked about, denied or shown.
 //!
-//! In come the calls of the history that nobody has answered, the answers to
-//! questions and the outcomes; out go questions, calls to run and outcomes for
-//! the history. Owns what was approved once, what runs and what is still to be
-//! asked. Knows nothing of models and text.
+//! The input is the calls of the history without an outcome, the answers to questions, and outcomes; the output is
+//! questions, calls to run, and outcomes for the history. The module owns the approvals that were given, the running
+//! calls and the open questions. It knows nothing about models and text.
 //!
 //! ```text
 //!  pending call ─▶ refused by the choice? ─▶ policy ─┬─▶ deny ──────────────────────▶ outcome

@@ -1,15 +1,15 @@
-//! In which order the calls of one message begin.
+//! The order in which the calls of one message begin.
 //!
-//! Calls of one server run in the order written, since a later one may need what an earlier
-//! one did: each begins once all before it are over. After one that did not succeed, those that
-//! may change something do not begin ([`Failures`](crate::turn::failures::Failures)). Two that
-//! both call themselves read-only change nothing for each other and run together, and so do calls
-//! of a server whose configuration says that they may (`parallel`). Servers run beside each other.
+//! Calls of one server run in the order written, since a later one may depend on an earlier one: each begins once all
+//! before it are finished. After a call that did not succeed, calls that may change something do not begin
+//! ([`Failures`](crate::turn::failures::Failures)). Two calls that are both marked read-only cannot affect each other
+//! and run concurrently, and so do calls of a server that is configured so (`parallel`). Calls of different servers run
+//! concurrently.
 
 use crate::turn::event::ApprovalRequest;
 use crate::turn::failures::Lane;
 
-/// Calls of a message that have no outcome, in the order written.
+/// The calls of a message without an outcome, in the order written.
 #[derive(Debug, Default)]
 pub(super) struct Order(Vec<Place>);
 
@@ -22,20 +22,20 @@ struct Place {
 
 #[derive(Debug)]
 enum State {
-    /// A person is asked first.
+    /// The call needs approval first.
     Asked,
-    /// May begin when its turn comes.
+    /// The call may begin when its turn comes.
     Allowed(ApprovalRequest),
     Running,
 }
 
 impl Order {
-    /// Adds a call that somebody is asked about.
+    /// Adds a call that needs approval.
     pub(super) fn ask(&mut self, request: &ApprovalRequest, lane: Lane) {
         self.0.push(Place { id: request.id.clone(), lane, state: State::Asked });
     }
 
-    /// Lets a call run once its turn comes; one that was asked about keeps its place.
+    /// Allows a call to run when its turn comes; one that was asked about keeps its position.
     pub(super) fn allow(&mut self, request: ApprovalRequest, lane: Lane) {
         match self.0.iter_mut().find(|place| place.id == request.id) {
             Some(place) => place.state = State::Allowed(request),
@@ -43,7 +43,7 @@ impl Order {
         }
     }
 
-    /// The next call to begin, if one may.
+    /// Returns the next call that may begin.
     pub(super) fn next(&mut self) -> Option<ApprovalRequest> {
         let may_begin = |at: usize| {
             let place = &self.0[at];
@@ -57,7 +57,7 @@ impl Order {
         }
     }
 
-    /// Takes out the calls after this one that its failure stops, and returns their ids.
+    /// Removes the calls after this one that its failure stops, and returns their ids.
     pub(super) fn stop_after(&mut self, id: &str) -> Vec<String> {
         let Some(at) = self.0.iter().position(|place| place.id == id) else { return Vec::new() };
         let failed = self.0[at].lane.clone();
@@ -66,22 +66,22 @@ impl Order {
         self.0.extract_if(at + 1.., is_stopped).map(|place| place.id).collect()
     }
 
-    /// Takes out a call that is over, or that does not run.
+    /// Removes a call that is finished or does not run.
     pub(super) fn leave(&mut self, id: &str) {
         self.0.retain(|place| place.id != id);
     }
 
-    /// Whether a call runs.
+    /// Returns `true` if any call is running.
     pub(super) fn runs(&self) -> bool {
         self.0.iter().any(|place| matches!(place.state, State::Running))
     }
 
-    /// Whether this call runs.
+    /// Returns `true` if this call is running.
     pub(super) fn is_running(&self, id: &str) -> bool {
         self.0.iter().any(|place| place.id == id && matches!(place.state, State::Running))
     }
 
-    /// Nothing more begins.
+    /// Removes all calls that are not running, so that no further call begins.
     pub(super) fn withdraw(&mut self) {
         self.0.retain(|place| matches!(place.state, State::Running));
     }

@@ -1,17 +1,17 @@
-//! The model's own reasoning, told to it again.
+//! Shows the model its own reasoning again.
 
 use crate::conversation::{Conversation, Entry};
 use crate::message::{CarryReasoning, TokenCounter};
 use crate::turn::config::TurnConfig;
 
-/// What stands for the part that is left out.
+/// Marks the part that is left out.
 const GAP: &str = "\n[…]\n";
 
-/// Fewer tokens say nothing.
+/// With fewer tokens nothing is carried, as it would have no meaning.
 const LEAST: usize = 16;
 
-/// What the model thought before its last messages, newest first, as far as
-/// it goes back to the model. The newest has the first claim on the cap.
+/// Returns the model's reasoning before its last messages, newest first, as far as it is shown to the model again. The
+/// limit on tokens is used for the newest first.
 pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<String> {
     let rounds = match config.carry_reasoning {
         CarryReasoning::None => return Vec::new(),
@@ -33,8 +33,8 @@ pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<
     carried.collect()
 }
 
-/// The text, or a quarter of `cap` tokens of its head and the rest of its tail:
-/// what was decided stands at the end.
+/// Returns the text, cut to `cap` tokens if it is longer: a quarter of them from its beginning and the rest from its
+/// end, where the decision usually is.
 fn clipped(text: &str, cap: usize, counter: &TokenCounter) -> String {
     if counter.count(text) <= cap {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! What a round's answer is held to.
+//! Chooses the constraint on a round's answer.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::turn::config::RoundModel;
 use crate::turn::decide::Asking;
 use crate::turn::shared::{Mending, Shared};
 
-/// What the answer to the next request is held to, where a structure is due: it mends a call
-/// or an answer, a call is required, or it can only be the answer after a schema. Elsewhere
-/// the model decides, and calls that it begins are held to theirs.
+/// Returns the constraint for the next request if its answer must have a structure: it corrects a call or an answer, a
+/// call is required, or it can only be an answer that matches a schema. Otherwise the model decides, and only the calls
+/// that it begins are constrained.
 ///
-/// Beside tools in the request the endpoint holds calls by itself; an answer after a schema
-/// is asked for where it can stand beside them, and never required there.
+/// If the request carries tools, the endpoint constrains calls by itself; a schema for the answer is sent if it may
+/// accompany tools, and is never required then.
 ///
-/// A measured message is held to calls unless the endpoint is known to tell nothing of use then
+/// A measured message is constrained to calls unless the endpoint is known to report useless probabilities then
 /// (`is_told_under_grammar`).
 pub(super) fn constraint(
     native: bool,
@@ -59,9 +59,8 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
     }
 }
 
-/// Returns `true` if a measured message may be the answer as well, which saves a request where no call is due. Not where
-/// the request names what a tool is asked about; nor where a call is wanted that is less likely than one of the
-/// alternatives which endpoints tell.
+/// Returns `true` if a measured message may also be the answer, which saves a request if no call is needed. It may not
+/// if a call is wanted even at a probability below that of the alternatives that endpoints report.
 fn may_answer(model: &RoundModel, shared: &Shared) -> bool {
     let threshold = shared.call_threshold();
     let is_told = threshold.exp() > 1.0 / f64::from(ALTERNATIVES);
@@ -77,7 +76,7 @@ pub(super) fn calls(choice: &ToolChoice, model: &RoundModel, shared: &Shared) ->
     shared.setup.calls(choice, thinking(model), usize::MAX)
 }
 
-/// One step at a time: a model that is held to several calls goes on behind the one that it knows.
+/// Constrains the answer to one call: a model that is constrained to several goes on after the only one that it knows.
 fn one_call(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
     shared.setup.calls(&shared.choice, thinking(model), 1)
 }

@@ -1,4 +1,4 @@
-//! What a round cost: as the endpoint counts, or as we do.
+//! The tokens that a round used, as the endpoint reports them or by an estimate.
 
 use crate::message::{Message, NativeCall, Role, TokenCounter};
 use crate::model::{Request, Usage};
@@ -8,48 +8,46 @@ use crate::turn::warning::CallerWarning;
 /// (github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
 const MESSAGE_TOKENS: usize = 4;
 
-/// Tokens of an image: those of 1,024 pixels square by OpenAI's count for GPT-4o, 85 and 170
-/// for each of four tiles (platform.openai.com/docs/guides/images-vision). Models differ, by
-/// their own count and by the image's size.
+/// Tokens of an image: those of a square of 1,024 pixels by OpenAI's count for GPT-4o, 85 plus 170 for each of four
+/// tiles (platform.openai.com/docs/guides/images-vision). Models differ, by their own count and by the image's size.
 const IMAGE_TOKENS: usize = 765;
 
-/// Bytes of sound for a token: ten tokens a second (platform.openai.com/docs/guides/audio), at
-/// the 16 kB a second of a usual MP3. A WAV of the same time has more bytes, and is counted too high.
+/// Bytes of sound per token: ten tokens a second (platform.openai.com/docs/guides/audio), at the 16 kB a second of a
+/// usual MP3. A WAV of the same duration has more bytes, so its estimate is too high.
 const AUDIO_BYTES: usize = 1_600;
 
-/// Fewer tokens than these are no cut prompt but a count of what was not cached:
-/// Ollama keeps half of a context that a prompt passes, of 2048 tokens at least
-/// in every version (github.com/ollama/ollama/issues/17427).
+/// A prompt with fewer reported tokens was not cut: the endpoint counted only the tokens that were not cached. Ollama
+/// keeps half of a context that a prompt exceeds, and its contexts have at least 2048 tokens in every version
+/// (github.com/ollama/ollama/issues/17427).
 const LEAST_CUT: u64 = 256;
 
-/// What the rounds of a turn cost.
+/// The usage of a turn's rounds.
 #[derive(Debug, Default)]
 pub(super) struct Cost {
-    /// The last request, where tokens are counted.
+    /// The last request, if tokens are counted.
     sent: Option<Sent>,
-    /// What the endpoint says that the round cost.
+    /// The usage of the round as the endpoint reported it.
     reported: Option<Usage>,
-    /// What requests of the round cost whose messages are not its message.
+    /// The usage of the round's requests whose messages were discarded.
     left: Option<Usage>,
     total: Option<Usage>,
-    /// The caller was told that the endpoint cuts prompts.
+    /// The caller was already warned that the endpoint cuts prompts.
     cut_told: bool,
 }
 
-/// A request that goes to the model, by our own count.
+/// The estimated size of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sent {
     /// Tokens of all messages.
     tokens: u64,
     /// Tokens of the images among them.
     images: u64,
-    /// Tokens that cannot have been in a request before: those from the model's
-    /// last message on.
+    /// Tokens that cannot have been in an earlier request: those from the model's last message on.
     new: u64,
 }
 
 impl Cost {
-    /// A request goes to the model.
+    /// Records a request to the model.
     pub(super) fn sends(&mut self, counter: Option<&TokenCounter>, request: &Request) {
         self.sent = counter.map(|counter| {
             let own = request.messages.iter().rposition(|m| m.role == Role::Assistant).unwrap_or(0);
@@ -60,12 +58,12 @@ impl Cost {
         self.reported = None;
     }
 
-    /// The endpoint said what the round cost.
+    /// Records the usage that the endpoint reported.
     pub(super) fn reports(&mut self, usage: Usage) {
         self.reported = Some(usage);
     }
 
-    /// The message of the last request is left for that of another. `spoken` is what came of it.
+    /// Discards the message of the last request in favour of another request's. `spoken` is the text received for it.
     pub(super) fn leaves(&mut self, counter: Option<&TokenCounter>, spoken: (String, String)) {
         let reported = self.reported.take();
         let cost = match (counter, self.sent) {
@@ -78,18 +76,18 @@ impl Cost {
         };
     }
 
-    /// Tokens of the prompt and of the answer, as far as the endpoint says so.
+    /// Returns the tokens of the prompt and of the answer, if the endpoint reported them.
     pub(super) fn reported(&self) -> Option<(u64, u64)> {
         self.reported.map(|usage| (read(usage), usage.completion_tokens))
     }
 
-    /// Tokens of the prompt that the endpoint read, as far as it says so.
+    /// Returns the tokens of the prompt that the endpoint read, if it reported them.
     pub(super) fn read(&self) -> Option<u64> {
         self.reported.map(read)
     }
 
-    /// What the round cost; numbers that the endpoint does not give are counted where a
-    /// counter is there. `spoken` is the answer and the reasoning.
+    /// Returns the usage of the round. Numbers that the endpoint did not report are counted if there is a counter.
+    /// `spoken` is the answer and the reasoning.
     pub(super) fn round(
         &mut self,
         counter: Option<&TokenCounter>,
@@ -108,7 +106,7 @@ impl Cost {
         usage
     }
 
-    /// Says once in a turn that the endpoint cut the prompt.
+    /// Returns a warning, once in a turn, if the endpoint cut the prompt.
     pub(super) fn cut(&mut self, usage: Option<Usage>) -> Option<CallerWarning> {
         let (usage, sent) = (usage.filter(|usage| !usage.estimated)?, self.sent?);
         let read = read(usage);
@@ -119,42 +117,42 @@ impl Cost {
         Some(CallerWarning::PromptCut { sent: sent.tokens, read })
     }
 
-    /// Sum over the rounds; an estimate if a part of it is one.
+    /// Returns the sum over the rounds; it is an estimate if a part of it is one.
     pub(super) fn total(&self) -> Option<Usage> {
         self.total
     }
 }
 
 impl Sent {
-    /// Whether `read` tokens are so few that the endpoint must have cut the prompt.
+    /// Returns `true` if `read` tokens are so few that the endpoint must have cut the prompt.
     ///
-    /// Tokenisers differ by some tens of percent, an estimate by up to 40: below
-    /// 60 % and 500 tokens less is past both. An endpoint that counts only what
-    /// it had not cached reports about the new part, or next to nothing.
+    /// Tokenizers differ by some tens of percent, an estimate by up to 40 %: below 60 % and 500 tokens less exceeds
+    /// both. An endpoint that counts only uncached tokens reports about the new part, or next to nothing.
     fn was_cut(self, read: u64) -> bool {
-        // An image may cost next to nothing.
+        // An image may count next to nothing.
         let least = self.tokens - self.images;
         let few = read * 10 < least * 6 && least - read > 500;
         let uncached = self.new < self.tokens && read <= self.new + self.new / 2;
+        // Few tokens alone are no proof: they may be an uncached rest, or the count of a cache hit.
         few && read >= LEAST_CUT && !uncached
     }
 }
 
-/// Tokens that the endpoint read of a prompt of so many by our own count, of which so many are
-/// surely new to it; none where it need not have cut it.
+/// Returns the tokens that the endpoint read of a prompt of `tokens` by our own count, of which `new` are certainly not
+/// cached; `None` if it need not have cut the prompt.
 pub fn cut_to(tokens: usize, new: usize, usage: Usage) -> Option<u64> {
     let (sent, read) = (Sent { tokens: tokens as u64, images: 0, new: new as u64 }, read(usage));
     Some(read).filter(|read| !usage.estimated && sent.was_cut(*read))
 }
 
-/// Tokens of the prompt that the endpoint read, cached or not. Most count cached
-/// tokens in; where there are more cached ones than tokens in all, they stand apart.
+/// Returns the tokens of the prompt that the endpoint read, cached or not. Most endpoints include cached tokens in the
+/// total; if there are more cached ones than the total, they are reported separately.
 fn read(usage: Usage) -> u64 {
     let cached = usage.cached_tokens.unwrap_or(0);
     if cached > usage.prompt_tokens { usage.prompt_tokens + cached } else { usage.prompt_tokens }
 }
 
-/// The usage with our own count where the endpoint gives none.
+/// Completes the usage with our own count if the endpoint reported none.
 fn completed(
     reported: Option<Usage>,
     counter: &TokenCounter,
@@ -173,7 +171,7 @@ fn completed(
     match reported {
         None => own,
         Some(usage) if usage.reasoning_tokens.is_none() && reasoning > 0 => {
-            // The endpoint's total, shared out as we count.
+            // The endpoint's total is split in proportion to our own count.
             let share = usage.completion_tokens * reasoning / (answer + reasoning);
             Usage { reasoning_tokens: Some(share), reasoning_estimated: true, ..usage }
         }
@@ -181,13 +179,13 @@ fn completed(
     }
 }
 
-/// Tokens of a request.
+/// Returns the tokens of a request.
 pub(super) fn count(counter: &TokenCounter, request: &Request) -> usize {
     let tools = request.tools.iter().map(|tool| tool.tokens(counter));
     count_messages(counter, &request.messages) + tools.sum::<usize>()
 }
 
-/// Tokens of messages as a chat template puts them.
+/// Returns the tokens of messages as a chat template writes them.
 fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
     let call = |call: &NativeCall| counter.count(&call.name) + counter.count(&call.arguments);
     let message = |m: &Message| {
@@ -198,7 +196,7 @@ fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
     messages.iter().map(message).sum()
 }
 
-/// Tokens of a message's images and sound.
+/// Returns the tokens of a message's images and sound.
 fn image_tokens(message: &Message) -> usize {
     let audio = message.audio.iter().map(|audio| audio.bytes() / AUDIO_BYTES).sum::<usize>();
     message.images.len() * IMAGE_TOKENS + audio

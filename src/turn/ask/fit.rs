@@ -1,4 +1,4 @@
-//! As much of the history as fits the model's context.
+//! Selects as much of the history as fits the model's context.
 
 use super::cost::count;
 use crate::conversation::{Conversation, SHORT_RESULT_BYTES, Trim};
@@ -9,14 +9,14 @@ use crate::turn::config::TurnConfig;
 use crate::turn::measured::Measure;
 use crate::turn::stop::StopReason;
 
-/// Most tokens that are kept for a reply to which nobody set a limit.
+/// Limit on the tokens that are reserved for a reply without a configured limit.
 const REPLY_TOKENS: usize = 8_192;
 
-/// Least part of a context that the endpoint has named which is kept for the reply, where
-/// no more can be had.
+/// Smallest fraction of a context, as a divisor, that is reserved for the reply if the endpoint reported the context's
+/// length and no more is available.
 const LEAST_REPLY: usize = 16;
 
-/// Room for prompt and reply.
+/// The space for prompt and reply.
 pub(super) struct Window {
     pub(super) context: usize,
     pub(super) reply: usize,
@@ -25,8 +25,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The room that there is, the best first. An endpoint that has said how
-    /// much it takes, takes any that fits, so rather than none it gets one that leaves a reply less.
+    /// Returns the possible windows, the best first. An endpoint that reported its context accepts any prompt that
+    /// fits, so a window with less space for the reply is better than none.
     pub(super) fn all(config: &TurnConfig, measure: Measure) -> Vec<Window> {
         let Some(context) = context(config, measure) else { return Vec::new() };
         let replies = match config.max_tokens {
@@ -52,7 +52,7 @@ impl Window {
         self.measure.scaled(self.counter.count(text))
     }
 
-    /// The least trim with which the request fits.
+    /// Returns the smallest trim with which the request fits.
     fn trim(
         &self,
         history: &Conversation,
@@ -62,20 +62,20 @@ impl Window {
         if let Some(steps) = least(history.trim_steps(), |steps| fits(history.trim(steps)))? {
             return Ok(Some(history.trim(steps)));
         }
-        // The last results must be there, but not whole.
+        // The last results must stay, but may be shortened.
         let most = RESULT_BYTES - SHORT_RESULT_BYTES;
         let less = least(most, |less| fits(history.trim_all(RESULT_BYTES - less)))?;
         Ok(less.map(|less| history.trim_all(RESULT_BYTES - less)))
     }
 }
 
-/// Tokens that the context has: as configured, or less, as its endpoint says.
+/// Returns the tokens of the context: the configured number, or the endpoint's if that is lower.
 pub(super) fn context(config: &TurnConfig, measure: Measure) -> Option<usize> {
     config.context.into_iter().chain(measure.context).min()
 }
 
-/// The request with as much of the history as fits the first window in which anything
-/// does, and what is left out of it; `None` if it fits none.
+/// Returns the request with as much of the history as fits the first window in which anything fits, and the trim;
+/// `None` if it fits no window.
 pub(super) fn fitting(
     history: &Conversation,
     windows: &[Window],
@@ -93,8 +93,8 @@ pub(super) fn fitting(
     Ok(None)
 }
 
-/// The least number up to `most` that is enough; `None` if not even `most` is.
-/// A number above one that is enough is enough too.
+/// Returns the smallest number up to `most` that is enough; `None` if `most` is not. Every number above one that is
+/// enough must be enough, too.
 fn least(
     most: usize,
     mut is_enough: impl FnMut(usize) -> Result<bool, StopReason>,

@@ -1,9 +1,8 @@
-//! What goes to the model: which model, which words, how much of the history.
+//! Composes requests to the model: chooses the model, the texts, and the part of the history.
 //!
-//! In come the history, what is due, and what the endpoint says of its tools,
-//! its context and its count of tokens; out goes a request. Owns the model of
-//! the round, how it takes tools, and what the requests cost. Reads nothing of
-//! what the model says.
+//! The input is the history, the demands of the turn, and the endpoint's reports about tools, context and tokens; the
+//! output is a request. The module owns the model of the round, the way in which it gets its tools, and the cost of the
+//! requests. It does not read the model's answers.
 //!
 //! ```text
 //!  choose_model ─▶ must_probe ─▶ send ─▶ request ─▶ fitting ─▶ Action::Send
@@ -13,11 +12,11 @@
 //! ```
 //!
 //! - `request`: the state, and the request of a round.
-//! - `words`: the two wordings of the prompt's templates.
-//! - `reading`: what is said to a model that reads on in a long result.
-//! - `fit`: the oldest part is left out where the context is too short.
-//! - `carry`: reasoning that goes back to the model.
-//! - `cost`: tokens, as the endpoint counts them or as we do.
+//! - `words`: the wordings of the prompt's templates, for tools in the prompt and in the request.
+//! - `reading`: the answer to a model that reads on in a long result.
+//! - `fit`: leaves out the oldest part of the history if the context is too short.
+//! - `carry`: reasoning that is shown to the model again.
+//! - `cost`: tokens, as the endpoint reports them or by an estimate.
 
 mod carry;
 mod constrain;

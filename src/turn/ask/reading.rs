@@ -1,15 +1,15 @@
-//! What the built-in tool says that reads on in a long result.
+//! The answer of the built-in tool that reads on in a long result.
 
 use crate::dialect::Lang;
 use crate::outcome::{Outcome, Part, Places, noted};
 use crate::turn::wording::Wanted;
 
-/// Bytes for the line before a part, at most.
+/// Limit on the bytes of the line before a part.
 const HEADING: usize = 192;
 
-/// What is wanted of a result, of which at most `limit` bytes are shown at once.
+/// Returns the requested part of a result, at most `limit` bytes at once.
 pub(super) fn read(lang: Lang, text: &str, wanted: Wanted<'_>, limit: usize) -> Outcome {
-    // With the line before it a part is a result that is shown whole.
+    // Together with the line before it, the part must not exceed the limit on results.
     let limit = limit.saturating_sub(HEADING);
     match wanted {
         Wanted::From(from) if from >= text.len() => Outcome::error(noted(&beyond(lang, text.len()))),

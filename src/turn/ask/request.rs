@@ -1,4 +1,4 @@
-//! A round's request: which model, which messages, what is left out of them.
+//! The request of a round: its model, its messages, and the parts of the history that it leaves out.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,38 +25,37 @@ use crate::turn::warning::CallerWarning;
 use crate::turn::wording::{ModelNote, Wording, WordingError};
 use crate::wire::{ToolDefinition, wire_name};
 
-/// Tokens of a request, by our own count, from which on the endpoint is asked how long the
-/// context is: half of the shortest that servers have without being told (Ollama, 2,048), so
-/// that another tokeniser and the reply have room.
+/// Tokens of a request, by our own count, from which on the endpoint is asked for the length of the context: half of
+/// the shortest default of a server (Ollama, 2,048), which leaves space for another tokenizer's count and the reply.
 const ASK_FROM: usize = 1_000;
 
-/// Most bytes of results with which the answer is asked for alone.
+/// Limit on the bytes of results with which the answer is requested outside the conversation.
 const MOST_ALONE: usize = 6_000;
 
-/// What helps where the endpoint refuses a request with images.
+/// Remedy if the endpoint refuses a request with images.
 const WITHOUT_IMAGES: &str = "; where the model reads no images, ask without them (in a new conversation, if an \
                               earlier question had some), or take a model that reads images";
 
-/// What is known of the models and the requests of a turn.
+/// The knowledge about models and requests of a turn.
 pub(in crate::turn) struct Ask {
-    /// The model that speaks in this round.
+    /// The model of this round.
     model: RoundModel,
-    /// Whether requests carry the tools, by the model's name.
+    /// `true` if requests carry the tools, by the model's name.
     known: HashMap<Option<String>, bool>,
-    /// Why native calls were left in this turn, until it is known that the prompt does better.
+    /// The fault for which native calls were abandoned in this turn, until the prompt is known to work better.
     left: Option<NativeFault>,
-    /// The words for this conversation, where it decides which tools are listed.
+    /// The wording for this conversation, if it decides which tools are listed.
     meant: Option<Arc<dyn Wording>>,
-    /// The same for requests that carry the tools.
+    /// The same wording for requests that carry the tools.
     meant_native: Option<Arc<dyn Wording>>,
     cost: Cost,
-    /// Tokens of the last request by our own count, and what was left out of it.
+    /// Tokens of the last request by our own count, and the trim of its history.
     last: (usize, Trim),
-    /// Images went with the last request.
+    /// The last request had images.
     has_images: bool,
-    /// The round's request was sent once more, with less in it.
+    /// The round's request was already repeated with less content.
     cut_again: bool,
-    /// What the caller was told is left out of the requests.
+    /// The trim that the caller was told about.
     trim_told: Trim,
 }
 
@@ -76,12 +75,12 @@ impl Ask {
         }
     }
 
-    /// The model that speaks in this round.
+    /// Returns the model of this round.
     pub(in crate::turn) fn model(&self) -> &RoundModel {
         &self.model
     }
 
-    /// The words of this round.
+    /// Returns the wording of this round.
     pub(in crate::turn) fn wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
         if shared.native { self.native_wording(shared) } else { self.prompt_wording(shared) }
     }
@@ -94,8 +93,7 @@ impl Ask {
         self.meant.as_deref().unwrap_or_else(|| shared.setup.wording())
     }
 
-    /// Chooses the model of the round that begins; what reads it, if that is not what read
-    /// the last one.
+    /// Chooses the model of the new round. Returns its parser if it differs from the last one's.
     pub(in crate::turn) fn choose_model(&mut self, shared: &Shared) -> Option<Parser> {
         let round = RoundInfo { round: shared.round, calls: shared.calls, corrections: shared.corrections };
         let config = &shared.setup.config;
@@ -107,8 +105,7 @@ impl Ask {
         parser
     }
 
-    /// Decides how the next request offers the tools; says whether the endpoint has to be
-    /// asked first.
+    /// Decides how the next request offers the tools. Returns `true` if the endpoint has to be asked first.
     pub(in crate::turn) fn must_probe(&mut self, shared: &mut Shared) -> bool {
         let decided = shared.setup.natively(&self.model, self.model_name(shared));
         let decided = decided.or_else(|| self.known.get(&self.model.name).copied());
@@ -119,7 +116,7 @@ impl Ask {
         decided.is_none()
     }
 
-    /// Takes what the endpoint says; where it says nothing, the profile decides.
+    /// Takes the endpoint's report about tools; without one the profile decides.
     pub(in crate::turn) fn probed(&mut self, said: Option<bool>, shared: &mut Shared) {
         self.offers_natively(shared.setup.takes_tools(&self.model, said), shared);
     }
@@ -134,13 +131,13 @@ impl Ask {
         self.meant_native = if native { shared.setup.native_wording().meant(&shared.said()) } else { None };
     }
 
-    /// Whether requests carry the tools, and another way is left.
+    /// Returns `true` if requests carry the tools and could have them in the prompt instead.
     pub(in crate::turn) fn may_leave_native(&self, shared: &Shared) -> bool {
         shared.native && shared.setup.config.tools_mode == ToolsMode::Auto
     }
 
-    /// Leaves native calls for the prompt, for the rest of the turn; for good once a message comes
-    /// by prompt, if they have a `fault`. Says whether they were taken, and another way is left.
+    /// Abandons native calls in favour of the prompt for the rest of the turn; with a `fault`, permanently once a
+    /// message has arrived that way. Returns `true` if native calls were in use and could be abandoned.
     pub(in crate::turn) fn leave_native(&mut self, fault: Option<NativeFault>, shared: &mut Shared) -> bool {
         let leaves = self.may_leave_native(shared);
         if leaves {
@@ -150,15 +147,15 @@ impl Ask {
         leaves
     }
 
-    /// A message came: by prompt, that is better than native calls that were left before.
+    /// Records that a message arrived: if its tools were in the prompt, that works better than the native calls that
+    /// were abandoned.
     pub(in crate::turn) fn came(&mut self, shared: &Shared) {
         if let Some(fault) = self.left.take_if(|_| !shared.native) {
             shared.setup.ways().without_native(self.model_name(shared), fault);
         }
     }
 
-    /// Sends the round's request; says whether it is sent, or the endpoint has to be asked
-    /// first how long the context is.
+    /// Sends the round's request. Returns `false` if the endpoint has to be asked for the length of its context first.
     pub(in crate::turn) fn send(&mut self, shared: &mut Shared) -> Result<bool, StopReason> {
         self.cut_again = false;
         let (request, trim) = self.fitting(shared)?;
@@ -174,7 +171,7 @@ impl Ask {
         Ok(true)
     }
 
-    /// Takes how long the context is, as far as the endpoint says.
+    /// Records the length of the context, as far as the endpoint reports it.
     pub(in crate::turn) fn measured(&self, window: Option<ContextWindow>, shared: &Shared) {
         shared.setup.measured.said(&self.model.name, window);
     }
@@ -183,8 +180,8 @@ impl Ask {
         count(&shared.setup.config.tokens.clone().unwrap_or_default(), request)
     }
 
-    /// The endpoint refused the tools: the request is sent again, with them in the prompt,
-    /// unless something of an answer came or they must be in the request.
+    /// Handles an endpoint that refused the tools: the request is repeated with the tools in the prompt, unless a part
+    /// of an answer arrived or the tools must be in the request.
     pub(in crate::turn) fn send_without_tools(
         &mut self,
         error: ModelError,
@@ -200,8 +197,8 @@ impl Ask {
         self.fitting(shared).map(|(request, trim)| self.resend(request, trim, shared))
     }
 
-    /// The endpoint says that the prompt is too long: less is sent once more, unless
-    /// something of an answer came.
+    /// Handles a prompt that is too long for the endpoint: a shorter one is sent once, unless a part of an answer
+    /// arrived.
     pub(in crate::turn) fn send_less(
         &mut self,
         (prompt, context): (Option<usize>, Option<usize>),
@@ -225,19 +222,18 @@ impl Ask {
         }
     }
 
-    /// Why the turn ends where the model failed.
+    /// Returns the reason that ends the turn after an error of the model.
     pub(in crate::turn) fn failed(&self, error: ModelError) -> StopReason {
         let help = if self.has_images && error.refuses_images() { WITHOUT_IMAGES } else { "" };
         StopReason::ModelFailed(ModelFailure::from(error).with_help(help))
     }
 
-    /// The endpoint said what the round cost.
+    /// Records the usage that the endpoint reported.
     pub(in crate::turn) fn reports(&mut self, usage: Usage) {
         self.cost.reports(usage);
     }
 
-    /// The round's message is over: tells what it cost. `spoken` is the answer and the
-    /// reasoning.
+    /// Ends the round and reports its usage. `spoken` is the answer and the reasoning.
     pub(in crate::turn) fn finish_round(
         &mut self,
         finish: Option<FinishReason>,
@@ -248,7 +244,7 @@ impl Ask {
         if finish == Some(FinishReason::Length) {
             shared.context_full = self.full(shared);
         }
-        // What an image costs differs too much to say anything of the text.
+        // The tokens of images vary too much to calibrate the count of text.
         if let Some(read) = self.cost.read().filter(|_| !self.has_images) {
             shared.setup.measured.counted(&self.model.name, self.last.0, read);
         }
@@ -259,13 +255,13 @@ impl Ask {
         }
     }
 
-    /// What all rounds cost.
+    /// Returns the usage of all rounds.
     pub(in crate::turn) fn total(&self) -> Option<Usage> {
         self.cost.total()
     }
 
-    /// The reason if it was the context that cut the message off, and not a limit on the
-    /// answer: both together fill it, but for the few tokens that servers keep.
+    /// Returns the stop reason if the context cut the message off, rather than a limit on the answer: prompt and answer
+    /// fill the context, except for the few tokens that servers reserve.
     fn full(&self, shared: &Shared) -> Option<StopReason> {
         let (prompt, answer) = self.cost.reported()?;
         let limited = shared.setup.config.max_tokens.is_some_and(|most| answer >= u64::from(most));
@@ -276,7 +272,7 @@ impl Ask {
         is_full.then_some(StopReason::ContextFull { context, prompt, answer, remedy })
     }
 
-    /// Has the request of so many tokens sent, and remembers it.
+    /// Queues a request of this size, and remembers it.
     fn hand_over(&mut self, request: Request, tokens: usize, trim: &Trim, shared: &mut Shared) {
         let counter = shared.setup.config.tokens.as_ref();
         self.cost.sends(counter, &request);
@@ -293,7 +289,7 @@ impl Ask {
         self.tell_trim(trim, shared);
     }
 
-    /// Tells the caller what was left out, whenever it is more than before.
+    /// Warns the caller about the omitted history whenever the omission has grown.
     fn tell_trim(&mut self, trim: Trim, shared: &mut Shared) {
         let measure = shared.setup.measured.of(&self.model.name);
         let context = context(&shared.setup.config, measure).filter(|_| trim != self.trim_told);
@@ -307,8 +303,7 @@ impl Ask {
         }
     }
 
-    /// The next request, with as much of the history as fits the context, and what is left
-    /// out of it.
+    /// Returns the next request, with as much of the history as fits the context, and the trim.
     fn fitting(&self, shared: &Shared) -> Result<(Request, Trim), StopReason> {
         let windows = Window::all(&shared.setup.config, shared.setup.measured.of(&self.model.name));
         match (fitting(&shared.conversation, &windows, |trim| self.request(trim, shared))?, windows.first()) {
@@ -331,7 +326,7 @@ impl Ask {
         })
     }
 
-    /// The request that shows the history but for what `trim` leaves out.
+    /// Returns the request with the history trimmed by `trim`.
     fn request(&self, trim: Trim, shared: &Shared) -> Result<Request, StopReason> {
         let mut layout = self.layout(shared).map_err(failed)?;
         if trim.rounds() + trim.questions() > 0 {
@@ -369,8 +364,8 @@ impl Ask {
         Ok(request)
     }
 
-    /// The messages of a request for the answer alone; `None` where it is asked for in the conversation: after
-    /// earlier questions, which it may be about, and where the results are long.
+    /// Returns the messages of a request for only the answer, outside the conversation; `None` if it must be requested
+    /// in the conversation: after earlier questions, to which it may refer, and if the results are long.
     pub(in crate::turn) fn alone(&self, shared: &Shared) -> Option<Vec<Message>> {
         if shared.asking != Asking::Answer {
             return None;
@@ -390,8 +385,7 @@ impl Ask {
         Some(system.into_iter().chain([Message::new(Role::User, text)]).collect())
     }
 
-    /// The text of a request's last message, with a last line that says what comes next, where the turn
-    /// knows that.
+    /// Returns the text of a request's last message with a last line that says what comes next, if the turn knows it.
     pub(in crate::turn) fn closed(&self, text: &str, shared: &Shared) -> Option<String> {
         let unused = match shared.asking {
             Asking::Step | Asking::Narrowed(_) => shared.unused(),
@@ -403,7 +397,7 @@ impl Ask {
         Some(format!("{rest}{}", if shared.asking == Asking::Answer { closing.answer } else { &closing.call }))
     }
 
-    /// What the next request of a round is for, where the model may as well call as answer.
+    /// Returns the purpose of the next request of a round in which the model may either call or answer.
     pub(in crate::turn) fn asking(&self, shared: &Shared) -> Asking {
         let config = &shared.setup.config;
         let is_open = shared.choice == ToolChoice::Auto && shared.mending.is_none() && shared.may_call();
@@ -419,17 +413,18 @@ impl Ask {
         }
     }
 
-    /// Whether the model decides in its reasoning, so that nothing is held that comes before.
+    /// Returns `true` if the model decides in its reasoning, so that an answer without reasoning must not be
+    /// constrained.
     fn reasons(&self) -> bool {
         self.model.reasons == Some(true) || self.model.reasoning == ReasoningMode::Open
     }
 
-    /// The model as the endpoint names it.
+    /// Returns the model's name as the endpoint reports it.
     pub(in crate::turn) fn model_name<'s>(&'s self, shared: &'s Shared) -> &'s Option<String> {
         if shared.endpoint_model.is_some() { &shared.endpoint_model } else { &self.model.name }
     }
 
-    /// Sends another request in the same round, in place of what was said to the last.
+    /// Sends another request in the same round; its message replaces the last request's.
     pub(in crate::turn) fn send_instead(
         &mut self,
         spoken: (String, String),
@@ -439,8 +434,8 @@ impl Ask {
         self.fitting(shared).map(|(request, trim)| self.resend(request, trim, shared))
     }
 
-    /// The system text and, where they stand apart, the examples. In a user message they stay in
-    /// the text, which the question follows there.
+    /// Returns the system text and, if they are separate messages, the examples. If the system text is in a user
+    /// message, the examples stay in it, because the question follows it there.
     fn layout(&self, shared: &Shared) -> Result<Layout, WordingError> {
         let Some((text, examples)) = self.examples(shared) else {
             return Ok(Layout::new(self.system(shared)?, self.model.placement));
@@ -450,7 +445,7 @@ impl Ask {
         Ok(layout)
     }
 
-    /// The system text without its examples, and these, where they are messages of their own.
+    /// Returns the system text without its examples, and the examples, if they are separate messages.
     pub(in crate::turn) fn examples(&self, shared: &Shared) -> Option<(String, Vec<Message>)> {
         let apart = self.wording(shared).system_apart(&shared.choice);
         let (text, examples) = apart.filter(|_| self.model.placement == SystemPlacement::System)?;
@@ -464,7 +459,7 @@ impl Ask {
         self.with_form(self.wording(shared).system(&shared.choice), shared)
     }
 
-    /// The system text, with the form of the answer behind it.
+    /// Returns the system text followed by the form of the answer.
     fn with_form(&self, mut text: String, shared: &Shared) -> Result<String, WordingError> {
         let wording = self.wording(shared);
         if let Some(schema) = &shared.output {
@@ -478,15 +473,15 @@ impl Ask {
         self.messages_of(shared.native, layout, shared)
     }
 
-    /// The conversation in the messages of a request by prompt, without a system text; none where
-    /// it cannot be put into words.
+    /// Returns the conversation as the messages of a request with the tools in the prompt, without a system text; empty
+    /// if they cannot be written.
     pub(in crate::turn) fn by_prompt(&self, shared: &Shared) -> Vec<Message> {
         self.messages_of(false, &Layout::new("", SystemPlacement::System), shared).unwrap_or_default()
     }
 
     fn messages_of(&self, native: bool, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
         let wording = if native { self.native_wording(shared) } else { self.prompt_wording(shared) };
-        // Nothing that follows could use a result of the last round's calls.
+        // The results of the last round's calls would not be read any more.
         let closes = shared.is_last_round()
             && shared.round > 1
             && shared.choice == ToolChoice::Auto
@@ -501,12 +496,11 @@ impl Ask {
         let thoughts = thoughts(&shared.setup.config, &shared.conversation);
         shared.conversation.render(layout, |replies| {
             let thought = thoughts.get(replies.later).map(String::as_str);
-            // Where results have to be shortened, nothing beside them is told.
+            // If results have to be shortened, reasoning is not shown.
             let thought = thought.filter(|text| !text.is_empty() && replies.result_bytes.is_none());
             let replies = Replies { thought, ..replies.clone() };
             let text = wording.replies(&replies)?;
-            // Results are far from the system text, so they are followed by a line about the
-            // answer's form.
+            // Results are far from the system text, so a line about the answer's form follows them.
             let has_results = replies.answered.iter().any(|a| a.outcome.status != Status::Displayed);
             let mut texts = vec![text];
             texts.extend((closes && replies.later == 0).then(|| noted(&wording.note(ModelNote::LastRound))));
@@ -533,7 +527,7 @@ impl Ask {
         request.tool_choice = match &shared.choice {
             choice @ ToolChoice::Named(_) => {
                 let tool = shared.setup.catalog.offered().find(|t| choice.admits(t.server.as_deref(), &t.name));
-                // The wording has refused a name that no tool has.
+                // The wording has reported a name that no tool has.
                 tool.map_or(ToolChoice::Required, |t| ToolChoice::Named(wire_name(t.server.as_deref(), &t.name)))
             }
             choice => choice.clone(),
@@ -541,7 +535,7 @@ impl Ask {
     }
 }
 
-/// What is asked for after results.
+/// Returns the purpose of the request after results.
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
     match shared.searched_wider().or_else(|| shared.made_good()).filter(admitted) {

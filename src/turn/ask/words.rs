@@ -1,4 +1,4 @@
-//! A turn's words, from the prompt stage.
+//! The wording of a turn, from the prompt's templates.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,61 +14,61 @@ use crate::turn::config::TurnConfig;
 use crate::turn::wording::{Closing, ModelNote, Wanted, Wording, WordingError};
 use crate::validate::OutputSchema;
 
-/// Characters of what was wrong with an answer at most.
+/// Limit on the characters of the problem with an answer.
 const PROBLEM_CHARS: usize = 1_500;
 
-/// The last line of results where the answer is asked for.
+/// Last line of the results if the answer is requested.
 const ENGLISH_ANSWER: &str = "Tell me the answer in one sentence.";
 const CHINESE_ANSWER: &str = "请用一句话告诉我答案。";
 
-/// The words of the prompt's templates, for the tools of one catalog.
+/// The wording of the prompt's templates, for the tools of one catalog.
 #[derive(Debug)]
 pub struct PromptWording {
     templates: Arc<Templates>,
     system: Arc<SystemText>,
     kind: Kind,
-    /// Not all tools fit the budget: a conversation decides which are listed.
+    /// Not all tools fit the budget, so a conversation decides which are listed.
     chooses: bool,
-    /// All examples stand in the system text.
+    /// All examples are in the system text.
     in_text: bool,
-    /// The places of the last that one meant, and the words for them.
+    /// The indices of the tools that the last conversation suggested, and the wording for them.
     last: Mutex<Option<(Vec<usize>, Arc<PromptWording>)>>,
 }
 
-/// The kind of requests that the words are for.
+/// The kind of requests that a wording is for.
 #[derive(Debug, Clone)]
 enum Kind {
-    /// The prompt describes the tools. The words for the other kind.
+    /// The prompt describes the tools. Contains the wording for the other kind.
     Prompt(Arc<PromptWording>),
-    /// Requests carry the tools: no listing, no syntax.
+    /// Requests carry the tools, so the prompt has no listing and no syntax.
     Native(Offer),
 }
 
 /// The tools of requests that carry them.
 #[derive(Debug, Clone, Default)]
 struct Offer {
-    /// The descriptions of tools without a server have any length.
+    /// Descriptions of tools without a server are not cut.
     whole: bool,
-    /// The places of the tools that the conversation means.
+    /// The indices of the tools that the conversation suggests.
     meant: Vec<usize>,
-    /// Made when first asked for; `None` where that fails.
+    /// Built on first use; `None` if that fails.
     made: OnceLock<Option<Arc<OfferedTools>>>,
 }
 
-/// What the words of both kinds of requests are written with.
+/// The input of the wordings for both kinds of requests.
 #[derive(Debug)]
 struct Templates {
     catalog: Arc<Catalog>,
     prompt: Prompt,
-    /// The same once the choice is met, where that is another.
+    /// The prompt once the tool choice is met, if that differs.
     once_met: Option<Prompt>,
 }
 
-/// The system text under the configured choice, and once that is met.
+/// The system text for the configured tool choice, and for the time after it is met.
 #[derive(Debug, Clone)]
 struct SystemText {
     due: Told,
-    /// Where that is another choice.
+    /// The text once the choice is met, if that differs.
     met: Option<Told>,
 }
 
@@ -81,14 +81,13 @@ impl SystemText {
 #[derive(Debug, Clone)]
 struct Told {
     text: String,
-    /// The same with the examples apart.
+    /// The text without its examples, and the examples.
     apart: Option<(String, Vec<Example>)>,
 }
 
 impl PromptWording {
-    /// The words for these tools, as [`Options::callable`] gives them. Tool choice
-    /// and the number of calls in one message are those of `config`; so is the
-    /// token counter, where it has one.
+    /// Creates the wording for these tools, as [`Options::callable`] returns them. Tool choice, the number of calls in
+    /// one message and the token counter, if set, are those of `config`.
     ///
     /// # Errors
     /// The tool choice does not fit the tools, or a template fails.
@@ -114,20 +113,20 @@ impl PromptWording {
         Ok(of(system, Kind::Prompt(Arc::new(native)), chooses))
     }
 
-    /// Listed tools whose description is cut, before anything was said.
+    /// Returns the number of listed tools whose description is cut, at the start of a conversation.
     pub fn cut_descriptions(&self) -> Result<usize, PromptError> {
         self.templates.prompt.cut_descriptions(&self.templates.catalog)
     }
 
-    /// The same with all examples in the system text, for one that stands in a user message.
+    /// Puts all examples into the system text, for one that is part of a user message.
     pub fn with_examples_in_text(mut self) -> Self {
         Arc::make_mut(&mut self.system).without_examples_apart();
         self.in_text = true;
         self
     }
 
-    /// The same with descriptions of any length for tools without a server, where requests carry them:
-    /// for a program whose client sent them to such an endpoint.
+    /// Keeps the descriptions of tools without a server uncut in requests that carry the tools: for a program whose
+    /// client sent them to such an endpoint.
     pub fn with_whole_descriptions(mut self) -> Self {
         if let Kind::Prompt(native) = &self.kind {
             let offer = Offer { whole: true, ..Offer::default() };
@@ -140,14 +139,14 @@ impl PromptWording {
         matches!(self.kind, Kind::Native(_))
     }
 
-    /// The words of one conversation.
+    /// Creates the wording of one conversation.
     fn with(&self, system: Arc<SystemText>, kind: Kind) -> PromptWording {
         let (templates, in_text) = (self.templates.clone(), self.in_text);
         PromptWording { templates, system, kind, chooses: false, in_text, last: Mutex::default() }
     }
 
-    /// The words for a conversation that means these tools. `None` if it fails: the templates have been
-    /// filled before, and what is wrong with them was said then.
+    /// Creates the wording for a conversation that suggests these tools. `None` if it fails: the templates have been
+    /// rendered before, and their errors were reported then.
     fn meaning(&self, meant: &[usize], said: &[Said<'_>]) -> Option<PromptWording> {
         match &self.kind {
             Kind::Prompt(_) => {
@@ -166,8 +165,8 @@ impl PromptWording {
 }
 
 impl Templates {
-    /// The system text for a conversation in which this was said, and whether that decides which
-    /// tools it lists.
+    /// Returns the system text for the conversation `said` so far, and `true` if the conversation decides which tools
+    /// it lists.
     fn told(&self, said: &[Said<'_>]) -> Result<(SystemText, bool), PromptError> {
         let told = |prompt: &Prompt| -> Result<(Told, bool), PromptError> {
             let (text, chooses) = prompt.system_for(&self.catalog, said)?;
@@ -194,7 +193,7 @@ impl Templates {
         let lang = self.prompt.options().lang;
         match note {
             ModelNote::OutputMismatch(problem) => {
-                // It may quote what the model wrote.
+                // The problem may quote the model's text.
                 let problem = reason_in(lang, problem);
                 let problem = Neutraliser::new(&self.catalog).describe(&problem, PROBLEM_CHARS);
                 ModelNote::OutputMismatch(&problem).text(lang)
@@ -291,7 +290,7 @@ impl Wording for PromptWording {
                 let round = Round { items: &[Item::UnmetChoice], ..Round::default() };
                 self.templates.results(&round, None).unwrap_or(text)
             }
-            // Outside a results message, the dialect's reminder belongs to it.
+            // Outside a results message the dialect's reminder is missing, so it is added here.
             ModelNote::EmptyAnswer | ModelNote::ActWithoutCall => {
                 let reminder = self.templates.results(&Round::default(), None).unwrap_or_default();
                 format!("{}\n\n{reminder}", noted(&text)).trim_end().to_owned()
@@ -336,7 +335,7 @@ impl Wording for PromptWording {
         if !chooses {
             return None;
         }
-        // What was found stands in a history in text.
+        // The results of searches are part of the history if the tools are in the prompt.
         let counts = |said: &&Said<'_>| self.is_native() || !matches!(said, Said::Searched(_));
         let said: Vec<Said<'_>> = said.iter().filter(counts).copied().collect();
         let meant = Some(options.meant(catalog, &said)).filter(|meant| !meant.is_empty())?;
@@ -386,11 +385,11 @@ fn arguments<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> &'
     answered.call.arguments.as_object().unwrap_or(nothing)
 }
 
-/// Notes by rows of what they say in English and in Chinese.
+/// Generates the notes from rows with their English and Chinese text.
 macro_rules! said {
     ($($kind:ident$(($data:pat))? => $english:literal, $chinese:literal;)+) => {
         impl ModelNote<'_> {
-            /// The note in a language.
+            /// Returns the note in a language.
             pub fn text(self, lang: Lang) -> String {
                 match (self, lang) {
                     $(

@@ -1,8 +1,8 @@
-//! The members that a held call has since its form has a place for them.
+//! Removes the members of a constrained call that exist only because its form has a place for them.
 //!
-//! A small model that is held to a call fills its optional members, too: with the first value of a choice, a date
-//! of the tool's description, a number that nobody said. And of a choice it takes the first value where the person
-//! named another one. What the tool does without such a member is what its maker thought best.
+//! A small model whose answer is constrained to a call fills its optional members, too: with the first value of an
+//! `enum`, a date from the tool's description, an arbitrary number. It also takes the first value of an `enum` if the
+//! user named another one. Without such a member the tool uses its default, which is usually right.
 
 use serde_json::{Map, Value};
 
@@ -14,10 +14,10 @@ use crate::outcome::RESULT;
 use crate::tools::schema::{properties, property, required};
 use crate::tools::{Tool, looks_up, may_change};
 
-/// Letters that two words of one meaning have in common at their start: `cancel`, `cancelled`.
+/// Letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
 const STEM: usize = 4;
 
-/// A call with the members that somebody spoke of.
+/// A call with only the members that were mentioned.
 #[derive(Debug, PartialEq)]
 pub(in crate::turn) struct Fitted {
     pub(in crate::turn) arguments: Map<String, Value>,
@@ -25,8 +25,8 @@ pub(in crate::turn) struct Fitted {
 }
 
 impl Said {
-    /// The arguments without optional members that nobody spoke of, and with the values that the person named
-    /// where one of a choice was to be taken. `None` where nothing changes.
+    /// Returns the arguments without optional members that nobody mentioned, and with the values that the user named
+    /// where a value of an `enum` was required. `None` if nothing changes.
     pub(in crate::turn) fn fitted(&self, arguments: &Value, tool: &Tool) -> Option<Fitted> {
         let schema = tool.input_schema.as_ref()?;
         let mut fitted = Fitted { arguments: arguments.as_object()?.clone(), repairs: Vec::new() };
@@ -43,13 +43,13 @@ impl Said {
                 fitted.repairs.push(Repair::Unframed(format!("/{name}")));
             }
         }
-        // What a lookup finds too much of is no harm; what a change changes is not guessed.
+        // A search with a wrong filter is harmless, so a missing filter is added; a change is never guessed.
         let missing = properties(schema).filter(|(name, _)| looks_up(tool) && arguments.get(name).is_none());
         for (name, meant) in missing.filter_map(|(name, own)| Some((name, self.only_choice(own)?))) {
             fitted.arguments.insert(name.clone(), meant);
             fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
         }
-        // A schema that demands nothing says nothing of what a call is about, but for that of a list.
+        // A schema without required members does not say what a call is about, except for a lookup.
         let demands = looks_up(tool) || required(schema).next().is_some();
         let is_optional = |name: &str| demands && required(schema).all(|required| required != name);
         let is_default =
@@ -62,7 +62,7 @@ impl Said {
             .filter(|(name, value)| is_unsaid(name, value))
             .map(|(name, _)| name.clone())
             .collect();
-        // A change of which only the object is left would change nothing.
+        // A change without any member besides the object would change nothing.
         let stays = |name: &String| !unsaid.contains(name) && !is_id(name);
         let says_nothing = may_change(tool) && !fitted.arguments.keys().any(stays);
         for name in unsaid.into_iter().filter(|_| !says_nothing) {
@@ -72,7 +72,7 @@ impl Said {
         (!fitted.repairs.is_empty()).then_some(fitted)
     }
 
-    /// The one value of a choice that the person named.
+    /// Returns the value of an `enum` that the user named, if it is only one.
     fn only_choice(&self, own: &Value) -> Option<Value> {
         let choices = own.get("enum")?.as_array()?;
         let is_named = |choice: &&Value| choice.as_str().is_some_and(|text| self.person_names(text));
@@ -80,7 +80,7 @@ impl Said {
         named.next().filter(|_| named.next().is_none()).cloned()
     }
 
-    /// Whether the person said these words, one after another.
+    /// Returns `true` if the user said these words, one after another.
     fn person_names(&self, text: &str) -> bool {
         let (said, wanted): (Vec<String>, Vec<String>) = (words(self.person()).collect(), words(text).collect());
         let is_said = |(said, wanted): (&String, &String)| {
@@ -90,7 +90,7 @@ impl Said {
         !wanted.is_empty() && said.windows(wanted.len()).any(are_said)
     }
 
-    /// The text of a result that is written with the frame in which the model read it.
+    /// Returns the text of a result that the model copied together with its frame.
     fn out_of_frame<'t>(&self, text: &'t str) -> Option<&'t str> {
         let (_, inner) = text.trim().strip_prefix(&format!("<{RESULT} "))?.split_once('>')?;
         let (inner, _) = inner.rsplit_once(&format!("</{RESULT}"))?;
@@ -98,8 +98,8 @@ impl Said {
         self.results().iter().any(|result| result.trim() == inner.trim()).then_some(inner)
     }
 
-    /// Whether a value may come from what was said: a text one of whose words was, a number that was, and whatever
-    /// cannot be said in words.
+    /// Returns `true` if a value may come from the conversation: a text with a word that was said, a number that was
+    /// said, and any value that cannot be said in words.
     fn is_spoken_of(&self, value: &Value) -> bool {
         match value {
             Value::Number(number) => self.has_number(&number.to_string()),
@@ -113,7 +113,7 @@ impl Said {
 
     fn has_number(&self, number: &str) -> bool {
         let is_it = |word: String| word == number || number_word(&word).is_some_and(|value| value == number);
-        // Chinese has no spaces.
+        // Chinese has no spaces, so single characters are compared, too.
         let is_in =
             |text: &str| text.contains(number) || words(text).any(is_it) || text.chars().any(|c| is_it(c.into()));
         is_in(self.person()) || self.results().iter().any(|text| is_in(text))
@@ -122,7 +122,7 @@ impl Said {
     fn is_text_spoken_of(&self, text: &str) -> bool {
         let is_foreign = self.person().chars().any(|c| c.is_alphabetic() && !c.is_ascii());
         let has_digit = text.contains(|c: char| c.is_ascii_digit());
-        // What is said in another language than the tool's may be said all the same.
+        // In another language than the tool's the same value may have been said in other words.
         if is_foreign && !has_digit {
             return true;
         }
@@ -132,14 +132,14 @@ impl Said {
         is_said || if has_digit { words(text).all(is_like) || self.speaks_of_time() } else { words(text).any(is_like) }
     }
 
-    /// Whether a word was said, or one with the same stem.
+    /// Returns `true` if a word, or one with the same stem, was said.
     fn has_word_like(&self, word: &str) -> bool {
         let stem: String = word.chars().take(STEM).collect();
         let is_like = |said: &String| said == word || stem.chars().count() == STEM && said.starts_with(&stem);
         self.said_words().iter().any(is_like)
     }
 
-    /// Whether a day or a time is said in a way that a date is reckoned from.
+    /// Returns `true` if a day or a time was said from which a date can be computed.
     fn speaks_of_time(&self) -> bool {
         const WORDS: [&str; 18] = [
             "today", "tomorrow", "yesterday", "tonight", "next", "last", "since", "ago", "week", "month", "year",

@@ -1,6 +1,6 @@
-//! What a person says who wants nothing done, or only to know something.
+//! Recognises messages that ask for nothing, or only for information.
 
-/// Greetings and thanks of the languages that models are asked in most.
+/// Greetings and thanks in the most common languages.
 const GREETINGS: &[&str] = &[
     "hi", "hi there", "hello", "hello there", "hey", "hey there", "good morning", "good afternoon", "good evening",
     "how are you", "thanks", "thank you", "many thanks", "你好", "您好", "嗨", "早上好", "晚上好", "谢谢", "hallo",
@@ -8,25 +8,25 @@ const GREETINGS: &[&str] = &[
     "ciao", "grazie", "olá", "obrigado", "привет", "спасибо", "こんにちは", "ありがとう", "안녕하세요", "감사합니다",
 ];
 
-/// Whether a text is nothing but greetings and thanks: no tool is of use there.
+/// Returns `true` if a text consists only of greetings and thanks, for which no tool is useful.
 pub(crate) fn is_greeting(text: &str) -> bool {
     let parts = text.split(|c: char| c.is_ascii_punctuation() || matches!(c, '，' | '。' | '！' | '？' | '¡' | '\n'));
     let mut said = parts.map(|part| part.trim().to_lowercase()).filter(|part| !part.is_empty()).peekable();
     said.peek().is_some() && said.all(|part| GREETINGS.contains(&part.as_str()))
 }
 
-/// Words with which a question asks for something to be done.
+/// Words of a question that asks for an action.
 const REQUESTS: &[&str] = &[
     "please", "can you", "could you", "would you", "will you", "can we", "can i", "请", "能不能", "可以", "能否",
     "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie", "peux-tu", "pouvez-vous",
     "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь", "можете",
 ];
 
-/// Words with which a sentence begins that tells something and asks for nothing.
+/// First words of a statement that requests nothing.
 const TELLING: &[&str] = &["my ", "the ", "our ", "it ", "its ", "this ", "there ", "我的", "我们的", "这", "它"];
 
-/// Returns `true` for one question that asks for nothing to be done, with what is told beside it: its answer changes
-/// nothing.
+/// Returns `true` if a text is a single question that asks for no action, so that its answer changes nothing. It may have
+/// statements next to the question.
 pub(crate) fn is_question(text: &str) -> bool {
     let text = text.trim().to_lowercase();
     let ends = |(at, c): &(usize, char)| match c {

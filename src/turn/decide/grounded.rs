@@ -1,9 +1,9 @@
-//! Whether anybody said the values by which a call names things.
+//! Checks whether the values by which a call names things were mentioned.
 //!
-//! A small model that is held to a call fills each gap: where it does not know an id it takes one of an
-//! example, or the words of the question. Such a value stands neither in what the person said nor in a
-//! result. What results have under the same name are then candidates; where there are none, something has
-//! to be looked up first.
+//! A small model whose answer is constrained to a call fills every gap: if it does not know an identifier, it copies
+//! one from an example, or the words of the question. Such a value occurs neither in the user's messages nor in a
+//! result. The values that results have under the same name are then candidates; if there are none, something has to be
+//! looked up first.
 
 use std::collections::HashSet;
 
@@ -18,48 +18,48 @@ use crate::prompt::Example;
 use crate::tools::Tool;
 use crate::tools::schema::properties;
 
-/// More candidates are no choice.
+/// Above this number, candidates are no useful choice.
 const MAX_CANDIDATES: usize = 32;
 
-/// Shorter words without a digit say nothing of a value: an ending of a file's name, an article.
+/// Shorter words without a digit do not identify a value: an ending of a file's name, an article.
 const MIN_WORD: usize = 4;
 
-/// What of a call's arguments nobody said.
+/// The members of a call's arguments whose values were not mentioned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::turn) struct Ungrounded {
-    /// A value is an example's.
+    /// A value was copied from an example.
     pub(in crate::turn) is_copied: bool,
-    /// The members of which no result has anything.
+    /// The members for which no result has a value.
     pub(in crate::turn) unknown: Vec<String>,
-    /// The person said a word that stands for each of these; it may be a name, and no id.
+    /// The user said each of these values as a word, which may be a name instead of an identifier.
     pub(in crate::turn) is_named: bool,
-    /// An id that the request names as that of something else, and the member for that.
+    /// An identifier that belongs to another kind of thing according to the request, with the member for that kind.
     pub(in crate::turn) named_as: Option<(String, Value)>,
-    /// The other members, with what results have under their names, each once.
+    /// The other members, with the distinct values that results have under their names.
     pub(in crate::turn) known: Vec<(String, Vec<Value>)>,
 }
 
-/// What was said that calls can name things by.
+/// The text of a conversation from which calls can name things.
 #[derive(Debug)]
 pub(in crate::turn) struct Said {
-    /// In lower case.
+    /// The user's messages, in lower case.
     person: String,
-    /// The paths that the person named, as they are.
+    /// The paths in the user's messages, unchanged.
     paths: Vec<String>,
     results: Vec<String>,
-    /// The values in the results, of the newest first.
+    /// The values in the results, the newest result's first.
     values: Vec<Value>,
-    /// The words of both, in lower case.
+    /// The words of messages and results, in lower case.
     words: HashSet<String>,
-    /// Values of the calls that the prompt shows as examples.
+    /// Values of the calls in the prompt's examples.
     examples: HashSet<String>,
-    /// Results that the prompt shows as examples.
+    /// Results in the prompt's examples.
     shown_results: Vec<String>,
-    /// Values of the calls that failed.
+    /// Values of calls that failed.
     failed: HashSet<String>,
-    /// The time zones of the places that the person named.
+    /// Time zones of the places in the user's messages.
     zones: Vec<String>,
-    /// The members of tools that hold ids.
+    /// Names of tools' members for identifiers.
     ids: Vec<String>,
 }
 
@@ -74,19 +74,19 @@ impl Said {
         Said { person, paths, results, values, words, zones, examples, shown_results, failed, ids }
     }
 
-    /// With the members of tools that hold ids: a request names an id with what it is of.
+    /// Adds the members of tools that take identifiers: a request names the kind of thing next to its identifier.
     pub(in crate::turn) fn with_ids(mut self, members: impl Iterator<Item = String>) -> Self {
         self.ids.extend(members.filter(|member| is_id(member)));
         self
     }
 
-    /// With the arguments of calls that failed: only the person can mean their values again.
+    /// Adds the arguments of calls that failed: their values are accepted again only if the user said them.
     pub(in crate::turn) fn with_failed<'a>(mut self, arguments: impl Iterator<Item = &'a Value>) -> Self {
         self.failed.extend(arguments.flat_map(texts));
         self
     }
 
-    /// With what the prompt shows as examples: results, and calls, of which that counts which stands in quotation marks.
+    /// Adds the prompt's examples: results, and calls with their values in quotation marks.
     pub(in crate::turn) fn with_examples(mut self, shown: impl Iterator<Item = Example>) -> Self {
         for example in shown {
             self.examples.extend(find_values(&example.call).values.iter().flat_map(|found| texts(&found.value)));
@@ -95,18 +95,18 @@ impl Said {
         self
     }
 
-    /// What of the arguments nobody said, of those that name a thing.
+    /// Returns the members of the arguments that name a thing which was not mentioned.
     pub(in crate::turn) fn ungrounded(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         self.wrong(arguments, tool, &|name, value, found| {
-            // Of an id that another object has, which fits better, is not the one.
+            // An identifier that only another, less fitting object has is not the right one.
             let is_another =
                 || is_id(name) && !found.is_empty() && !found.contains(value) && !self.is_said_by_person(value);
             !self.is_grounded(name, value, tool) || is_another()
         })
     }
 
-    /// Whether the arguments name a thing that nobody spoke of, not even by the name of its file: where that is,
-    /// the model may know.
+    /// Returns `true` if the arguments name a thing that was not mentioned, not even by its file name; the model may
+    /// know the directory of a file.
     pub(in crate::turn) fn is_unnamed(&self, arguments: &Value, tool: &Tool) -> bool {
         let is_said = |text: &str| {
             self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
@@ -117,7 +117,8 @@ impl Said {
         members.into_iter().any(|member| !is_known(&arguments[member]))
     }
 
-    /// The same of a call that is known to be wrong: also what is not among the values that results have.
+    /// As [`ungrounded`](Said::ungrounded), for a call that is known to be wrong: a value that differs from those in
+    /// results counts as well.
     pub(in crate::turn) fn mistaken(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         self.wrong(arguments, tool, &|name, value, found| match found {
             [] => !self.is_grounded(name, value, tool),
@@ -150,7 +151,7 @@ impl Said {
         (!wrong.unknown.is_empty() || !wrong.known.is_empty()).then_some(wrong)
     }
 
-    /// What the person said, in lower case.
+    /// Returns the user's messages, in lower case.
     pub(super) fn person(&self) -> &str {
         &self.person
     }
@@ -159,7 +160,7 @@ impl Said {
         &self.results
     }
 
-    /// The words of all that was said, in lower case.
+    /// Returns the words of the whole conversation, in lower case.
     pub(super) fn said_words(&self) -> &HashSet<String> {
         &self.words
     }
@@ -168,15 +169,17 @@ impl Said {
         texts(value).iter().any(|text| self.person.contains(&text.to_lowercase()))
     }
 
-    /// Whether results have a value as another id alone.
+    /// Returns `true` if results have the value only under other identifiers' names.
     fn is_another_id(&self, name: &str, text: &str) -> bool {
         let members = self.values.iter().flat_map(objects).flatten();
         let found: Vec<_> = members.filter(|(_, value)| value.as_str() == Some(text)).map(|(name, _)| name).collect();
+        // A bare `id` may be the identifier of anything.
         !found.is_empty()
             && found.iter().all(|own| is_id(own) && !own.eq_ignore_ascii_case(name) && own.as_str() != "id")
     }
 
-    /// Returns the other member that the person names an id for: "orders O-1 and O-2" are no customer's.
+    /// Returns the other member that an identifier belongs to according to the user's words: in "orders O-1 and O-2" they
+    /// are no customer's.
     fn named_as(&self, name: &str, id: &str) -> Option<&str> {
         let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
         let (before, _) = self.person.split_once(&id.to_lowercase()).filter(|_| is_id)?;
@@ -188,7 +191,7 @@ impl Said {
         self.ids.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
     }
 
-    /// Returns `true` if results have what the person did not say under one of these members, or name a path.
+    /// Returns `true` if results have a path, or an identifier under one of these members, that the user did not mention.
     pub(in crate::turn) fn leads_on(&self, members: HashSet<String>) -> bool {
         let is_said = |text: &str| self.person.contains(&text.to_lowercase());
         let leads = |(name, value): (&String, &Value)| members.contains(name) && !value.as_str().is_some_and(is_said);
@@ -221,12 +224,12 @@ impl Said {
         Some(path.to_owned())
     }
 
-    /// Whether a text is a word of the person's that may be a name as well as an id.
+    /// Returns `true` if a text is a word of the user's that may be a name as well as an identifier.
     fn names(&self, text: &str) -> bool {
         text.chars().all(char::is_alphabetic) && self.person.contains(&text.to_lowercase())
     }
 
-    /// Whether each text of the arguments was said.
+    /// Returns `true` if each text of the arguments was said.
     pub(in crate::turn) fn is_said(&self, arguments: &Value) -> bool {
         let is_said = |text: &String| {
             self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
@@ -234,7 +237,7 @@ impl Said {
         texts(arguments).iter().all(is_said)
     }
 
-    /// Whether a text is an example's.
+    /// Returns `true` if a text comes from an example.
     fn is_shown(&self, text: &str) -> bool {
         let is_said = || text.contains([' ', ':']) && self.shown_results.iter().any(|shown| shown.contains(text));
         self.examples.contains(text) || is_said()
@@ -260,7 +263,7 @@ impl Said {
             return false;
         }
         if is_id(name) {
-            // A name may be an id where nothing that was looked up says another.
+            // A name may be an identifier if no result has another one.
             let is_word = text.chars().all(char::is_alphabetic);
             let is_id = !is_word || !self.results.is_empty() && self.candidates(name, value, tool).is_empty();
             let is_one = !text.contains(char::is_whitespace) && !is_day(&text) && !lower.contains(&name.to_lowercase());
@@ -275,8 +278,8 @@ impl Said {
         is_said || self.results.iter().any(|said| said.contains(&text)) || are_said()
     }
 
-    /// The values that results have under a member's name, of the objects that have most in common with what the
-    /// person said, and of these with the tool; for a path, those that end as it does.
+    /// Returns the values that results have under a member's name, from the objects that share the most words with the
+    /// user's messages, and of these with the tool; for a path, those with the same file name.
     fn candidates(&self, member: &str, value: &Value, tool: &Tool) -> Vec<Value> {
         if value.as_str().is_some_and(is_zone) {
             return self.zones.iter().map(|zone| zone.as_str().into()).collect();
@@ -303,7 +306,7 @@ impl Said {
         }
     }
 
-    /// The values whose objects have most words in common with what the person said, and of these with the tool.
+    /// Returns the values whose objects share the most words with the user's messages, and of these with the tool.
     fn likeliest(&self, mut found: Vec<Candidate<'_>>, tool: &Tool) -> Vec<Value> {
         let about = [Some(&*tool.name), tool.description.as_deref()].into_iter().flatten();
         let about: HashSet<String> = about.flat_map(words).collect();
@@ -319,7 +322,7 @@ impl Said {
         found.into_iter().map(|found| found.value.clone()).collect()
     }
 
-    /// The paths of the person and of results that lead to a file of this name, each once.
+    /// Returns the distinct paths of the user and of results that lead to a file of this name.
     fn paths_to(&self, name: &str) -> Vec<Value> {
         let mut found: Vec<Value> = Vec::new();
         let own = self.paths.iter().map(String::as_str);
@@ -334,14 +337,14 @@ impl Said {
     }
 }
 
-/// A value that a call may name, and the object that has it.
+/// A value that a call may name, and the object that contains it.
 struct Candidate<'v> {
     value: &'v Value,
     object: &'v Map<String, Value>,
 }
 
 impl Candidate<'_> {
-    /// The words of the object that say what it is.
+    /// Returns the words of the object that describe it.
     fn words(&self) -> HashSet<String> {
         let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
         let texts = self.object.values().flat_map(texts).chain(is_so).collect::<Vec<_>>();
@@ -349,7 +352,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Whether a value names a thing: an id, a path, an address. Texts, patterns and times do not.
+/// Returns `true` if a value names a thing: an identifier, a path, an address. Texts, patterns and times do not.
 fn names_a_thing(member: &str, text: &str) -> bool {
     let has = |c: &[char]| text.contains(c);
     let is_word = !text.contains(char::is_whitespace) && has(&['/', '\\', '@', '-', '_', '#', '.', ':']);
@@ -358,33 +361,33 @@ fn names_a_thing(member: &str, text: &str) -> bool {
     is_thing && text.len() > 1 && !has(&['*', '?', '{']) && (is_id(member) || !is_day(text))
 }
 
-/// What white space and quotation marks part from the rest of a text, without the end of its sentence.
+/// Splits a text at white space and quotation marks, and removes the punctuation at the end of each piece.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let pieces = text.split(|c: char| c.is_whitespace() || c == '"' || c == '\'' || c == '`');
     pieces.map(|piece| piece.trim_end_matches(['.', ',', '?', '!', ':', ';', ')', '。', '，', '？', '！']))
 }
 
-/// What a path ends with.
+/// Returns the last component of a path.
 fn file_name(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once(['/', '\\'])?;
     (!name.is_empty() && !path.contains(char::is_whitespace)).then_some(name)
 }
 
-/// Whether a text is a date or a time of day.
+/// Returns `true` if a text is a date or a time of day.
 fn is_day(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         && text.contains(['-', ':', '/', '.'])
         && text.chars().all(|c| c.is_ascii_digit() || "-:/.TZ+".contains(c))
 }
 
-/// Whether the schema gives a value. One that it gives as an example is none that somebody meant.
+/// Returns `true` if the schema contains the value. An example in the schema does not count, since nobody meant it.
 fn is_in_schema(member: &str, value: &Value, schema: Option<&Value>) -> bool {
     let own = schema.into_iter().flat_map(properties).filter(|(name, _)| *name == member);
     let mut given = own.flat_map(|(_, property)| ["enum", "const", "default"].map(|key| &property[key]));
     given.any(|given| given == value || given.as_array().is_some_and(|all| all.contains(value)))
 }
 
-/// The texts in a value.
+/// Returns the texts in a value.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.trim().to_owned()],
@@ -394,7 +397,7 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Whether a word says what is meant.
+/// Returns `true` if a word is specific enough to identify something.
 fn tells(word: &str) -> bool {
     word.len() >= MIN_WORD || word.contains(|c: char| c.is_ascii_digit())
 }

@@ -1,56 +1,56 @@
-//! What endpoints are known not to give, so that no request asks for it again.
+//! The features that endpoints are known not to support, so that no request asks for them again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::model::NativeFault;
 
-/// What an endpoint does not give for a model.
+/// The features that an endpoint does not support for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Missing {
     /// Probabilities of tokens.
     pub(crate) probabilities: bool,
-    /// Probabilities of tokens as the model has them, where the answer is held to a structure.
+    /// The model's own probabilities of tokens in a constrained answer; the endpoint reports masked ones.
     pub(crate) unmasked: bool,
-    /// Answers of a structure that was demanded.
+    /// Answers with a required structure.
     pub(crate) structure: bool,
-    /// Native calls where they are due, and nowhere else: why.
+    /// Native calls where they are required and nowhere else; with the fault.
     pub(crate) native: Option<NativeFault>,
 }
 
-/// Takes a model's name, `None` for the client's own, and what its native calls fail at.
+/// Takes a model's name (`None` for the client's own) and the fault of its native calls.
 type Tell = dyn Fn(Option<&str>, NativeFault) + Send + Sync;
 
-/// What is known of the models of an endpoint. Whoever makes several setups for one shares it.
+/// Knowledge about the models of an endpoint. Several setups for one endpoint share it.
 #[derive(Default)]
 pub struct KnownWays {
     known: Mutex<HashMap<Option<String>, Missing>>,
-    /// Is told what is learned of native calls.
+    /// Called with each fault of native calls that is found.
     tell: Option<Box<Tell>>,
 }
 
 impl KnownWays {
-    /// What is missing for this model.
+    /// Returns the missing features of this model.
     pub(crate) fn missing(&self, model: &Option<String>) -> Missing {
         self.known().get(model).copied().unwrap_or_default()
     }
 
-    /// The endpoint gives no probabilities for this model.
+    /// Records that the endpoint gives no probabilities for this model.
     pub(crate) fn without_probabilities(&self, model: &Option<String>) {
         self.known().entry(model.clone()).or_default().probabilities = true;
     }
 
-    /// The endpoint tells, of an answer that is held to a structure, what that lets through.
+    /// Records that the endpoint reports masked probabilities for a constrained answer.
     pub(crate) fn with_masked_probabilities(&self, model: &Option<String>) {
         self.known().entry(model.clone()).or_default().unmasked = true;
     }
 
-    /// The endpoint holds answers of this model to no structure.
+    /// Records that the endpoint does not constrain answers of this model.
     pub(crate) fn without_structure(&self, model: &Option<String>) {
         self.known().entry(model.clone()).or_default().structure = true;
     }
 
-    /// The model's native calls have this fault.
+    /// Records a fault of the model's native calls, and reports it.
     pub(crate) fn without_native(&self, model: &Option<String>, fault: NativeFault) {
         self.recalls(model, fault);
         if let Some(tell) = &self.tell {
@@ -58,32 +58,31 @@ impl KnownWays {
         }
     }
 
-    /// The same, as it was learned before.
+    /// Records a fault that was found earlier, without reporting it.
     pub fn recalls(&self, model: &Option<String>, fault: NativeFault) {
         self.known().entry(model.clone()).or_default().native = Some(fault);
     }
 
-    /// What this model's native calls fail at, where that was learned.
+    /// Returns the known fault of this model's native calls.
     pub fn native_fault(&self, model: &Option<String>) -> Option<NativeFault> {
         self.missing(model).native
     }
 
-    /// What the endpoint gives no request for this model: `probabilities` of tokens, answers of a
-    /// demanded `structure`.
+    /// Returns the features that the endpoint does not support for this model: `probabilities` of tokens, answers with
+    /// a required `structure`.
     pub fn not_given(&self, model: &Option<String>) -> Vec<&'static str> {
         let missing = self.missing(model);
         let all = [(missing.probabilities, "probabilities"), (missing.structure, "structure")];
         all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
     }
 
-    /// Nothing is known; what is learned of native calls is told, with the model's name (`None` for
-    /// the client's own).
+    /// Creates an empty record that reports faults of native calls with the model's name (`None` for the client's own).
     pub fn telling(tell: impl Fn(Option<&str>, NativeFault) + Send + Sync + 'static) -> Self {
         KnownWays { tell: Some(Box::new(tell)), ..KnownWays::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Missing>> {
-        // Nothing is done under the lock that could panic half-way.
+        // No code under the lock can panic half-way.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,17 +1,17 @@
-//! The evidence of a request for a call, before the model has said anything.
+//! Estimates from a request how likely it needs a call, before the model has written anything.
 
 use super::greeting::is_question;
 use super::mentions::Mentions;
 
-/// A small model that is asked a question is less ready to call than one that is told to do something.
+/// Margin for a question: a small model is less ready to call for one than for an instruction.
 const QUESTION: f64 = 0.5;
 
-/// A request that names an id, a path, an address or a time wants a tool: of 200 tasks and jobs, 60 of the 143
-/// that want one name such a thing and none of the 57 others does, while the least likely of these calls had the
-/// logarithm -6.0 (Qwen2.5-Coder of half a billion parameters, docs/appendix/measured.md).
+/// Margin for a request that names an identifier, a path, an address or a time, which indicates a tool: of 200 tasks
+/// and jobs, 60 of the 143 that need a call name such a thing and none of the 57 others, while the least likely of
+/// these calls had the logarithm -6.0 (Qwen2.5-Coder of half a billion parameters, docs/appendix/measured.md).
 const REFERENCE: f64 = 4.5;
 
-/// Returns by how much the threshold of a call is lower for this request of the person, as a natural logarithm.
+/// Returns the amount by which this request lowers the threshold of a call, as a natural logarithm.
 pub fn call_margin(request: &str) -> f64 {
     let question = if is_question(request) { QUESTION } else { 0.0 };
     let reference = if Mentions::of(request).have_reference() { REFERENCE } else { 0.0 };

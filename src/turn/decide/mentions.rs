@@ -1,7 +1,7 @@
-//! The things that a request names: paths, ids, names, numbers, what stands in quotation marks.
+//! Finds the things that a request names: paths, identifiers, names, numbers, texts in quotation marks.
 //!
-//! Small models do not say by themselves when a job is done. What a person named and no call has used
-//! yet says that something is left; where all of it was used, a change is the last step.
+//! Small models do not notice by themselves when a job is done. If the user named a thing that no call has used yet,
+//! something is left to do; if all of them were used, a change is the last step.
 
 use std::collections::HashSet;
 
@@ -11,35 +11,35 @@ use super::objects::{objects, values_in};
 use super::words::words;
 use crate::constrain::is_id;
 
-/// More things are no request but a text.
+/// A request with more things is a text rather than a request.
 const MAX_THINGS: usize = 64;
 
-/// Longer texts in quotation marks are not looked for in arguments.
+/// Longer texts in quotation marks are not searched for in arguments.
 const MAX_BYTES: usize = 200;
 
-/// Quotation marks that open and close a text.
+/// Pairs of quotation marks.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('「', '」'), ('«', '»'), ('`', '`')];
 
 /// Words that join two things of the same kind.
 const JOINING: &[&str] = &["and", "or", "&", "和", "与", "及", "跟", "以及", "、", "und", "et", "y", "e", "и"];
 
-/// What parts of a request are joined with: each of them may be a step.
+/// Words between the parts of a request, each of which may be a step.
 const PARTING: &[&str] = &["and", "then", "并", "并且", "然后", "再", "und", "dann", "et", "puis", "y", "luego", "и"];
 
-/// Words before a colon that is followed by a text which belongs into a call as it is.
+/// Words before a colon that introduce a text for verbatim use in a call.
 const TEXTS: &[&str] = &[
     "text", "message", "title", "content", "contents", "subject", "body", "note", "description", "comment", "name",
     "内容", "消息", "标题", "文字", "文本", "备注", "名称", "nachricht", "titel", "inhalt", "texte", "texto", "текст",
 ];
 
-/// Words with which a part begins that says how something is done, or which thing is meant, and is no step.
+/// First words of a part that is not a step: it describes how something is done or which thing is meant.
 const ASIDES: &[&str] = &[
     "under", "with", "without", "as", "for", "at", "on", "by", "from", "using", "which", "that", "who", "whose",
     "where", "mit", "unter", "als", "für", "die", "der", "das", "avec", "sous", "comme", "pour", "qui", "con", "bajo",
     "como", "para", "que",
 ];
 
-/// Words of a request that one change may not be enough for.
+/// Words of a request for which one change may not be enough.
 const ALL: &[&str] = &[
     "all", "every", "each", "both", "everything", "所有", "全部", "每", "都", "alle", "jede", "jeden", "jedes", "tous",
     "toutes", "todos", "todas", "все",
@@ -49,7 +49,7 @@ const ALL: &[&str] = &[
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
     text: String,
-    /// Nothing but a joining word stands between it and the thing before.
+    /// Only a joining word is between it and the thing before.
     is_joined: bool,
 }
 
@@ -57,7 +57,7 @@ struct Thing {
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::turn) struct Mentions {
     parts: Vec<Vec<Thing>>,
-    /// It asks for several things at once without naming them.
+    /// The request asks for several things without naming each.
     wants_all: bool,
 }
 
@@ -109,18 +109,19 @@ impl Mentions {
         self.parts.iter().flatten()
     }
 
-    /// Returns `true` if one of them is an id, a path, an address, a date or a time of day, and not only a number.
+    /// Returns `true` if one of them is an identifier, a path, an address, a date or a time of day, rather than only a
+    /// number.
     pub(super) fn have_reference(&self) -> bool {
         self.things().any(|thing| names(&thing.text) && !is_number(&thing.text))
     }
 
-    /// The things that none of these arguments has.
+    /// Returns the things that none of these arguments contains.
     pub(in crate::turn) fn unused(&self, used: &Used) -> Vec<&str> {
         self.things().filter(|thing| !used.has(&thing.text)).map(|thing| &*thing.text).collect()
     }
 
-    /// Returns `true` if the arguments have all that the request names, and so many kinds of changes may have been all
-    /// that it asks for: each of its parts that names nothing ("and switch to it") may ask for another one.
+    /// Returns `true` if the arguments contain everything that the request names, and there were enough kinds of
+    /// changes: each part that names nothing ("and switch to it") may ask for a further one.
     pub(in crate::turn) fn are_done(&self, used: &Used, changes: usize) -> bool {
         let unnamed = self.parts.iter().filter(|part| part.is_empty()).count();
         !self.wants_all && unnamed < changes && self.things().next().is_some() && self.unused(used).is_empty()
@@ -142,8 +143,8 @@ impl Mentions {
         self.things().any(|thing| is_several(&thing))
     }
 
-    /// The things that no arguments have and that stand in one list with this value; with `apart` also those that
-    /// look like it in other parts of the request.
+    /// Returns the unused things that are in one list with this value; with `apart` also those of the same shape in
+    /// other parts of the request.
     pub(in crate::turn) fn unused_beside(&self, value: &str, apart: bool, used: &Used) -> Vec<&str> {
         let is_it = |thing: &Thing| thing.text.eq_ignore_ascii_case(value) || has_words(value, &thing.text);
         let mut found = Vec::new();
@@ -160,7 +161,7 @@ impl Mentions {
     }
 }
 
-/// What a thing looks like: whether it is a path, and its kinds of characters.
+/// Returns the shape of a thing: `true` for a path, and its kinds of characters.
 fn shape(text: &str) -> (bool, String) {
     let kind = |c: char| match c {
         _ if c.is_ascii_digit() => '0',
@@ -174,18 +175,18 @@ fn shape(text: &str) -> (bool, String) {
     (is_path, kinds.into_iter().collect())
 }
 
-/// Returns `true` if all words of a thing stand in a text.
+/// Returns `true` if a text contains all words of a thing.
 fn has_words(text: &str, thing: &str) -> bool {
     words(thing).next().is_some() && words(thing).all(|word| words(text).any(|said| said == word))
 }
 
-/// The texts that were used.
+/// The texts that calls have used.
 #[derive(Debug, Default)]
 pub(in crate::turn) struct Used(String);
 
 impl Used {
-    /// What these arguments have, and what stands in one object of a result with a value of theirs: whoever
-    /// uses an id uses the name.
+    /// Collects the values of these arguments, and the members of an object in a result that has one of them as its
+    /// identifier: a call that uses an identifier uses the name, too.
     pub(in crate::turn) fn of<'a>(
         arguments: impl Iterator<Item = &'a Value>,
         results: impl Iterator<Item = impl AsRef<str>>,
@@ -221,15 +222,15 @@ enum Piece<'a> {
     Colon,
     /// A question mark.
     Asked,
-    /// A comma, a full stop, a new line.
+    /// A comma, a full stop or a line break.
     End,
 }
 
-/// Reads a request piece by piece.
+/// Splits a request into pieces.
 #[derive(Clone)]
 struct Reader<'a> {
     rest: &'a str,
-    /// At the beginning of a sentence, where a capital says nothing.
+    /// At the beginning of a sentence, where a capital letter means nothing.
     is_first: bool,
 }
 
@@ -281,7 +282,7 @@ impl<'a> Reader<'a> {
         Some(text.to_owned())
     }
 
-    /// What is written without spaces: up to other letters, but one word that joins or parts by itself.
+    /// Returns text of a script without spaces: up to other letters, or a single joining or separating word.
     fn unspaced(&mut self) -> &'a str {
         let known = JOINING.iter().chain(PARTING).filter(|word| self.rest.starts_with(**word));
         let end = match known.map(|word| word.len()).max() {
@@ -296,8 +297,8 @@ impl<'a> Reader<'a> {
         self.take(end)
     }
 
-    /// Returns `true` if the rest of the request is a text that belongs into a call: one line without a question, in
-    /// which nothing is named that may belong into another argument.
+    /// Returns `true` if the rest of the request is a text for a call: one line without a question, and without a name
+    /// that may belong into another argument.
     fn at_text(&self) -> bool {
         let text = self.rest.trim();
         let is_plain = !text.contains(['?', '？', '\n']) && !text.split_whitespace().any(names);
@@ -321,7 +322,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    /// Names of several words.
+    /// Extends a name by the following capitalised words.
     fn capitals(&mut self, first: &str) -> String {
         let mut name = first.to_owned();
         loop {
@@ -357,7 +358,7 @@ fn is_number(word: &str) -> bool {
     digits.replace(',', "").parse::<f64>().is_ok() && !word.contains(char::is_alphabetic)
 }
 
-/// Whether a word is a thing's: a path, an id, a number, an address.
+/// Returns `true` if a word names a thing: a path, an identifier, a number, an address.
 fn names(word: &str) -> bool {
     word.contains(|c: char| c.is_ascii_digit())
         || word.len() > 2 && word.trim_matches(|c: char| !c.is_alphanumeric()).contains(['/', '\\', '@', '_', '.', '#'])
@@ -372,7 +373,7 @@ fn is_end(c: char) -> bool {
     matches!(c, ',' | '.' | ';' | ':' | '!' | '?' | '\n' | '，' | '。' | '；' | '：' | '！' | '？' | '、')
 }
 
-/// Letters of a script that is written without spaces, and its punctuation.
+/// Returns `true` for letters and punctuation of a script without spaces.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}')
 }

@@ -1,38 +1,38 @@
-//! Whether the model is to call or to answer, decided before it writes either.
+//! Decides whether the model calls or answers, before it writes either.
 //!
-//! In come the tokens with which a message begins and what else could have stood there; out goes what the next request of the round is for ([`Asking`]).
-//! Words, grammars and requests are `ask`'s, the message itself is `read`'s.
+//! The input is the tokens at the beginning of a message with their alternatives; the output is the purpose of the
+//! round's next request ([`Asking`]). Texts, grammars and requests belong to `ask`, the message itself to `read`.
 //!
 //! ```text
 //!  Asking::Measured ── unlikely, or not told ──▶ Asking::Free
 //!        └─ likely ──▶ the same stream is the call
 //! ```
 //!
-//! A measured message is held to calls by a grammar. The probabilities that the endpoint tells are those
-//! of the model, so that they say how likely it would have called by itself, however unlikely that is; and
-//! what is likely is there. Where the endpoint takes no grammar the message is free, and the call is asked
-//! for once it is likely (`Asking::Held`); where it tells the probabilities of what the grammar lets
-//! through, the message is measured without one.
+//! A measured message is constrained to calls by a grammar. The endpoint reports the model's own probabilities, so they
+//! show how likely the model would have called by itself, however unlikely that is; and if a call is likely, it is
+//! already being written. If the endpoint supports no grammar, the message is free, and a call is requested once it is
+//! likely (`Asking::Held`); if the endpoint reports the probabilities after masking, the message is measured without a
+//! grammar.
 //!
-//! After results, where the way is measured: what comes next is held to a call. One that was answered
-//! already says that nothing is left to do.
+//! After results, if messages are measured, the next message is constrained to a call. If it repeats an answered call,
+//! nothing is left to do.
 //!
 //! ```text
 //!  Asking::Step ── a new call ──▶ it runs
 //!        └─ an answered one ──▶ Asking::Answer
 //! ```
 //!
-//! Where each part of the request names things and the calls have used all of them, a change is the last
-//! step, and the answer is asked for at once.
+//! If each part of the request names things and the calls have used all of them, a change is the last step, and the
+//! answer is requested at once.
 //!
-//! - `openers`: what the taught call begins with, and what may stand before it.
-//! - `probability`: how likely the message begins with one.
-//! - `greeting`: what a person says who wants nothing done, or only to know something.
-//! - `grounded`: calls that name what nobody spoke of.
-//! - `fit`: members of calls that nobody spoke of.
-//! - `mentions`: the things that a request names, and which of them no call has used.
+//! - `openers`: the beginnings of the taught call, and the texts that may precede it.
+//! - `probability`: the probability that the message begins with a call.
+//! - `greeting`: messages that ask for nothing, or only for information.
+//! - `grounded`: calls that name something that was not mentioned.
+//! - `fit`: members of calls that were not mentioned.
+//! - `mentions`: the things that a request names, and those that no call has used.
 //! - `zones`: time zones of places.
-//! - `known`: what the endpoint is known not to give.
+//! - `known`: features that the endpoint does not support.
 
 mod fit;
 mod greeting;
@@ -63,47 +63,47 @@ pub(super) use openers::Openers;
 use probability::Probability;
 pub(super) use zones::named_in as zones_named_in;
 
-/// What a round's request is for.
+/// The purpose of a round's request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Asking {
-    /// A message as the model likes it.
+    /// An unconstrained message.
     #[default]
     Free,
-    /// A call, where the endpoint holds it to that, told with the probabilities of its first tokens.
+    /// A call, if the endpoint can constrain the answer, with the probabilities of its first tokens.
     Measured,
-    /// Calls that this choice admits, and nothing else.
+    /// Only calls that this choice allows.
     Held(ToolChoice),
-    /// The call that comes after results, and nothing else.
+    /// Only the call that comes after results.
     Step,
-    /// The same, of some calls only: of those that read, where a question was asked; of those that name
-    /// what is there, or that look it up, where the one that came names what nobody spoke of or what failed.
+    /// As `Step`, with only some calls: those that read, for a question; or those that use known values or look them
+    /// up, if the last call named something that was not mentioned or that failed.
     Narrowed(Narrowed),
-    /// The answer: what came next was answered already.
+    /// The answer, because the next call was answered already.
     Answer,
 }
 
 impl Asking {
-    /// Returns `true` if the message is held to calls.
+    /// Returns `true` if the message is constrained to calls.
     pub(super) fn is_held(&self) -> bool {
         matches!(self, Asking::Held(_) | Asking::Step | Asking::Narrowed(_))
     }
 }
 
-/// What a message is to be.
+/// The decision about a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// A call or an answer, by this logarithm of the probability that it begins with a call; and whether
-    /// it begins with one.
+    /// `call` if it must be a call, by the logarithm of the probability that it begins with one; `begins` if it begins
+    /// with one.
     Measured { call: bool, begins: bool, likely: f64 },
-    /// The endpoint tells the probabilities of what the structure lets through.
+    /// The endpoint reports probabilities after masking by the structure.
     Masked,
-    /// The endpoint does not tell enough.
+    /// The endpoint does not report enough.
     Untold,
 }
 
-/// How a round's message is decided about.
+/// Decides about a round's message.
 pub(super) struct Decide {
-    /// How likely the message that streams begins with a call, while that is open.
+    /// The probability that the streaming message begins with a call, until it is decided.
     probability: Option<Probability>,
 }
 
@@ -112,12 +112,12 @@ impl Decide {
         Decide { probability: None }
     }
 
-    /// A request goes out: what its message is read for.
+    /// Prepares for the message of a request.
     pub(super) fn begin(&mut self, asking: &Asking, model: &RoundModel, openers: &Openers) {
         self.probability = (*asking == Asking::Measured).then(|| Probability::new(openers, model));
     }
 
-    /// Takes tokens of the message's text; what it is to be, once that is decided.
+    /// Takes tokens of the message's text and returns the decision, once there is one.
     pub(super) fn tokens(
         &mut self,
         tokens: &[TokenChoice],
@@ -127,7 +127,7 @@ impl Decide {
     ) -> Option<Verdict> {
         let found = self.probability.as_mut()?.push(tokens, openers)?;
         self.probability = None;
-        // That a message which is held to nothing begins with a call says enough by itself.
+        // An unconstrained message that begins with a call needs no probability.
         let likely = found.likely.or((found.calls && !is_held).then_some(0.0));
         Some(match likely {
             None => Verdict::Untold,
@@ -139,31 +139,30 @@ impl Decide {
         })
     }
 
-    /// Reasoning came in a field of its own, so the text behind it is none.
+    /// Records that reasoning arrived in a field of its own, so the text after it is the answer.
     pub(super) fn reasons_apart(&mut self) {
         if let Some(probability) = &mut self.probability {
             probability.reasons_apart();
         }
     }
 
-    /// Whether text of the message is about to come whose probabilities nobody told.
+    /// Returns `true` if text of the message arrives for which no probabilities were reported.
     pub(super) fn is_untold(&self) -> bool {
         self.probability.as_ref().is_some_and(|probability| !probability.has_begun())
     }
 
-    /// Nothing more is read of the message's probabilities.
+    /// Stops reading probabilities for this message.
     pub(super) fn ends(&mut self) {
         self.probability = None;
     }
 }
 
-/// How a round begins that may as well be answered as call: by the way that is wanted, and by what
-/// the endpoint is known not to give.
+/// Returns how a round begins that may be answered or called in: by the configured strategy and the features that the
+/// endpoint does not support.
 ///
-/// After results small models do not tell by how they begin whether something is left to do: over 41 such
-/// places the beginning of a call was as likely in either case (area under the curve 0.46, Qwen2.5-Coder of
-/// half a billion parameters). What they would call next tells it: once the job is done they write a call
-/// again that was answered.
+/// After results the beginning of a small model's message does not show whether something is left to do: at 41 such
+/// places the beginning of a call was equally likely in either case (area under the curve 0.46, Qwen2.5-Coder of half a
+/// billion parameters). The next call shows it: once the job is done, the model repeats a call that was answered.
 pub(super) fn first(way: Way, missing: Missing, follows_results: bool) -> Asking {
     match way {
         _ if missing.structure => Asking::Free,
@@ -173,7 +172,7 @@ pub(super) fn first(way: Way, missing: Missing, follows_results: bool) -> Asking
     }
 }
 
-/// The way that is taken, where one but a free one is wanted.
+/// Returns the strategy that is actually used, if one other than the free one is configured.
 pub(super) fn taken(way: Way, missing: Missing) -> Option<Way> {
     let is_measured = || first(way, missing, false) == Asking::Measured;
     (way != Way::Free).then(|| if is_measured() { Way::Measured } else { Way::Free })

@@ -1,18 +1,18 @@
-//! The objects in what tools said.
+//! Finds the JSON objects in results.
 
 use serde_json::{Map, Value};
 
 use crate::parse::find_values;
 
-/// Deepest nesting that is looked at.
+/// Limit on the nesting that is searched.
 const MAX_DEPTH: usize = 16;
 
-/// The JSON values in a text.
+/// Returns the JSON values in a text.
 pub(super) fn values_in(text: &str) -> impl Iterator<Item = Value> {
     find_values(text).values.into_iter().map(|found| found.value)
 }
 
-/// The objects in a value, each before those in it.
+/// Returns the objects in a value, each before those inside it.
 pub(super) fn objects(value: &Value) -> Vec<&Map<String, Value>> {
     let mut found = Vec::new();
     add(value, MAX_DEPTH, &mut found);

@@ -1,36 +1,36 @@
-//! What the taught call begins with, and what may stand before it.
+//! The beginnings of the taught call, and the texts that may precede it.
 
 use serde_json::Map;
 
 use crate::dialect::{Dialect, REASONING_MARKS, THINK_TAGS, write_tool_call};
 use crate::tools::Catalog;
 
-/// What an answer of the dialect begins with that has a word for that (prompts/en/type_marker.j2).
+/// The beginning of an answer in the dialect that has one (prompts/en/type_marker.j2).
 const TYPE_ANSWER: &str = "TYPE: ANSWER";
 
 /// The texts with which a message may begin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Openers {
-    /// Those of calls.
+    /// Beginnings of calls.
     calls: Vec<String>,
-    /// What an answer begins with, where the prompt teaches that.
+    /// The beginning of an answer, if the prompt teaches one.
     answer: Option<&'static str>,
     /// Openers of reasoning, each with its closer.
     reasoning: Vec<(String, String)>,
 }
 
-/// What a text may be the beginning of, or begins with.
+/// The possible continuations of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::turn) struct Fits {
-    /// A call.
+    /// The text is, or may become, a call.
     pub(in crate::turn) call: bool,
-    /// An answer that begins as a call does, or reasoning.
+    /// The text may become an answer that begins like a call, or reasoning.
     pub(super) other: bool,
 }
 
 impl Openers {
-    /// Those of calls as the prompt of this dialect writes them, and of reasoning in the marks
-    /// that `marks` open, beside the think tags.
+    /// Creates the openers of calls as the prompt of this dialect writes them, and of reasoning in think tags and in
+    /// the delimiters that `marks` open.
     pub(crate) fn new(dialect: Dialect, catalog: &Catalog, marks: &[String]) -> Self {
         let mut calls: Vec<String> = catalog
             .offered()
@@ -45,30 +45,30 @@ impl Openers {
         Openers { calls, answer: (dialect == Dialect::TypeMarker).then_some(TYPE_ANSWER), reasoning }
     }
 
-    /// Whether each call begins with a tag.
+    /// Returns `true` if each call begins with a tag.
     pub(crate) fn are_tags(&self) -> bool {
         self.calls.iter().all(|opener| opener.starts_with('<'))
     }
 
-    /// What this text, without white space before it, may become.
+    /// Returns the possible continuations of this text, which must have no leading white space.
     pub(in crate::turn) fn fits(&self, text: &str) -> Fits {
         let call = self.calls.iter().any(|opener| opener.starts_with(text) || text.starts_with(opener.as_str()));
         let answer = call && self.answer.is_some_and(|answer| answer.starts_with(text));
         Fits { call, other: answer || self.reasoning.iter().any(|(open, _)| open.starts_with(text)) }
     }
 
-    /// Whether a call's opener stands there whole.
+    /// Returns `true` if the text begins with a complete opener of a call.
     pub(super) fn is_call(&self, text: &str) -> bool {
         self.calls.iter().any(|opener| text.starts_with(opener.as_str()))
     }
 
-    /// The closer of the reasoning that this text opens, and the text behind the opener.
+    /// Returns the closer of the reasoning that this text opens, and the text after the opener.
     pub(super) fn opens_reasoning<'a>(&self, text: &'a str) -> Option<(&str, &'a str)> {
         self.reasoning.iter().find_map(|(open, close)| Some((close.as_str(), text.strip_prefix(open.as_str())?)))
     }
 }
 
-/// What a written call begins with: its first tag, or its first line.
+/// Returns the beginning of a written call: its first tag, or its first line.
 fn opener(call: &str) -> String {
     let line = call.trim_start().lines().next().unwrap_or_default();
     match line.find('>').filter(|_| line.starts_with('<')) {

@@ -1,53 +1,52 @@
-//! How likely a message begins with a call, by the tokens with which it begins.
+//! Computes the probability that a message begins with a call, from its first tokens.
 //!
-//! Tokens are cut as the model's tokeniser likes: `<use_mcp_tool>` may come whole, as `<`, `use`,
-//! …, as ` <`, or as a line break and then one of these. So each alternative counts that is a
-//! beginning of a call's opener, or begins with one, and where the message goes on with a token
-//! that decides nothing (white space; a beginning that a call and something else share) the next
-//! token's alternatives count by how likely that token was.
+//! Tokens are split as the model's tokenizer likes: `<use_mcp_tool>` may be one token, or `<`, `use`, …, or ` <`, or a
+//! line break and then one of these. So each alternative counts that is the beginning of a call's opener, or begins
+//! with one. If the message continues with an undecided token (white space, or a beginning that a call and something
+//! else share), the next token's alternatives count in proportion to that token's probability.
 //!
-//! Reasoning that a message begins with is passed over.
+//! Reasoning at the beginning of a message is skipped.
 
 use super::openers::{Fits, Openers};
 use crate::message::ReasoningMode;
 use crate::model::TokenChoice;
 use crate::turn::config::RoundModel;
 
-/// How far the message is.
+/// The position in the message.
 #[derive(Debug, Clone, PartialEq)]
 enum Place {
-    /// Where the answer begins, behind this text of it.
+    /// At the beginning of the answer, after this text of it.
     Answer(String),
-    /// In reasoning that this closes, behind this text of it.
+    /// In reasoning that `close` ends, after this text of it.
     Reasoning { close: String, text: String },
 }
 
-/// How a message begins.
+/// The beginning of a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Begun {
-    /// With a call.
+    /// It begins with a call.
     pub(super) calls: bool,
-    /// How likely that was, as a logarithm; nothing where it cannot be told.
+    /// Logarithm of the probability of a call; `None` if it cannot be computed.
     pub(super) likely: Option<f64>,
-    /// No token that could have stood there begins anything else.
+    /// No alternative token begins anything but a call.
     pub(super) is_masked: bool,
 }
 
-/// How likely a message begins with a call, as far as it has come.
+/// The probability that a message begins with a call, from the tokens so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Probability {
     place: Place,
-    /// Of the tokens of the answer so far.
+    /// Probability of the answer's tokens so far.
     reached: f64,
-    /// Of the beginnings of a call beside them.
+    /// Probability of the calls that began as alternatives to them.
     call: f64,
-    /// A token came.
+    /// A token has arrived.
     begun: bool,
-    /// Alternatives of some token of the answer are unknown.
+    /// The alternatives of some token of the answer are unknown.
     is_unknown: bool,
-    /// No token so far could have been the beginning of anything but a call.
+    /// No token so far could have begun anything but a call.
     is_masked: bool,
-    /// A beginning of a call that may be reasoning is reasoning, for all that is known.
+    /// A shared beginning of calls and reasoning counts as reasoning, because the model reasons.
     reasons: bool,
 }
 
@@ -55,7 +54,7 @@ impl Probability {
     pub(super) fn new(openers: &Openers, model: &RoundModel) -> Self {
         let close = openers.opens_reasoning("<think>").map_or("</think>", |(close, _)| close).to_owned();
         let place = match model.reasoning {
-            // The chat template opened it.
+            // The chat template has opened the reasoning.
             ReasoningMode::Open => Place::Reasoning { close, text: String::new() },
             _ => Place::Answer(String::new()),
         };
@@ -63,19 +62,19 @@ impl Probability {
         Probability { place, reached: 1.0, call: 0.0, begun: false, is_unknown: false, is_masked: true, reasons }
     }
 
-    /// Whether a token came.
+    /// Returns `true` if a token has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// The text behind what comes in the field of reasoning is the answer.
+    /// Records that reasoning arrived in a field of its own, so the text after it is the answer.
     pub(super) fn reasons_apart(&mut self) {
         if !self.begun {
             self.answers("");
         }
     }
 
-    /// Takes the next tokens; how the message begins, once it does.
+    /// Takes the next tokens and returns the beginning of the message, once it is known.
     pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<Begun> {
         self.begun |= !tokens.is_empty();
         tokens.iter().find_map(|token| self.token(token, openers))
@@ -94,7 +93,7 @@ impl Probability {
         let text = text.trim_start();
         let fits = openers.fits(text);
         let reasoning = openers.opens_reasoning(text);
-        // What is blank, or begins a call and something else alike, or reasoning: the next token tells.
+        // Blank text, a beginning that a call shares with something else, and reasoning leave it to the next token.
         let is_open = text.is_empty() || (fits.other && !openers.is_call(text));
         let goes_on = is_open && reasoning.is_none();
         let others = || token.others.iter().filter(|(other, _)| *other != token.text);
@@ -121,23 +120,23 @@ impl Probability {
         })
     }
 
-    /// Whether a token that could have stood behind this text begins a call.
+    /// Returns `true` if an alternative token after this text begins a call.
     fn begins_call(&self, before: &str, token: &str, openers: &Openers) -> bool {
         let text = format!("{before}{token}");
         let text = text.trim_start();
         let Fits { call, other } = openers.fits(text);
         let is_whole = openers.is_call(text);
-        // Of two beginnings that are alike the commoner one is meant: `<` begins reasoning of a model
-        // that reasons, `TYPE` an answer.
+        // A shared beginning counts as the more common one: `<` begins reasoning in a model that reasons, `TYPE` begins
+        // an answer.
         let is_others = other && !is_whole && (self.reasons || !text.starts_with('<'));
         !text.is_empty() && call && !is_others
     }
 
-    /// Reasoning goes on with this text, until what closes it.
+    /// Continues the reasoning with this text, until its closer.
     fn thinks(&mut self, close: String, text: String) {
         match text.find(close.as_str()) {
             Some(at) => self.answers(text[at + close.len()..].trim_start()),
-            // Of what came before only as much counts as may begin its closer.
+            // Only as much of the text is kept as may begin the closer.
             None => {
                 let from = text.ceil_char_boundary(text.len().saturating_sub(close.len()));
                 self.place = Place::Reasoning { close, text: text[from..].to_owned() };
@@ -145,7 +144,7 @@ impl Probability {
         }
     }
 
-    /// The answer begins, with this text of it.
+    /// Begins the answer with this text of it.
     fn answers(&mut self, text: &str) {
         self.place = Place::Answer(text.to_owned());
         (self.reached, self.call, self.is_unknown) = (1.0, 0.0, false);
@@ -171,8 +170,8 @@ mod tests {
         others.iter().fold(token, |token, (text, percent)| token.or(*text, ln(*percent)))
     }
 
-    /// How likely a message that begins with these tokens begins a call, in percent; `None` while
-    /// that is open.
+    /// Returns the probability, in percent, that a message with these first tokens begins a call; `None` while it is
+    /// undecided.
     fn of(model: &RoundModel, openers: &Openers, tokens: &[TokenChoice]) -> Option<f64> {
         let found = Probability::new(openers, model).push(tokens, openers)?;
         Some((found.likely.expect("the alternatives are known").exp() * 1e6).round() / 1e4)

@@ -1,11 +1,11 @@
-//! The words of a text.
+//! Splits a text into words.
 
-/// The words of a text, in lower case.
+/// Returns the words of a text, in lower case.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// Numbers as people write them out, in figures.
+/// Numbers as words, with their digits.
 const NUMBERS: [(&str, &str); 25] = [
     ("one", "1"),
     ("two", "2"),
@@ -34,7 +34,7 @@ const NUMBERS: [(&str, &str); 25] = [
     ("十", "10"),
 ];
 
-/// The figures of a number that is written as a word.
+/// Returns the digits of a number that is written as a word.
 pub(super) fn number_word(word: &str) -> Option<&'static str> {
     NUMBERS.iter().find(|(own, _)| *own == word).map(|(_, figures)| *figures)
 }

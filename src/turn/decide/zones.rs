@@ -1,15 +1,15 @@
-//! Time zones of places that a person names.
+//! Time zones of places that a user names.
 //!
-//! A small model that is to give the name of a zone writes the city, or a zone that the tool's description shows.
+//! A small model that must give the name of a zone writes the city, or a zone from the tool's description.
 
 use std::sync::OnceLock;
 
 use super::words::words;
 
-/// A region and its zones on each line: `zone.tab` of the tz database 2024a (public domain).
+/// One region with its zones per line: `zone.tab` of the tz database 2024a (public domain).
 const ZONES: &str = include_str!("zones.txt");
 
-/// The zones of the cities that a text names, each once, in the order of the text.
+/// Returns the distinct zones of the cities that a text names, in the order of the text.
 pub(in crate::turn) fn named_in(text: &str) -> Vec<String> {
     let said: Vec<String> = words(text).collect();
     let mut found: Vec<(usize, &str)> = Vec::new();
@@ -21,7 +21,7 @@ pub(in crate::turn) fn named_in(text: &str) -> Vec<String> {
     found.into_iter().map(|(_, zone)| zone.to_owned()).collect()
 }
 
-/// The zones with the words of their cities, in lower case.
+/// Returns the zones with the words of their cities, in lower case.
 fn zones() -> &'static [(String, Vec<String>)] {
     static ALL: OnceLock<Vec<(String, Vec<String>)>> = OnceLock::new();
     ALL.get_or_init(|| {

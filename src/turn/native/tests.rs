@@ -50,7 +50,7 @@ fn call(name: &str, arguments: &str) -> NativeCall {
     NativeCall { id: None, name: name.into(), arguments: arguments.into() }
 }
 
-/// What the text of the call says to a parser of its dialect.
+/// Parses the text of the call with a parser of its dialect.
 fn again(setup: &Setup, dialect: Dialect, text: &str) -> Result<Value, String> {
     let dialects = DialectSet::NONE.with(dialect);
     let config = parse::Config { catalog: Some(setup.catalog.clone()), dialects, ..parse::Config::default() };

@@ -1,8 +1,8 @@
-//! A text as it reads, whatever it is written with: what a copy is compared by.
+//! Reduces a text to the way it reads, for the comparison with copies.
 //!
-//! A page may hide a call from a comparison of bytes and still have the model read it: with `&#100;` for a letter, a
-//! comment in the middle of a name, characters that nobody sees, emphasis, or letters of other blocks that look the
-//! same. A model that copies it writes plain letters.
+//! A page may hide a call from a comparison of bytes and still let the model read it: with `&#100;` for a letter, a
+//! comment in the middle of a name, invisible characters, emphasis, or letters of other blocks that look the same. A
+//! model that copies it writes plain letters.
 
 use std::borrow::Cow;
 
@@ -12,17 +12,17 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::outcome::is_invisible;
 
-/// Most times that entities are decoded: `&amp;#100;` is one of an entity.
+/// Limit on the decoding of nested entities, such as `&amp;#100;`.
 const ENTITIES: usize = 3;
 
 /// Longest entity that is decoded, in bytes: `&#x00000064;`.
 const LONGEST: usize = 12;
 
-/// Elements that only say how a text looks.
+/// Elements that only affect the appearance of a text.
 const LOOKS: [&str; 10] = ["b", "i", "u", "s", "em", "strong", "code", "mark", "span", "wbr"];
 
-/// Returns the text as it reads: in the compatibility form of Unicode (UAX #15, NFKC), which writes letters that only
-/// look different alike, without comments, entities, emphasis, and characters that nobody sees.
+/// Returns the text as it reads: without comments, entities, emphasis and invisible characters, and in the compatibility
+/// form of Unicode (UAX #15, NFKC), which unifies letters that only look different.
 pub(super) fn plain(text: &str) -> String {
     let mut decoded = decoded_once(text);
     for _ in 1..ENTITIES {
@@ -38,12 +38,12 @@ pub(super) fn plain(text: &str) -> String {
     without_emphasis(&decoded)
 }
 
-/// Returns the text without white space, too.
+/// Returns the text without white space.
 pub(super) fn squeezed(plain: &str) -> String {
     plain.split_whitespace().collect()
 }
 
-/// Returns the same of all texts in a value, keys included.
+/// Applies [`plain`] to all texts in a value, keys included.
 pub(super) fn plain_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(plain(text)),
@@ -75,7 +75,7 @@ fn decoded_once(text: &str) -> String {
     decoded
 }
 
-/// Returns the text without the signs of Markdown around its words.
+/// Returns the text without the delimiters of Markdown emphasis.
 fn without_emphasis(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -83,9 +83,9 @@ fn without_emphasis(text: &str) -> String {
         let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         match c {
             '*' | '`' | '~' => {}
-            // Inside a word it is a part of a name.
+            // Inside a word an underscore is a part of a name.
             '_' if !is_word(plain.chars().next_back()) || !is_word(rest.peek().copied()) => {}
-            // An escape.
+            // A backslash before a delimiter is an escape.
             '\\' if rest.peek().is_some_and(|next| "_*<`~".contains(*next)) => {
                 if let Some(escaped) = rest.next_if(|next| matches!(next, '_' | '<')) {
                     plain.push(escaped);
@@ -97,7 +97,7 @@ fn without_emphasis(text: &str) -> String {
     plain
 }
 
-/// Returns what follows a comment, or the tag of an element that only says how a text looks.
+/// Returns the text after a comment, or after the tag of an element that only affects the appearance.
 fn markup(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('<')?;
     if let Some(comment) = inner.strip_prefix("!--") {
@@ -112,7 +112,7 @@ fn markup(text: &str) -> Option<&str> {
     tag[end..].strip_prefix('>')
 }
 
-/// Returns the character of an entity, and what follows it.
+/// Returns the character of an entity, and the text after it.
 fn entity(text: &str) -> Option<(char, &str)> {
     let inner = text.strip_prefix('&')?;
     let end = inner.bytes().take(LONGEST).position(|byte| byte == b';')?;

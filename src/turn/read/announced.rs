@@ -1,25 +1,25 @@
-//! Announcements: a message that says that the model acts now, or has acted, and makes no call.
+//! Recognises announcements: messages that say that the model acts now, or has acted, and make no call.
 //!
-//! Small models end a message with "Let me read the file:", or say "I've saved your note", and call
-//! nothing. The last sentences of a message tell these from an answer:
+//! Small models end a message with "Let me read the file:", or say "I've saved your note", and call nothing. The last
+//! sentences of a message distinguish these from an answer:
 //!
 //! ```text
 //! last sentence ─▶ no question, condition, refusal, quotation, verse ─▶ "I will", "let me" … + a verb of acts
 //! short message ─▶ the same                                          ─▶ "I have", "… is now" + a verb of changes
 //! ```
 //!
-//! Verbs of speech ("explain", "remember", "help") are in no table: such a promise keeps itself.
+//! Verbs of speech ("explain", "remember", "help") are in no table: such a promise needs no call.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Bytes at the end of a message in which an announcement is looked for.
+/// Bytes at the end of a message in which an announcement is searched for.
 const TAIL: usize = 1_200;
 
-/// Bytes of a message that reports an act and nothing else; a longer one is an answer about more.
+/// Bytes of a message that only reports an action; a longer one is an answer about more.
 const REPORT: usize = 400;
 
-/// An act that a message without a call tells of.
+/// An action that a message without a call mentions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::turn) enum Announced {
     /// The model says that it acts now.
@@ -28,7 +28,7 @@ pub(in crate::turn) enum Announced {
     Done,
 }
 
-/// Returns the act that a message tells of, the text of which is `text`.
+/// Returns the action that a message with this text mentions.
 pub(super) fn announced(text: &str) -> Option<Announced> {
     let text = text.trim();
     let tail = text[text.floor_char_boundary(text.len().saturating_sub(TAIL))..].to_lowercase().replace('’', "'");
@@ -46,8 +46,8 @@ pub(super) fn announced(text: &str) -> Option<Announced> {
     (text.len() <= REPORT && !text.contains("```") && spoken.is_done()).then_some(Announced::Done)
 }
 
-/// Returns what a message says before the code fence that it ends with, and whether there is one. A fence
-/// is the command that was announced, or it is an answer: the line before it tells.
+/// Returns the text before the code fence at the end of a message, and `true` if there is one. The fence is either the
+/// announced command or an answer; the line before it decides.
 fn beside_fence(text: &str) -> Option<(&str, bool)> {
     let Some(open) = text.strip_suffix("```") else { return Some((text, false)) };
     let before = open[..open.rfind("```")?].trim_end();
@@ -78,21 +78,22 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Returns `true` if what the message ends with is not said in the model's own voice: a quotation, a
-/// verse, or a text that a line before it introduces.
+/// Returns `true` if the end of the message is not in the model's own voice: a quotation, a verse, or a text that an
+/// earlier line introduces.
 fn is_content(lines: &[Line<'_>]) -> bool {
     let introduces = |line: &Line<'_>| {
         let is_own = list("own_lists").iter().any(|word| line.text.contains(word));
         line.ends_sentence() && line.text.ends_with([':', '：']) && !is_own && has_any(line.text, "introductions")
     };
     let stanza: Vec<_> = lines.iter().rev().take_while(|line| !line.is_blank && !line.is_marked).collect();
-    // A heading is one word.
+    // A heading is a single word.
     let is_verse = |line: &&Line<'_>| !line.ends_sentence() && (line.text.contains(' ') || !line.text.is_ascii());
     let Some((last, before)) = lines.split_last() else { return false };
     last.is_quote || stanza.into_iter().skip(1).any(|line| is_verse(&line)) || before.iter().any(introduces)
 }
 
-/// Returns the line before the list that a message ends with, and the first item of it: "I will: read the file".
+/// Returns the line before the list at the end of a message, joined with the list's first item: "I will: read the
+/// file".
 fn listed(lines: &[Line<'_>]) -> String {
     let is_item = |line: &&Line<'_>| line.is_marked || line.is_blank;
     let first = lines.len() - lines.iter().rev().take_while(is_item).count();
@@ -102,7 +103,7 @@ fn listed(lines: &[Line<'_>]) -> String {
     if item.is_empty() { String::new() } else { format!("{lead} {item}") }
 }
 
-/// Returns `true` if the message ends with the heading of the one step in it, which says what to do.
+/// Returns `true` if the message ends with the heading of its only step, which names an action.
 fn is_step(lines: &[Line<'_>]) -> bool {
     let heading = |line: &Line<'_>| {
         let (step, act) = line.text.split_once([':', '：', '–', '.'])?;
@@ -115,7 +116,7 @@ fn is_step(lines: &[Line<'_>]) -> bool {
     heading(last) == Some(true) && before.iter().all(|line| heading(line).is_none())
 }
 
-/// The sentences of a message's end, the last one first.
+/// The sentences at the end of a message, the last one first.
 struct Spoken<'t>(Vec<&'t str>);
 
 impl<'t> Spoken<'t> {
@@ -134,8 +135,8 @@ impl<'t> Spoken<'t> {
         Spoken(sentences)
     }
 
-    /// Returns `true` if the last sentence says that the model acts now; words that ask to wait, or say
-    /// what it is good for, may follow. Before a fence only what runs is an act.
+    /// Returns `true` if the last sentence says that the model acts now. Sentences that ask the user to wait, or that
+    /// give a purpose, may follow. Before a fence only running something is an action.
     fn is_ahead(&self, in_fence: bool) -> bool {
         let waits = |sentence: &str| {
             has_any(sentence, "waits") || list("purposes").iter().any(|start| sentence.starts_with(start))
@@ -157,7 +158,7 @@ impl<'t> Spoken<'t> {
     }
 }
 
-/// Returns the bytes of the first sentence of several.
+/// Returns the length of the first of several sentences.
 fn sentence_end(text: &str) -> Option<usize> {
     let ends = text.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？'));
     ends.map(|(at, c)| at + c.len_utf8()).find(|end| {
@@ -171,7 +172,7 @@ fn sentence_end(text: &str) -> Option<usize> {
 fn acts(sentence: &str) -> bool {
     let said = list("waits").iter().fold(unquoted(sentence), |said, wait| said.replace(wait, ""));
     let (head, rest) = said.split_once([':', '：']).unwrap_or((&said, ""));
-    // What follows a colon is the answer already, but for the command that runs.
+    // Text after a colon is already the answer, unless it is the command that runs.
     let answers = !rest.trim().is_empty() && !rest.trim_start().starts_with('`');
     let introduces = answers && has_any(head, "introductions");
     if said.ends_with(['?', '？']) || has_any(&said, "not_ahead") || introduces {
@@ -188,7 +189,7 @@ fn acts(sentence: &str) -> bool {
     })
 }
 
-/// Returns a sentence without what is in quotation marks, where somebody else speaks.
+/// Returns a sentence without the parts in quotation marks, which are not the model's own.
 fn unquoted(sentence: &str) -> String {
     let mut is_quoted = false;
     let kept = |c: &char| {
@@ -199,7 +200,7 @@ fn unquoted(sentence: &str) -> String {
     sentence.chars().filter(kept).collect()
 }
 
-/// Returns `true` if a clause without a subject begins with a verb of acts: "Reading the file …".
+/// Returns `true` if a clause without a subject begins with a verb of action: "Reading the file …".
 fn begins(words: &[&str]) -> bool {
     let rest = skipped(words, "fillers");
     let is_statement = rest.iter().any(|word| list("predicates").contains(word));
@@ -219,7 +220,7 @@ fn is_report(sentence: &str) -> bool {
     says(&words_of(sentence), "done") || (has_any(sentence, "chinese_done") && has_any(sentence, "chinese_changes"))
 }
 
-/// Returns `true` if the words are like a pattern of the list, from some word on that no condition precedes.
+/// Returns `true` if the words match a pattern of the list from some position that no condition precedes.
 fn says(words: &[&str], patterns: &str) -> bool {
     let is_free = |at: usize| at == 0 || !list("before_others").contains(&words[at - 1]);
     let is_there = |at: usize, pattern: &str| match pattern.strip_prefix("^ ") {
@@ -229,8 +230,8 @@ fn says(words: &[&str], patterns: &str) -> bool {
     (0..words.len()).filter(|at| is_free(*at)).any(|at| list(patterns).iter().any(|pattern| is_there(at, pattern)))
 }
 
-/// Returns `true` if the words begin as a pattern says: words, `{lists}` of them, `…` for any and `$` for
-/// the end.
+/// Returns `true` if the beginning of the words matches a pattern: words, `{lists}` of them, `…` for any words, and `$`
+/// for the end.
 fn is_like(words: &[&str], pattern: &str) -> bool {
     let (token, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
     match token {
@@ -251,7 +252,7 @@ fn is_like(words: &[&str], pattern: &str) -> bool {
     }
 }
 
-/// Returns `true` if the words begin with a verb of acts.
+/// Returns `true` if the words begin with a verb of action.
 fn is_act(words: &[&str]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let is_verb =
@@ -267,7 +268,7 @@ fn is_changed(word: &str) -> bool {
     list("irregular").contains(&word) || bases(word, "ed").any(|base| list("changes").contains(&base.as_str()))
 }
 
-/// Returns the verbs that a word may be a form of: `running` of `run`, `saved` of `save`.
+/// Returns the verbs of which a word may be a form: `running` of `run`, `saved` of `save`.
 fn bases(word: &str, ending: &str) -> impl Iterator<Item = String> {
     let stem = word.strip_suffix(ending).unwrap_or_default().to_owned();
     let half = stem[..stem.floor_char_boundary(stem.len().saturating_sub(1))].to_owned();
@@ -275,7 +276,7 @@ fn bases(word: &str, ending: &str) -> impl Iterator<Item = String> {
     [format!("{stem}e"), half, stem].into_iter().chain(of_y)
 }
 
-/// Returns the words without the phrases of a list that they begin with.
+/// Returns the words without the phrases of a list at their beginning.
 fn skipped<'w, 't>(mut words: &'w [&'t str], name: &str) -> &'w [&'t str] {
     while let Some(rest) = list(name).iter().find_map(|phrase| after(words, phrase)) {
         words = rest;
@@ -283,12 +284,12 @@ fn skipped<'w, 't>(mut words: &'w [&'t str], name: &str) -> &'w [&'t str] {
     words
 }
 
-/// Returns what follows a phrase that the words begin with.
+/// Returns the words after a phrase at their beginning.
 fn after<'w, 't>(words: &'w [&'t str], phrase: &str) -> Option<&'w [&'t str]> {
     phrase.split(' ').try_fold(words, |rest, word| Some(rest.split_first().filter(|(first, _)| **first == word)?.1))
 }
 
-/// Returns `true` if a text has a phrase of a list: as words, in Chinese anywhere.
+/// Returns `true` if a text contains a phrase of a list: as whole words, in Chinese anywhere.
 fn has_any(text: &str, name: &str) -> bool {
     let words = format!(" {} ", words_of(text).join(" "));
     let is_chinese = |phrase: &str| phrase.starts_with(|c| c >= '⺀');

@@ -1,26 +1,26 @@
-//! Calls that are asked about whatever is allowed by name, where nobody can be asked.
+//! Handles doubtful calls, which need approval whatever the policy allows, if there is no approver.
 //!
-//! How a call was found may make it doubtful: it may be an example, or another's words. Where
-//! somebody can be asked, that one decides ([`AskReason`](crate::turn::event::AskReason)). Where
-//! nobody can ([`TurnConfig::unattended`](crate::turn::TurnConfig::unattended)), the model is asked once to write the call alone, at
-//! the start of a line; from then on such a call stays text.
+//! The provenance of a call may make it doubtful: it may be an example, or come from another text. If there is an
+//! approver, it decides ([`AskReason`](crate::turn::event::AskReason)). Otherwise
+//! ([`TurnConfig::unattended`](crate::turn::TurnConfig::unattended)) the model is asked once to write the call alone,
+//! at the start of a line; from then on such a call stays text.
 
 use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::turn::displays::Displays;
 
-/// The call, or, where it is doubtful and nobody can be asked (`unattended`), that it stays text.
+/// Returns the call, or a rejection if it is doubtful and there is no approver (`unattended`).
 pub(super) fn judged(call: Call, raw: &str, unattended: bool, displays: &Displays<'_>) -> Result<Call, Rejected> {
     let stays_text = unattended && is_doubtful(call.provenance) && displays.doubts(&call);
     if stays_text { Err(doubted(call, raw)) } else { Ok(call) }
 }
 
-/// Whether a call that was found so stays text where nobody can be asked. A draft that is
-/// promoted was meant as far as anybody can tell: nothing else is in its message.
+/// Returns `true` if a call with this provenance stays text without an approver. A promoted draft does not: it is the
+/// only content of its message, so it was probably meant.
 fn is_doubtful(provenance: Provenance) -> bool {
     !matches!(provenance, Provenance::Plain | Provenance::Promoted)
 }
 
-/// The call as text; what the model may do about it.
+/// Rejects the call as text, with advice for the model.
 pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
     if let Some(message) = copied(call.provenance) {
         return Rejected::of(call, RejectedKind::Quoted, raw, message);
@@ -39,7 +39,7 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
     Rejected::of(call, RejectedKind::Quoted, raw, message)
 }
 
-/// Why a call stays text that does not become the model's own by being written again.
+/// Returns the advice for a call that cannot become the model's own by being repeated.
 fn copied(provenance: Provenance) -> Option<&'static str> {
     match provenance {
         Provenance::Echoed => Some(
@@ -57,7 +57,7 @@ fn copied(provenance: Provenance) -> Option<&'static str> {
     }
 }
 
-/// Whether a call stays text for that reason.
+/// Returns `true` if a call was rejected as doubtful.
 pub(super) fn is_doubted(rejected: &Rejected) -> bool {
     let is_doubtful = |call: &Call| is_doubtful(call.provenance);
     rejected.kind == RejectedKind::Quoted
@@ -65,7 +65,7 @@ pub(super) fn is_doubted(rejected: &Rejected) -> bool {
         && rejected.call.as_deref().is_some_and(is_doubtful)
 }
 
-/// Makes text of the syntax around calls that stay text: a piece that only white space parts from one.
+/// Turns the syntax around calls that stay text into text, if only white space separates it from one.
 pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
     let is_text = |piece: &Piece| match piece {
         Piece::Call { index, .. } => {
@@ -83,7 +83,7 @@ pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
     }
 }
 
-/// Makes text of syntax; whether the piece is such or white space.
+/// Turns syntax into text. Returns `true` if the piece is syntax or white space.
 fn as_text(piece: &mut Piece) -> bool {
     match piece {
         Piece::Marker { kind: MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::CallLine, text, span } => {

@@ -1,7 +1,7 @@
-//! A model's message while it streams: what counts, what is shown, where it is cut.
+//! A model's message while it streams: the parts that are valid, the events for the caller, the place where it is cut.
 //!
-//! What it says is collected by the assembler, which carries out what the parser
-//! takes back and says which calls are settled. Here is decided what of it counts.
+//! The assembler collects the message, applies the parser's revisions, and says which calls are settled. This module
+//! decides which of them are valid.
 
 mod due;
 
@@ -32,23 +32,23 @@ use crate::turn::native::NativeRead;
 use crate::turn::origin::Origins;
 use crate::validate::Validator;
 
-/// Bytes behind several calls that are read before the stream is cancelled: what closes the first
-/// of them once more may stand there, and then none of them is meant.
+/// Bytes after several calls that are read before the stream is cancelled: they may close the first call a second time,
+/// and then none of them is valid.
 pub(in crate::turn) const READ_ON: usize = 1024;
 
-/// A message that streams.
+/// A message that is being received.
 pub(super) struct Draft {
     parser: Parser,
     body: Body,
-    /// Native calls; they stand behind all text.
+    /// Native calls, which follow all text.
     natives: Vec<NativeRead>,
-    /// Bytes that came, though they may still be undecided.
+    /// Bytes that arrived, even if they are still undecided.
     length: usize,
     restored: Restored,
 }
 
-/// What the caller sees of text and reasoning: control tokens that the prompt broke are whole.
-/// The history keeps what the model wrote.
+/// Restores control tokens that the prompt escaped in text and reasoning for the caller. The history keeps what the
+/// model wrote.
 #[derive(Default)]
 struct Restored {
     text: Restorer,
@@ -75,7 +75,7 @@ impl Restored {
         });
     }
 
-    /// Hands on what is held.
+    /// Emits the text that is held back.
     fn finish(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
         let text = self.text.finish();
         if !text.is_empty() {
@@ -88,77 +88,76 @@ impl Restored {
     }
 }
 
-/// What was said so far.
+/// The content of the message so far.
 #[derive(Default)]
 struct Body {
     collector: Collector,
-    /// What comes from here on stands behind the first text after a call: so many pieces
-    /// and calls are before it.
+    /// Set at the first text after a call: the numbers of pieces and calls before it.
     cut: Option<(usize, u32)>,
-    /// Bytes of text behind the cut.
+    /// Bytes of text after the cut.
     behind_cut: usize,
-    /// The cut is final: no think tag can make reasoning of what stands before it.
+    /// The cut is final: no think tag can turn the text before it into reasoning.
     over: bool,
-    /// A call that was meant has ended.
+    /// A valid call has ended.
     called: bool,
-    /// Events behind the cut, in case it is undone.
+    /// Events after the cut, in case it is undone.
     hidden: Vec<AgentEvent>,
-    /// Ids of the calls that were told as calls.
+    /// Ids of the calls that were reported as calls.
     ids: Ids,
     /// Indices of the calls that were shown.
     shown: Vec<u32>,
     /// Index of the next call.
     next: u32,
-    /// Calls of the text that no native call was matched with: server, tool and arguments.
+    /// Calls of the text that no native call has matched yet: server, tool and arguments.
     written: Vec<(Option<String>, String, Value)>,
     /// Native calls, by their index.
     natives: HashMap<u32, NativeCall>,
-    /// What was told as reasoning is the answer: no reasoning tag came.
+    /// Text that was reported as reasoning is the answer: no think tag came.
     is_answer: bool,
-    /// Indices of its calls, which were told as drafts.
+    /// Indices of the answer's calls, which were reported as drafts.
     restored: Vec<u32>,
-    /// The call with this index needs approval, which is said behind it.
+    /// Index of the call that needs approval, which is reported after it.
     promotes: Option<u32>,
-    /// What its text repeats, and what the arguments of the call do that is open.
+    /// Repetitions in the message's text; `repeats_in_call`: in the arguments of the open call.
     repeats: Repeats,
     repeats_in_call: Repeats,
-    /// The passage for which it was stopped.
+    /// The passage whose repetition stopped the message.
     repeated: Option<Repeated>,
-    /// It was stopped since it made an equal call too often.
+    /// The message was stopped because it made an equal call too often.
     equal_calls: bool,
-    /// Calls before the cut that are none of those rejected.
+    /// Number of calls before the cut that are not rejected.
     good_before_cut: usize,
-    /// What came in the field of refusals.
+    /// Text in the field of refusals.
     refusal: String,
-    /// It was ended since no more of it is wanted.
+    /// The message was stopped because it was too long.
     too_long: bool,
-    /// Text behind a broken call that may be the rest of it and is not told.
+    /// Text after a malformed call that may belong to it and is held back.
     tail: Option<String>,
-    /// Text that may be the arguments of the one tool that is due, and is not told.
+    /// Text that may be the arguments of the only tool to call, and is held back.
     held: String,
 }
 
-/// What the message is read with.
+/// The context for reading a message.
 pub(super) struct Reader<'a> {
     pub(super) config: &'a TurnConfig,
-    /// The model that speaks.
+    /// The model of the message.
     pub(super) model: &'a RoundModel,
     pub(super) validator: &'a Validator,
-    /// Whether a rejected call will be answered with a correction.
+    /// `true` if a rejected call will be answered with a correction.
     pub(super) correcting: bool,
-    /// Whether nobody can be asked about a call.
+    /// `true` if there is no approver.
     pub(super) unattended: bool,
-    /// Which calls are shown and not run.
+    /// Decides which calls are shown and not run.
     pub(super) displays: Displays<'a>,
-    /// The calls in what others say.
+    /// The calls in untrusted texts.
     pub(super) origins: &'a Origins,
 }
 
 impl Reader<'_> {
-    /// Whether the endpoint is known to tell reasoning from answers: then what comes
-    /// without a tag is none.
+    /// Returns `true` if the endpoint is known to separate reasoning from answers: then text without a tag is not
+    /// reasoning.
     fn tells_reasoning(&self) -> bool {
-        // What another model does says nothing.
+        // Messages of another model prove nothing.
         self.config.round_model.is_none() && self.displays.conversation.messages().any(|m| m.tells_reasoning())
     }
 }
@@ -168,7 +167,7 @@ impl Draft {
         Draft { parser, body: Body::new(model), natives: Vec::new(), length: 0, restored: Restored::default() }
     }
 
-    /// Makes ready for a message of this model.
+    /// Prepares for a message of this model.
     pub(super) fn begin(&mut self, model: &RoundModel, parser: Option<Parser>) {
         if let Some(parser) = parser {
             self.parser = parser;
@@ -176,7 +175,7 @@ impl Draft {
         self.body = Body::new(model);
     }
 
-    /// Takes the next delta; says whether the stream is to be cancelled.
+    /// Takes the next delta. Returns `true` if the stream must be cancelled.
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
         self.length += delta.text.len();
         let (body, restored) = (&mut self.body, &mut self.restored);
@@ -190,17 +189,17 @@ impl Draft {
         self.body.over
     }
 
-    /// Whether anything of the message came.
+    /// Returns `true` if any part of the message has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.length > 0 || !self.natives.is_empty()
     }
 
-    /// Bytes of the message so far.
+    /// Returns the bytes of the message so far.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// The message ends here, whatever it holds.
+    /// Ends the message here, whatever it contains.
     pub(super) fn cut_short(&mut self) {
         self.body.too_long = true;
     }
@@ -210,8 +209,8 @@ impl Draft {
         self.natives.push(call);
     }
 
-    /// Ends the message and makes the parser ready for the next. Of one that
-    /// broke off, nothing is shown that was undecided.
+    /// Ends the message and prepares the parser for the next one. Undecided text of a message that broke off is not
+    /// reported.
     pub(super) fn finish(
         &mut self,
         reason: &FinishReason,
@@ -230,7 +229,7 @@ impl Draft {
         if !body.over {
             let called = !natives.is_empty();
             self.parser.finish(reason, &mut |event: Event<'_>| {
-                // With a call of its own the message needs none of its drafts.
+                // A message with a native call needs none of its drafts.
                 let is_certain = body.is_answer && reader.tells_reasoning();
                 let is_late =
                     matches!(event, Event::Revised { result: Ok(Provenance::Promoted | Provenance::FencedFirst), .. });
@@ -320,7 +319,7 @@ impl Body {
         self.show_settled(reader, emit);
     }
 
-    /// Carries out a new verdict on calls, and says what is new.
+    /// Applies a revision of calls and reports what is new.
     fn revise(
         &mut self,
         event: Event<'_>,
@@ -356,8 +355,8 @@ impl Body {
         self.show_settled(reader, emit);
     }
 
-    /// The event, unless it is the rest of a broken call. Text that was held since it might have
-    /// been comes with what shows that it is none.
+    /// Returns the event, unless it is the rest of a malformed call. Text that was held back for that reason is added
+    /// to the event that shows that it is not.
     fn without_tail(&mut self, mut event: AgentEvent) -> Option<AgentEvent> {
         match &mut event {
             AgentEvent::Text { text } | AgentEvent::Reasoning { text } => {
@@ -377,8 +376,8 @@ impl Body {
         Some(event)
     }
 
-    /// Whether text behind the cut may still say that the calls before it are text of the first of
-    /// them: where there are several, and for so many bytes.
+    /// Returns `true` if text after the cut may still turn the calls before it into text of the first one: there are
+    /// several, and less than [`READ_ON`] bytes followed.
     fn may_be_withdrawn(&self) -> bool {
         self.cut.is_some() && self.good_before_cut > 1 && self.behind_cut < READ_ON
     }
@@ -389,7 +388,7 @@ impl Body {
             Event::Text { text, .. } => self.repeats.push(Region::Content, text, reader.config.max_repeats),
             Event::Reasoning { text, .. } => self.repeats.push(Region::Reasoning, text, reader.config.max_repeats),
             Event::ArgsDelta { text, .. } => {
-                // It stands in the call, of which nothing is kept: there is no text to cut.
+                // The repetition is inside the call, which is dropped, so no text has to be cut.
                 let found = self.repeats_in_call.push(Region::Content, text, reader.config.max_repeats);
                 found.map(|found| Repeated { keep: usize::MAX, ..found })
             }
@@ -402,14 +401,14 @@ impl Body {
             }
             _ => None,
         };
-        // Behind the cut it counts for nothing.
+        // After the cut repetitions do not matter.
         if self.cut.is_none() && found.is_some() {
             self.repeated = found;
             self.over = true;
         }
     }
 
-    /// Returns `true` for the end of a call that the message has made as often as it may.
+    /// Returns `true` for the end of a call that the message has already made as often as allowed.
     fn is_one_too_many(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
         let Event::CallEnd { result, raw, .. } = event else { return false };
         let is_equal = |entry: &&Entry| match (&entry.result, &**result) {
@@ -420,7 +419,7 @@ impl Body {
         self.collector.entries().iter().filter(is_equal).count() >= MAX_EQUAL_CALLS
     }
 
-    /// What follows a call makes it doubtful: where nobody can be asked, it is text.
+    /// Handles a call that the text after it makes doubtful: without an approver it becomes text.
     fn doubt(&mut self, index: u32, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         if !reader.unattended || self.cut.is_some() {
             return;
@@ -434,8 +433,7 @@ impl Body {
         self.called = self.collector.entries().iter().any(|entry| is_meant(&entry.result, reader));
     }
 
-    /// A call is over: whether text behind it ends the message, and whether it is one that
-    /// a native call may repeat.
+    /// Records the end of a call: whether text after it ends the message, and whether a native call may repeat it.
     fn ended(&mut self, index: u32, result: &Result<Call, Rejected>, reader: &Reader<'_>) {
         self.called |= is_meant(result, reader) && self.cut.is_none();
         self.next = index + 1;
@@ -446,13 +444,13 @@ impl Body {
         }
     }
 
-    /// The id of a call that is one.
+    /// Returns the id of a valid call.
     fn id_of(&mut self, index: u32, reader: &Reader<'_>) -> String {
         let wanted = self.natives.get(&index).and_then(|native| native.id.as_deref());
         self.ids.of(index, wanted, reader.displays.conversation)
     }
 
-    /// What the caller sees of a parser's event.
+    /// Converts a parser's event for the caller.
     fn as_shown(&mut self, event: &Event<'_>, reader: &Reader<'_>) -> Option<AgentEvent> {
         Some(match event {
             Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
@@ -481,7 +479,7 @@ impl Body {
             }
             let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
             let id = self.ids.of(*index, wanted, reader.displays.conversation);
-            // One that needs approval is shown once it has it.
+            // A call that needs approval is shown once it is approved.
             let needs_approval = reader.displays.doubts(call) || self.promotes == Some(*index);
             if !needs_approval && reader.displays.shows(call.server.as_deref(), &call.tool) {
                 self.shown.push(*index);
@@ -490,13 +488,13 @@ impl Body {
         }
     }
 
-    /// Whether the event is the first text after a call, or more of it.
+    /// Returns `true` if the event has text after a call.
     fn ends_message(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
         let (Event::Text { text, .. } | Event::Reasoning { text, .. }) = event else { return false };
         reader.config.after_call == AfterCall::Cancel && self.called && !text.trim().is_empty()
     }
 
-    /// What seemed to be a call was a draft, so that nothing was cut.
+    /// Undoes the cut: the supposed call was a draft.
     fn undo_cut(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
         self.hidden.drain(..).for_each(emit);
         self.cut = None;
@@ -505,9 +503,8 @@ impl Body {
         self.written.clear();
     }
 
-    /// The same message, read as an answer from its beginning, since no reasoning tag came:
-    /// its calls are shown, end it and are corrected as those of any other. They are told
-    /// again, as what they are now.
+    /// Reads the same message again as an answer, since no think tag came: its calls are shown, end it and are
+    /// corrected as in any other message. They are reported again in their new role.
     fn read_as_answer(self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> Body {
         let Body { collector, restored, .. } = self;
         let (pieces, entries) = collector.into_pieces();
@@ -542,7 +539,7 @@ impl Body {
         let Entry { index, result, raw, restated, place, .. } = entry;
         let is_withdrawn = result.as_ref().is_err_and(Rejected::is_withdrawn);
         let result = result.or_else(|mut rejected| match rejected.call.take() {
-            // What else is wrong with it comes first, as where it was told before.
+            // Other errors of the call come first, as when it was reported before.
             Some(call) if is_withdrawn => {
                 let call = reader.validator.check(*call, &raw).map_err(|wrong| *wrong)?;
                 Err(rejected.with_call(call))
@@ -550,7 +547,7 @@ impl Body {
             call => Err(Rejected { call, ..rejected }),
         });
         let result = result.and_then(|call| {
-            // Behind its end it is promoted, which says nothing of where it stands.
+            // The later promotion says nothing about the call's place.
             let call = Call { provenance: if promoted { place } else { call.provenance }, ..call };
             reader.validator.check(call, &raw).map_err(|rejected| *rejected)
         });
@@ -563,8 +560,8 @@ impl Body {
         }
     }
 
-    /// Takes a native call, behind everything else. One that the text makes too
-    /// is the same call: some endpoints leave in the text what they read from it.
+    /// Takes a native call, after everything else. If the text contains the same call, it is only one: some endpoints
+    /// leave the text from which they read it.
     fn take_native(&mut self, call: NativeRead, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let NativeRead { native, mut result, raw } = call;
         let index = self.next;
@@ -573,13 +570,13 @@ impl Body {
             let limit = reader.config.limits.calls;
             result = result.and_then(|call| Err(past_limit(call, &raw, limit)));
         }
-        // Calls are alike once their arguments are as the schema wants them.
+        // Arguments are compared after coercion by the schema.
         let result = result.and_then(|call| reader.validator.check(call, &raw).map_err(|rejected| *rejected));
         if result.as_ref().is_ok_and(|call| self.take_written(call)) {
             return;
         }
         if !self.collector.is_empty() {
-            // Markers of some dialects count at the start of a line only.
+            // Markers of some dialects are valid only at the start of a line.
             self.take(Event::Marker { kind: MarkerKind::Wrapper, text: "\n", span: 0..0 }, reader, emit);
         }
         let (server, tool) = match &result {
@@ -598,7 +595,7 @@ impl Body {
         self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
     }
 
-    /// Whether the text makes the call too; each of its calls stands for one.
+    /// Returns `true` if the text contains the call, too; each of its calls matches only one.
     fn take_written(&mut self, call: &Call) -> bool {
         let same =
             |(s, t, a): &(Option<String>, String, Value)| (s, t, a) == (&call.server, &call.tool, &call.arguments);
@@ -609,7 +606,7 @@ impl Body {
         let (mut pieces, mut entries) = self.collector.into_pieces();
         pieces.truncate(self.cut.map_or(pieces.len(), |(before, _)| before));
         entries.retain(|e| pieces.iter().any(|p| matches!(p, Piece::Call { index, .. } if *index == e.index)));
-        // These were not checked when they ended: they were drafts or examples.
+        // These were not checked when they ended, because they were drafts or examples.
         let is_late = |e: &&mut Entry| matches!(e.provenance(), Provenance::Promoted | Provenance::FencedFirst);
         entries.iter_mut().filter(is_late).for_each(|e| reader.validator.check_entry(e));
         keep_syntax(&mut pieces, &entries);
@@ -628,8 +625,8 @@ impl Body {
     }
 }
 
-/// Whether text behind a call ends the message. Where no correction is left, what stands behind a rejected
-/// call may be all that the model has to say, but for one of which nobody knows where it ends.
+/// Returns `true` if text after a call ends the message. If no correction is left, the text after a rejected call may
+/// be the model's whole answer, unless the end of the call is unknown.
 fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
     match result {
         Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
@@ -637,7 +634,7 @@ fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
     }
 }
 
-/// The event with a call's arguments as its schema wants them.
+/// Checks a call at its end: its arguments against the schema, and its provenance.
 fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
     match event {
         Event::CallEnd { index, result, raw, restated, span } => {
@@ -661,8 +658,7 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
     }
 }
 
-/// Of the last call before the output limit nobody knows whether it was complete,
-/// unless its arguments are.
+/// Rejects the last call before the output limit, which may be incomplete, unless its arguments are complete.
 fn cut_off(read: &mut NativeRead) {
     if serde_json::from_str::<IgnoredAny>(&read.native.arguments).is_err()
         && let Ok(call) = &read.result

@@ -2,17 +2,17 @@
 
 use crate::conversation::Conversation;
 
-/// Longest identifier of an endpoint that is taken over, in bytes.
+/// Longest identifier of an endpoint that is used, in bytes.
 const MAX_ID: usize = 64;
 
-/// The identifiers of a message's calls, by their index. A call keeps its own: the events about it,
-/// its result and the history have the same.
+/// The identifiers of a message's calls, by their index. A call keeps its identifier in the events about it, its result
+/// and the history.
 #[derive(Debug, Default)]
 pub(super) struct Ids(Vec<(u32, String)>);
 
 impl Ids {
-    /// Returns the identifier of a call: the endpoint's, if it is one that can be repeated to it, since
-    /// some demand the form of their own; else a new one.
+    /// Returns the identifier of a call: the endpoint's own if it can be sent back, since some endpoints require their
+    /// own form; otherwise a new one.
     pub(super) fn of(&mut self, index: u32, wanted: Option<&str>, conversation: &Conversation) -> String {
         if let Some((_, id)) = self.0.iter().find(|(known, _)| *known == index) {
             return id.clone();

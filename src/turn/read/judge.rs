@@ -1,4 +1,4 @@
-//! What follows from a message that is over.
+//! Decides the consequence of a message that has ended.
 
 use std::collections::HashMap;
 
@@ -13,75 +13,75 @@ use crate::turn::rejected::Reaction;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 
-/// What follows from a message.
+/// The consequence of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::turn) enum Next {
-    /// Its calls are dealt with.
+    /// Its calls are executed.
     Run,
-    /// Its rejected calls go back to the model.
+    /// The model is told about its rejected calls.
     Correct,
-    /// It says nothing; the model is told so.
+    /// The message has no content; the model is told so.
     Empty,
     /// It begins with a result that no tool gave; the model is told so.
     Forged,
-    /// It tells of an act that no call did; the model is told so.
+    /// It mentions an action that no call did; the model is told so.
     Announced,
-    /// It lacks the call that was required; the model is told so.
+    /// The required call is missing; the model is told so.
     CallMissing,
     /// Its answer does not match the schema, for this reason; the model is told so.
     OutputMismatch(String),
-    /// The turn is over.
+    /// The turn ends.
     Finish(StopReason),
 }
 
-/// What a message is judged by.
+/// The properties by which a message is judged.
 pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) shared: &'a Shared,
     /// Indices of the calls that were shown to the user.
     pub(in crate::turn) shown: &'a [u32],
     /// Native calls among its entries, by index.
     pub(in crate::turn) natives: &'a HashMap<u32, NativeCall>,
-    /// How the message ended.
+    /// The finish reason of the message.
     pub(in crate::turn) finish: &'a FinishReason,
-    /// Whether it says nothing to the user.
+    /// `true` if it has no text for the user.
     pub(in crate::turn) blank: bool,
-    /// Whether a call that is corrected only once was, in this turn.
+    /// `true` if a call that is corrected only once was corrected in this turn.
     pub(in crate::turn) told_once: bool,
-    /// Whether it begins with a result that no tool gave, and if so, whether the model was
-    /// told so before.
+    /// `Some` if it begins with a result that no tool gave; `true` if the model was told so before.
     pub(in crate::turn) forged: Option<bool>,
-    /// The act that it tells of and does not do, unless the model was told so before.
+    /// The action that it mentions and does not do, unless the model was told so before.
     pub(in crate::turn) announced: Option<Announced>,
-    /// Times in a row that the passage stands there for which it was stopped.
+    /// Number of consecutive repetitions of the passage for which it was stopped.
     pub(in crate::turn) repeats: Option<u32>,
-    /// What came in the field of refusals.
+    /// Text in the field of refusals.
     pub(in crate::turn) refusal: Option<&'a str>,
-    /// It was ended since no more of it is wanted.
+    /// The message was stopped because it was too long.
     pub(in crate::turn) too_long: bool,
 }
 
 impl Judge<'_> {
-    /// Whether the entry is a call that something must be done about.
+    /// Returns `true` if the entry is a call that has to be executed.
     fn is_work(&self, entry: &Entry) -> bool {
         entry.result.is_ok() && !self.shown.contains(&entry.index)
     }
 
-    /// Whether the model is to be told about this entry, if a round is left for it.
+    /// Returns `true` if the model must be told about this entry, provided that a round is left.
     pub(in crate::turn) fn corrects(&self, entry: &Entry, entries: &[Entry]) -> bool {
         let Err(rejected) = &entry.result else { return false };
         let row = self.shared.displays().row(rejected);
         let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
         let known = rejected.tool.as_deref().is_some_and(|tool| self.shared.setup.catalog.knows(tool));
+        // A doubtful call, or the only one of a message, is corrected once, because it may have been text.
         let once = if is_doubted(rejected) { known } else { alone && known && may_be_meant(rejected) };
         row.reaction == Reaction::Correct
             && self.shared.choice != ToolChoice::None
             && (!row.only_alone || (once && !self.told_once))
     }
 
-    /// What follows from a message with these entries.
+    /// Returns the next step after a message with these entries.
     pub(in crate::turn) fn next(&self, entries: &[Entry]) -> Next {
-        // The endpoint itself ended the answer: to ask again, or to run what it let pass of the
-        // message, would go behind its back.
+        // The endpoint itself ended the answer, so asking again or running the calls that it let through would
+        // circumvent its decision.
         if let Some(message) = self.refusal {
             return Next::Finish(StopReason::Refused { message: message.to_owned() });
         }
@@ -128,8 +128,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns `true` if nothing did the act that the message tells of. A change may have been reported
-    /// of an earlier call, or be one that no tool here makes.
+    /// Returns `true` if no call did what the message says. A report of a change may be about an earlier call, or about
+    /// a change that no tool here makes.
     fn is_undone(&self) -> bool {
         match self.announced {
             Some(Announced::Ahead) => true,
@@ -158,7 +158,7 @@ impl Judge<'_> {
         Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.shared.corrections, message })
     }
 
-    /// Returns `true` if some call may be made, and follows no rejected one that stops it.
+    /// Returns `true` if some call may run and does not follow a rejected one that stops it.
     fn runs_some(&self, entries: &[Entry]) -> bool {
         let mut failures = Failures::default();
         entries.iter().any(|entry| match &entry.result {
@@ -175,7 +175,7 @@ impl Judge<'_> {
         })
     }
 
-    /// How the turn ends if no mistake can be corrected any more.
+    /// Returns the stop reason if no mistake can be corrected any more.
     fn used_up(&self, entries: &[Entry]) -> Option<StopReason> {
         let mut rejected = entries.iter().filter_map(|e| e.result.as_ref().err());
         let last = rejected.rfind(|r| self.shared.displays().row(r).used_up == Reaction::Finish)?;
@@ -187,9 +187,9 @@ impl Judge<'_> {
     }
 }
 
-/// Whether an example may be a call: weak models put calls into fences. In a code span, in
-/// quotation marks and the like a model explains how it calls; and JSON in a fence with prose
-/// around it is what any answer about JSON holds.
+/// Returns `true` if an example may be a call, because weak models put calls into code fences. In a code span, in
+/// quotation marks and the like a model explains its calls; and JSON in a fence with prose around it occurs in any
+/// answer about JSON.
 pub fn may_be_meant(rejected: &Rejected) -> bool {
     let may_be = |quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block) && rejected.dialect.has_marker();
     rejected.quoted_in.is_none_or(may_be)

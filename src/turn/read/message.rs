@@ -1,4 +1,4 @@
-//! A message that is over: what of it the history keeps.
+//! A message that has ended, and the parts of it that the history keeps.
 
 use std::collections::HashMap;
 
@@ -8,33 +8,32 @@ use crate::dialect::RESULT_TAGS;
 use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{FinishReason, NativeCall};
 
-/// A message that is over.
+/// A message that has ended.
 pub(in crate::turn) struct Message {
-    /// What was said, in stream order.
+    /// Its content, in stream order.
     pub(super) pieces: Vec<Piece>,
     /// Native calls among the entries, by index.
     pub(super) natives: HashMap<u32, NativeCall>,
-    /// Ids of the calls that were told as calls.
+    /// Ids of the calls that were reported as calls.
     pub(super) ids: Ids,
     /// Its calls and rejected calls.
     pub(super) entries: Vec<Entry>,
     /// Indices of the calls that were shown to the user.
     pub(super) shown: Vec<u32>,
-    /// It was taken for reasoning, and no tag of it came.
+    /// It was taken for reasoning, and no think tag came.
     pub(super) untagged: bool,
-    /// Times in a row that a passage stands at its end, for which it was stopped.
+    /// Number of consecutive repetitions of a passage at its end, for which it was stopped.
     pub(super) repeats: Option<u32>,
-    /// It was stopped since it made an equal call too often.
+    /// The message was stopped because it made an equal call too often.
     pub(super) equal_calls: bool,
-    /// What came in the field of refusals.
+    /// Text in the field of refusals.
     pub(super) refusal: Option<String>,
-    /// It was ended since no more of it is wanted.
+    /// The message was stopped because it was too long.
     pub(super) too_long: bool,
 }
 
 impl Message {
-    /// Drops what stands behind the last call that `is_call` names: text after a
-    /// call never enters the history.
+    /// Drops everything after the last call that `is_call` accepts: text after a call never enters the history.
     pub(super) fn cut_after(&mut self, is_call: impl Fn(&Entry) -> bool) {
         let call = |piece: &Piece| match piece {
             Piece::Call { index, .. } => self.entries.iter().any(|e| e.index == *index && is_call(e)),
@@ -50,14 +49,14 @@ impl Message {
         });
         let end = last + 1 + own.count();
         self.pieces.truncate(end);
-        // White space is kept only in front of a marker: how much of it came
-        // before the cut depends on the stream's chunks.
+        // White space is kept only before a marker: the amount that arrived before the cut depends on the stream's
+        // chunks.
         while let Some(Piece::Text { .. }) = self.pieces.last() {
             self.pieces.pop();
         }
     }
 
-    /// Whether what it says to the user begins with a result, which is never the model's to give.
+    /// Returns `true` if its text for the user begins with a result, which only the program may write.
     pub(super) fn begins_with_a_result(&self) -> bool {
         let said = self.pieces.iter().find_map(|piece| match piece {
             Piece::Text { region: Region::Content, text, .. } => {
@@ -66,7 +65,7 @@ impl Message {
             Piece::Call { region: Region::Content, .. } => Some(""),
             _ => None,
         });
-        // A stream's pieces may divide a tag only where it may still become a marker.
+        // A stream's pieces split a tag only if it may still become a marker.
         said.and_then(|said| said.strip_prefix('<')).is_some_and(|said| {
             RESULT_TAGS.iter().any(|(tag, _)| {
                 let rest =
@@ -76,8 +75,7 @@ impl Message {
         })
     }
 
-    /// Drops the text of the region behind so many bytes of it since its last call, and all
-    /// that follows.
+    /// Drops the text of the region after the first `keep` bytes since its last call, and everything after it.
     pub(super) fn cut_behind(&mut self, region: Region, keep: usize) {
         let after_call = |piece: &Piece| matches!(piece, Piece::Call { .. });
         let start = self.pieces.iter().rposition(after_call).map_or(0, |at| at + 1);
@@ -96,9 +94,9 @@ impl Message {
         }
     }
 
-    /// Drops what the model wrote in another's name: what stands behind a token of another's
-    /// turn, and, from where a turn was invented, all of it that led to a call. The first such
-    /// call alone is left where nothing stands before it: the model is told of it.
+    /// Drops text that the model wrote as another participant: text after a token of another's turn, and an invented
+    /// turn from its beginning up to its call. The first such call is kept if nothing precedes it, because the model is
+    /// told about it.
     pub(super) fn drop_invented(&mut self) {
         if let Some((call, begin)) = self.invention() {
             let says = self.pieces[..begin].iter().any(|piece| self.says(piece));
@@ -111,7 +109,7 @@ impl Message {
         self.entries.retain(|e| pieces.iter().any(|p| matches!(p, Piece::Call { index, .. } if *index == e.index)));
     }
 
-    /// The first invented call, and where the turn that it stands in was invented.
+    /// Returns the index of the first invented call's piece, and of the beginning of the turn that contains it.
     fn invention(&self) -> Option<(usize, usize)> {
         let is_invented = |piece: &Piece| match self.entry(piece).map(|entry| &entry.result) {
             Some(Err(rejected)) => rejected.kind == RejectedKind::Invented,
@@ -130,7 +128,7 @@ impl Message {
         self.entries.iter().find(|entry| entry.index == *index)
     }
 
-    /// Whether the user sees the piece, or it is a call that something follows from.
+    /// Returns `true` if the user sees the piece, or if it is a call that has a consequence.
     fn says(&self, piece: &Piece) -> bool {
         match piece {
             Piece::Text { region: Region::Content, text, .. } => !text.trim().is_empty(),
@@ -142,13 +140,13 @@ impl Message {
         }
     }
 
-    /// Its calls that may run, with their indices.
+    /// Returns its calls that may run, with their indices.
     pub(in crate::turn) fn good(&self) -> impl Iterator<Item = (u32, &Call)> {
         self.entries.iter().filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
     }
 
-    /// Takes calls out, as if they had never been made; they come as what was rejected for this reason. One
-    /// that was shown stays.
+    /// Removes calls as if they had never been made, and returns them as rejected for this reason. A call that was
+    /// shown stays.
     pub(in crate::turn) fn leave_out(&mut self, calls: &[u32], why: &str) -> Vec<(u32, Rejected)> {
         let goes = |index: u32| calls.contains(&index) && !self.shown.contains(&index);
         self.pieces.retain(|piece| !matches!(piece, Piece::Call { index, .. } if goes(*index)));
@@ -159,7 +157,7 @@ impl Message {
         gone.into_iter().filter_map(rejected).collect()
     }
 
-    /// Changes its good calls; what is changed is written out by `write`.
+    /// Changes its valid calls; `write` writes the text of a changed call.
     pub(in crate::turn) fn fit(&mut self, mut fit: impl FnMut(&mut Call) -> bool, write: impl Fn(&Call) -> String) {
         for entry in &mut self.entries {
             if let Ok(call) = &mut entry.result
@@ -170,36 +168,36 @@ impl Message {
         }
     }
 
-    /// Its calls that may run; none where some call is rejected.
+    /// Returns its calls if all of them may run; `None` if some call is rejected.
     pub(in crate::turn) fn good_calls(&self) -> Option<Vec<&Call>> {
         self.entries.iter().map(|entry| entry.result.as_ref().ok()).collect()
     }
 
-    /// Whether it says something, and nothing of that is a call or meant as one.
+    /// Returns `true` if it has text for the user and no call, valid or rejected.
     pub(in crate::turn) fn is_text_alone(&self) -> bool {
         self.entries.is_empty() && !self.is_blank()
     }
 
-    /// Whether nothing of it came although the endpoint says that it is over, or none of the calls
-    /// that it says are there: its own parser may have taken them.
+    /// Returns `true` if the message is empty although the endpoint reports its end, or has none of the calls that the
+    /// endpoint announces: the endpoint's own parser may have lost them.
     pub(in crate::turn) fn is_swallowed(&self, reason: &FinishReason) -> bool {
         match reason {
             _ if self.has_calls() || self.refusal.is_some() => false,
             FinishReason::ToolCalls => true,
             FinishReason::Length => false,
-            // Gemini's endpoints say so of a call that they cannot read.
+            // Gemini's endpoints report this for a call that they cannot read.
             FinishReason::Other(word) => self.is_blank() && word.to_lowercase().contains("malformed"),
             FinishReason::Stop => self.is_blank(),
         }
     }
 
-    /// Whether it holds calls, rejected ones too, but for those of the reasoning.
+    /// Returns `true` if it has calls, rejected ones included, except those in the reasoning.
     pub(in crate::turn) fn has_calls(&self) -> bool {
         let is_thought = |entry: &Entry| entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning);
         self.entries.iter().any(|entry| !is_thought(entry))
     }
 
-    /// Whether a call that the endpoint took out of the text is damaged.
+    /// Returns `true` if a call that the endpoint extracted from the text is malformed.
     pub(in crate::turn) fn has_broken_native(&self) -> bool {
         self.entries.iter().any(|entry| {
             let kind = entry.result.as_ref().err().map(|rejected| rejected.kind);
@@ -208,7 +206,7 @@ impl Message {
         })
     }
 
-    /// Whether the message says nothing to the user.
+    /// Returns `true` if the message has no text for the user.
     pub(in crate::turn) fn is_blank(&self) -> bool {
         self.pieces.iter().all(|piece| match piece {
             Piece::Text { region: Region::Content, text, .. } => text.trim().is_empty(),
@@ -219,7 +217,7 @@ impl Message {
         })
     }
 
-    /// What was said, calls included, and what was thought.
+    /// Returns the text of the message, calls included, and its reasoning.
     pub(in crate::turn) fn spoken(&self) -> (String, String) {
         let (mut answer, mut reasoning) = (String::new(), String::new());
         for piece in &self.pieces {
@@ -240,8 +238,8 @@ impl Message {
         (answer, reasoning)
     }
 
-    /// The message for the history. `place` gives each entry its id, or says
-    /// whether the model is told about it.
+    /// Converts the message for the history. `place` returns the id of each call, or for a rejected one whether the
+    /// model is told about it.
     pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry, Option<&NativeCall>) -> Place) -> Assistant {
         let mut natives = self.natives;
         let mut assistant = Assistant::default();
@@ -265,11 +263,11 @@ impl Message {
     }
 }
 
-/// Where an entry goes in the history.
+/// The place of an entry in the history.
 pub(super) enum Place {
     /// A call with this id.
     Call(String),
-    /// A rejected call, and whether the model is told about it.
+    /// A rejected call; `true` if the model is told about it.
     Rejected(bool),
 }
 
@@ -300,7 +298,7 @@ fn push_entry(
     }
 }
 
-/// Whether the user sees the entry's text.
+/// Returns `true` if the user sees the entry's text.
 fn is_shown(entry: &Entry, region: Region) -> bool {
     entry.result.as_ref().is_err_and(|r| match r.kind {
         RejectedKind::Quoted => true,

@@ -1,9 +1,8 @@
-//! What the model says: a message as it streams, what it comes to, what of it is kept.
+//! Reads the model's output: a message as it streams, its consequence, and the part of it that is kept.
 //!
-//! In come deltas and native calls; out go events for the caller while the
-//! message streams, then a message for the history and what follows from it
-//! ([`Next`]). Owns the message that streams and the last answer. Runs nothing:
-//! a call that is settled may be shown, all others wait for the message's end.
+//! The input is deltas and native calls; the output is events for the caller while the message streams, then a message
+//! for the history and its consequence ([`Next`]). The module owns the streaming message and the last answer. It runs
+//! nothing: a settled call may be shown, all others wait for the end of the message.
 //!
 //! ```text
 //!  Delta ─▶ parser ─▶ events ─▶ Draft ─────────────────▶ Message ─▶ Judge ─▶ Next: run, correct,
@@ -12,16 +11,16 @@
 //!                                                        history: ids, corrections
 //! ```
 //!
-//! - `round`: the state, and the way of a message through the files below.
-//! - `draft`: what counts while it streams, where it is cut.
-//! - `announced`: an act that is said and not done.
-//! - `doubt`: a call that may be an example, where nobody can be asked.
-//! - `repeats`: a passage that stands there again and again.
-//! - `message`: one that is over, as the history keeps it.
-//! - `judge`: what follows from it.
+//! - `round`: the state, and the path of a message through the other files.
+//! - `draft`: the valid parts of a streaming message, and the place where it is cut.
+//! - `announced`: an action that is announced and not done.
+//! - `doubt`: a call that may be an example, if there is no approver.
+//! - `repeats`: a passage that is repeated again and again.
+//! - `message`: a message that has ended, as the history keeps it.
+//! - `judge`: its consequence.
 //! - `stale`: an edit of a text that the conversation has not shown.
-//! - `tail`: what is left of a broken call behind it.
-//! - `output`: the value of an answer that has to match a schema.
+//! - `tail`: the rest of a malformed call, after its end.
+//! - `output`: the value of an answer that must match a schema.
 
 mod announced;
 mod doubt;

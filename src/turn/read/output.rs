@@ -1,4 +1,4 @@
-//! An answer that has to match a schema: found in its text and checked.
+//! Finds the value of an answer that must match a schema, and checks it.
 
 use serde_json::{Map, Value};
 
@@ -6,14 +6,13 @@ use crate::event::Repair;
 use crate::parse::{FoundValue, find_values};
 use crate::validate::OutputSchema;
 
-/// The value that an answer stands for, and what was done to read it.
+/// The value of an answer, with the repairs that were needed to read it.
 pub(in crate::turn) type Output = (Value, Vec<Repair>);
 
-/// Finds the value of an answer: the first that the schema accepts, those in
-/// code fences before others.
+/// Finds the value of an answer: the first one that the schema accepts, values in code fences before others.
 ///
 /// # Errors
-/// Why there is none, for the model.
+/// The reason why there is none, as a message to the model.
 pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Output, String> {
     let found = find_values(answer);
     let (fenced, bare): (Vec<_>, Vec<_>) = found.values.into_iter().partition(|value| value.fenced);
@@ -27,7 +26,7 @@ pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Outpu
                 repairs.extend(coerced);
                 return Ok((checked, repairs));
             }
-            // What was meant is rather the long one.
+            // The longest value is most likely the intended one.
             Err(problem) if refused.as_ref().is_none_or(|(longest, _)| *longest < length) => {
                 refused = Some((length, problem.message));
             }
@@ -45,9 +44,8 @@ pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Outpu
     })
 }
 
-/// The value of an answer without JSON for a schema that wants an object of one text: a title, say.
-/// A model that wrote a line twice and no JSON writes none the third time, and nothing else can be
-/// meant by it.
+/// Returns the value of an answer without JSON if the schema requires an object with a single text: a title, say. A
+/// model that wrote only a line twice will not write JSON the third time, and the line can have no other meaning.
 pub(in crate::turn) fn only_text(schema: &OutputSchema, answer: &str) -> Option<Output> {
     let found = find_values(answer);
     let text = match found.values.as_slice() {
@@ -61,12 +59,12 @@ pub(in crate::turn) fn only_text(schema: &OutputSchema, answer: &str) -> Option<
         return None;
     }
     let value = Value::Object(Map::from_iter([(only.clone(), Value::from(text))]));
-    // Another type than a text is none that was meant (`{"days": "3"}`).
+    // A value that was coerced to another type was not meant (`{"days": "3"}`).
     let (checked, _) = schema.check(&value, "").ok().filter(|(checked, _)| *checked == value)?;
     Some((checked, vec![Repair::Other(format!("positional:{only}"))]))
 }
 
-/// What was taken off around a value.
+/// Returns the repairs for the text that was removed around a value.
 fn around(value: &FoundValue, answer: &str) -> Vec<Repair> {
     let (mut before, mut after) = (answer[..value.range.start].trim_end(), answer[value.range.end..].trim_start());
     let mut repairs = Vec::new();

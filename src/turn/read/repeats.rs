@@ -1,28 +1,27 @@
-//! A passage that a message says again and again.
+//! Detects a passage that a message repeats again and again.
 //!
-//! Small models fall into it at temperature 0, and go on until the context is full. What
-//! is looked at are the last bytes of the text, every so many bytes of it, so that the
-//! chunks of the stream change nothing: the places where the last bytes stood before are
-//! the lengths that the passage may have.
+//! Small models fall into such a loop at temperature 0 and continue until the context is full. The last bytes of the
+//! text are checked at fixed intervals, so that the chunks of the stream do not matter: the earlier positions of these
+//! bytes give the possible lengths of the passage.
 
 use memchr::memmem;
 
 use crate::event::Region;
 use crate::turn::config::{REPEATED_BYTES, REPEATED_BYTES_IN_CALL};
 
-/// Bytes of text from one look to the next.
+/// Bytes of text between two checks.
 const STEP: usize = 64;
 
-/// Bytes of text that are kept to look at.
+/// Bytes of text that are kept for a check.
 const WINDOW: usize = 48 << 10;
 
-/// Bytes of the end that are looked for before it.
+/// Bytes at the end of the text that are searched for before it.
 const TAIL: usize = 24;
 
-/// Earlier places of the end that are tried: a passage may hold its own end.
+/// Number of earlier positions that are tried: a passage may contain its own end.
 const PLACES: usize = 16;
 
-/// Longest passage, in bytes.
+/// Limit on the length of a passage, in bytes.
 const LONGEST: usize = 4_000;
 
 /// The text of a message since its last call, in one region; or the arguments of a call.
@@ -32,28 +31,27 @@ pub(super) struct Repeats {
     region: Option<Region>,
     /// The last bytes.
     window: Vec<u8>,
-    /// Bytes of the region in all, up to the window's end.
+    /// Total bytes of the region, up to the window's end.
     total: usize,
 }
 
-/// A passage that stands at the end of a text too often.
+/// A passage that is repeated too often at the end of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeated {
     pub(super) region: Region,
-    /// Bytes of the text up to the end of the passage where it stands first.
+    /// Bytes of the text up to the end of the passage's first occurrence.
     pub(super) keep: usize,
-    /// Times that it stands there.
+    /// Number of consecutive occurrences.
     pub(super) times: u32,
 }
 
 impl Repeats {
-    /// Of the arguments of a call.
+    /// Creates the detector for the arguments of a call.
     pub(super) fn in_call() -> Self {
         Repeats { in_call: true, ..Repeats::default() }
     }
 
-    /// Takes more text; the passage that now stands there `most` times in a row or more. 0
-    /// is no limit.
+    /// Takes more text. Returns the passage that now occurs at least `most` times in a row; 0 means no limit.
     pub(super) fn push(&mut self, region: Region, text: &str, most: u32) -> Option<Repeated> {
         if most == 0 {
             return None;
@@ -81,7 +79,7 @@ impl Repeats {
     }
 }
 
-/// Bytes of the end that are one passage again and again, and those of the passage.
+/// Returns the length of the repetitions at the end of the text, and of the passage.
 fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
     let tail = text.get(text.len().checked_sub(TAIL)?..)?;
     let mut end = text.len() - 1;
@@ -93,7 +91,7 @@ fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
         let length = passage + pairs.take_while(|(a, b)| a == b).count();
         let least = if in_call { REPEATED_BYTES_IN_CALL } else { REPEATED_BYTES };
         if length >= most * passage {
-            // A longer one would be this one, several times.
+            // A longer passage would only consist of several of these.
             return (length >= least).then_some((length, passage));
         }
         end = at + TAIL - 1;
@@ -105,7 +103,7 @@ fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    /// What is found in a text that comes in chunks of so many characters.
+    /// Returns the repetition that is found in a text when it arrives in chunks of this many characters.
     fn found(text: &str, chunk: usize, most: u32) -> Option<Repeated> {
         let mut repeats = Repeats::default();
         let characters: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! A round's message: read while it streams, judged once it is over, kept in the history.
+//! A round's message: read while it streams, judged when it has ended, kept in the history.
 
 use super::announced::announced;
 use super::draft::{Draft, Reader};
@@ -23,33 +23,33 @@ use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 use crate::turn::wording::ModelNote;
 
-/// Most bytes of a message: a call as long as one may be, and text around it. A model does not
-/// get there, and an endpoint that never ends would take all memory.
+/// Limit on the bytes of a message: a call of the longest permitted size, and text around it. No model reaches it, but
+/// an endpoint that never ends would use all memory.
 const MAX_MESSAGE: usize = MAX_CALL_BYTES + (1 << 20);
 
-/// What is known of the model's messages.
+/// The state of reading the model's messages.
 pub(in crate::turn) struct Read {
     draft: Draft,
     /// A quoted or invented call was corrected in this turn.
     told_once: bool,
-    /// The model was told in this turn that a result was its own.
+    /// The model was told in this turn that it wrote a result itself.
     forged_told: bool,
-    /// The model was told in this turn that it made no call for an act that it told of.
+    /// The model was told in this turn that it made no call for an action that it mentioned.
     act_told: bool,
-    /// What the last message says to the user.
+    /// The text of the last message for the user.
     answer: String,
-    /// The answer that stands if the next message only mends what it was to show.
+    /// The answer that is kept if the next message only corrects a display-only call.
     standing: String,
-    /// The answer's value, where it has to match a schema and does.
+    /// The answer's value, if it had to match a schema and does.
     found: Option<Output>,
 }
 
-/// The calls of a message that is in the history.
+/// The calls of a message that was added to the history.
 #[derive(Debug)]
 pub(in crate::turn) struct Kept {
-    /// Their ids and indices.
+    /// Ids and indices of the calls.
     pub(in crate::turn) calls: Vec<(String, u32)>,
-    /// Indices of those that were shown to the user.
+    /// Indices of the calls that were shown to the user.
     pub(in crate::turn) shown: Vec<u32>,
 }
 
@@ -67,27 +67,27 @@ impl Read {
         }
     }
 
-    /// A round begins; `parser` reads it, if it is not read like the last one.
+    /// Begins a round; `parser` is set if its model needs another parser than the last one.
     pub(in crate::turn) fn begin(&mut self, model: &RoundModel, parser: Option<Parser>) {
         self.draft.begin(model, parser);
     }
 
-    /// The round's request is sent.
+    /// Records that the round's request is sent.
     pub(in crate::turn) fn sent(&mut self) {
         self.answer.clear();
     }
 
-    /// Takes the next delta; says whether the stream is to be cancelled.
+    /// Takes the next delta. Returns `true` if the stream must be cancelled.
     pub(in crate::turn) fn delta(&mut self, delta: &Delta, model: &RoundModel, shared: &mut Shared) -> bool {
         with_reader(model, shared.is_correcting(), shared, |reader, emit| self.draft.push(delta, reader, emit))
     }
 
-    /// Whether the message is longer than any may be once this is in it.
+    /// Returns `true` if the message would exceed the limit with this delta.
     pub(in crate::turn) fn would_be_too_long(&self, delta: &Delta) -> bool {
         self.draft.length().saturating_add(delta.text.len()) > MAX_MESSAGE
     }
 
-    /// The message ends here, whatever it holds.
+    /// Ends the message here, whatever it contains.
     pub(in crate::turn) fn cut_short(&mut self) {
         self.draft.cut_short();
     }
@@ -97,7 +97,7 @@ impl Read {
         self.draft.call(shared.setup.natives.read(call));
     }
 
-    /// Whether anything of the message came.
+    /// Returns `true` if any part of the message has arrived.
     pub(in crate::turn) fn has_begun(&self) -> bool {
         self.draft.has_begun()
     }
@@ -115,14 +115,14 @@ impl Read {
         })
     }
 
-    /// Leaves the message that streams; what was said of it, answer and reasoning.
+    /// Discards the streaming message and returns its answer and reasoning.
     pub(in crate::turn) fn leave(&mut self, model: &RoundModel, shared: &mut Shared) -> (String, String) {
         let reason = FinishReason::Other("left".to_owned());
         let left = with_reader(model, false, shared, |reader, _| self.draft.finish(&reason, true, reader, &mut |_| {}));
         left.spoken()
     }
 
-    /// Judges a message that is over and keeps it in the history.
+    /// Judges a message that has ended and adds it to the history.
     ///
     /// # Errors
     /// The history refuses it.
@@ -162,7 +162,7 @@ impl Read {
             .map(|e| e.index)
             .collect();
         if let Some(text) = message.refusal.take() {
-            // It takes back whatever the message was to do.
+            // A refusal withdraws everything else in the message.
             message.pieces.retain(|piece| !matches!(piece, Piece::Call { .. }));
             message.entries.clear();
             message.pieces.push(Piece::Text { region: Region::Content, text, span: 0..0 });
@@ -182,7 +182,7 @@ impl Read {
         Ok((next, kept))
     }
 
-    /// Keeps a message that broke off: what was said stays, and none of its calls runs.
+    /// Adds a message that broke off to the history: its text is kept, and none of its calls runs.
     ///
     /// # Errors
     /// The history refuses it.
@@ -197,7 +197,7 @@ impl Read {
         self.keep(message, &[], true, shared)
     }
 
-    /// An answer that has to match a schema is read before it ends the turn.
+    /// Reads an answer that must match a schema before it ends the turn.
     pub(in crate::turn) fn check_output(&mut self, next: Next, finish: &FinishReason, shared: &mut Shared) -> Next {
         let Some(schema) = &shared.output else { return next };
         let Next::Finish(
@@ -236,7 +236,7 @@ impl Read {
         })
     }
 
-    /// The turn is over: what the last message says, and its value.
+    /// Ends the turn: returns the text of the last message, and its value.
     pub(in crate::turn) fn take_answer(&mut self) -> (String, Option<Output>) {
         (std::mem::take(&mut self.answer), self.found.take())
     }
@@ -290,7 +290,7 @@ impl Read {
     }
 }
 
-/// Reads with what the stages share, while their events are told.
+/// Calls `read` with the context from the shared state, and reports the events.
 fn with_reader<T>(
     model: &RoundModel,
     correcting: bool,
@@ -304,8 +304,8 @@ fn with_reader<T>(
     read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
 }
 
-/// Whether the message is nothing but a note of the program to the model, or the answer of an example: small
-/// models copy them where an answer is due.
+/// Returns `true` if the message only copies a note of the program, or the answer of an example: small models do that
+/// instead of answering.
 fn only_repeats_us(message: &Message, shared: &Shared) -> bool {
     if !message.is_text_alone() {
         return false;
@@ -323,15 +323,15 @@ fn only_repeats_us(message: &Message, shared: &Shared) -> bool {
     !said.is_empty() && (ours || answers.into_iter().any(|answer| answer.lines().last() == Some(said.as_str())))
 }
 
-/// Whether all that the model is told of is calls of display-only tools.
+/// Returns `true` if the model is told only about calls of display-only tools.
 fn only_displays(message: &Message, told: &[u32], shared: &Shared) -> bool {
     let displays = shared.displays();
     let told = message.entries.iter().filter(|e| told.contains(&e.index));
     told.filter_map(|e| e.result.as_ref().err()).all(|rejected| displays.is_for_display(rejected))
 }
 
-/// Drops the text behind the last call. Text behind one that was shown is
-/// answer, unless a call before it waits for a result.
+/// Drops the text after the last call. Text after a call that was shown belongs to the answer, unless an earlier call
+/// waits for a result.
 fn cut(message: &mut Message, told: &[u32], shared: &Shared) {
     let displays = shared.displays();
     let shown = message.shown.clone();
@@ -343,7 +343,7 @@ fn cut(message: &mut Message, told: &[u32], shared: &Shared) {
     message.cut_after(|e| waits(e) || (shown.contains(&e.index) && first.is_some_and(|first| first < e.index)));
 }
 
-/// Says in a call that was cut off which limit did it.
+/// Adds the limit that was reached to the message of a call that was cut off.
 fn say_limit(entry: &mut Entry, is_full: bool) {
     if let Err(rejected) = &mut entry.result
         && rejected.kind == RejectedKind::Truncated

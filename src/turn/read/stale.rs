@@ -1,10 +1,11 @@
-//! Stale edits: an edit whose old text is in nothing that the conversation has shown of the file.
+//! Recognises stale edits: an edit whose old text does not occur in anything that the conversation has shown of the
+//! file.
 //!
-//! A model edits what it remembers of a file. What it was shown is in the history: results of calls that
-//! name the same path, files of the person, and what the model wrote there itself. The edit goes back once,
-//! with the lines that are nearest; the next edit of that file passes, and its tool has the last word.
+//! A model may edit a file from memory. The history contains what it was shown: results of calls that name the same
+//! path, the user's files, and what the model wrote there itself. The first such edit is rejected, with the nearest
+//! lines; the next edit of that file passes, and its tool decides.
 //!
-//! Where a part of the file was shown alone, or nothing, the call passes.
+//! If only a part of the file was shown, or nothing, the call passes.
 
 use serde_json::{Map, Value};
 
@@ -22,14 +23,14 @@ const OLD: &[&str] = &["old_string", "oldString", "old_str", "oldText", "old_tex
 const NEW: &[&str] =
     &["new_string", "newString", "new_str", "newText", "new_text", "new", "replace", "replacement", "replace_with"];
 
-/// Words of the name of a tool, or of its command, that shows a file.
+/// Words in the name of a tool, or of its command, that shows a file.
 const READS: &[&str] = &["read", "view", "cat", "open", "show", "load", "fetch", "content", "contents", "display"];
 
-/// Parts of the names of arguments with which a call shows a part of a file.
+/// Parts of the names of arguments with which a call shows only a part of a file.
 const PARTS: &[&str] =
     &["offset", "limit", "range", "line", "start", "head", "tail", "pattern", "query", "regex", "max", "page"];
 
-/// Words by which a result says that it is a part.
+/// Words by which a result says that it is incomplete.
 const CUTS: &[&str] = &[
     "truncated", "omitted", "left out", "more lines", "lines total", "showing lines", "remaining lines", "skipped",
     "use offset", "[...", "partial", "截断", "省略",
@@ -38,27 +39,28 @@ const CUTS: &[&str] = &[
 /// Words of a line that says that there is no such file.
 const ERRORS: &[&str] = &["error", "no such file", "not found", "not exist", "denied", "错误", "不存在"];
 
-/// What stands between the number of a line and the line.
+/// Separators between the number of a line and the line.
 const SEPARATORS: &[&str] = &["→", "\t", " | ", "| ", "|", ": ", ":"];
 
-/// Lines that are shown of a file at most, and lines of it and words of each that are compared.
+/// Limit on the lines of a file that are shown; and limits on the lines of it and the words of each line that are
+/// compared.
 const NEAREST: usize = 10;
 const COMPARED: (usize, usize) = (5_000, 40);
 
-/// Lines from which on a result may be cut without saying so: coding agents show so many.
+/// Number of lines from which on a result may be cut without saying so: coding agents show this many.
 const CAP: usize = 2_000;
 
-/// What the model is told, by which it is known that it was.
+/// Part of the message to the model, by which an earlier rejection is recognised.
 const NOT_SHOWN: &str = "this text is not in what the conversation has shown of";
 
-/// What the model was told before.
+/// The context that the model has been shown.
 pub(super) struct Told<'a> {
     pub(super) setup: &'a Setup,
     pub(super) conversation: &'a Conversation,
     pub(super) origins: &'a Origins,
 }
 
-/// Returns the call, or, where it is a stale edit that the model was not told of, why it does not run.
+/// Returns the call, or a rejection if it is a stale edit that was not rejected before.
 pub(super) fn checked(call: Call, raw: &str, told: &Told<'_>) -> Result<Call, Rejected> {
     match problem(&call, told) {
         Some(message) => Err(Rejected::of(call, RejectedKind::InvalidArguments, raw, message)),
@@ -91,12 +93,12 @@ fn problem(call: &Call, told: &Told<'_>) -> Option<String> {
     None
 }
 
-/// The first of these members that is a text.
+/// Returns the first of these members that is a text.
 fn text_of<'a>(object: &'a Map<String, Value>, names: &[&'a str]) -> Option<(&'a str, &'a str)> {
     names.iter().find_map(|name| Some((*name, object.get(*name)?.as_str()?)))
 }
 
-/// The edits of a call: the place of the old text in the arguments, the old text and the new one.
+/// Returns the edits of a call: the place of the old text in the arguments, the old text and the new one.
 fn edits<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Vec<(String, &'a str, &'a str)> {
     let is_pattern = |(name, value): (&String, &Value)| name.to_lowercase().contains("regex") && *value == true;
     let means_pattern = |place: &str| {
@@ -122,7 +124,7 @@ fn edits<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Vec<(String, &'a
     }
 }
 
-/// Returns `true` if an edit of the file by this tool went back since the person last spoke.
+/// Returns `true` if an edit of the file by this tool was rejected since the last message of the user.
 fn was_told(call: &Call, path: &str, told: &Told<'_>) -> bool {
     let is_same = |rejected: &Rejected| {
         rejected.message.contains(NOT_SHOWN)
@@ -141,11 +143,11 @@ fn names(call: &Call, path: &str) -> bool {
     arguments.any(|(_, value)| value.as_str().is_some_and(|text| bare(text) == bare(path)))
 }
 
-/// What the conversation has shown of a file.
+/// The contents of a file that the conversation has shown.
 #[derive(Default)]
 struct Shown {
     texts: Vec<String>,
-    /// The text of the whole file as it was shown last.
+    /// The text of the whole file when it was last shown.
     whole: Option<String>,
 }
 
@@ -179,7 +181,7 @@ impl Shown {
         shown
     }
 
-    /// Takes what a call wrote and what it returned.
+    /// Adds the texts that a call wrote and returned.
     fn result(&mut self, call: &Call, text: &str) {
         written(&call.arguments, &mut self.texts);
         self.text(text, shows_all(call));
@@ -203,7 +205,7 @@ impl Shown {
     }
 }
 
-/// Returns `true` for a part of a file, and for no text of one.
+/// Returns `true` for a part of a file, and for a text that is not of a file.
 fn is_cut(text: &str) -> bool {
     let text = text.to_lowercase();
     let is_error = text.trim().lines().count() < 2 && ERRORS.iter().any(|word| text.contains(word));
@@ -215,7 +217,7 @@ fn is_cut(text: &str) -> bool {
         || leaves_out()
 }
 
-/// Returns `true` if the call asks for the whole of a file.
+/// Returns `true` if the call reads a whole file.
 fn shows_all(call: &Call) -> bool {
     let arguments = || call.arguments.as_object().into_iter().flatten();
     let is_part = |(name, value): (&String, &Value)| {
@@ -234,7 +236,7 @@ fn shows_all(call: &Call) -> bool {
     is_read && !arguments().any(is_part)
 }
 
-/// Adds the texts of a value, but for those that an edit took out.
+/// Adds the texts of a value, except those that an edit removed.
 fn written(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(plain(text)),
@@ -247,14 +249,13 @@ fn written(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns a text with `\n` alone as line end, and without blanks at the ends of lines.
+/// Returns a text with only `\n` as line end, and without blanks at the ends of lines.
 fn plain(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
     lines.join("\n")
 }
 
-/// Returns a text without the numbers of its lines, and the first of them: with the separator after which
-/// most lines are numbered.
+/// Returns a text without line numbers, and the first number; the separator is the one that fits the most lines.
 fn without_numbers(text: &str) -> Option<(usize, String)> {
     let text = plain(text);
     let all = SEPARATORS.iter().rev().map(|separator| {
@@ -277,7 +278,7 @@ fn without_numbers(text: &str) -> Option<(usize, String)> {
     Some((*numbers.first()?, text))
 }
 
-/// Returns the number of a line and what follows its separator, if it has one.
+/// Returns the number of a line and the text after its separator, if it has one.
 fn numbered<'t>(line: &'t str, separator: &str) -> Option<(usize, &'t str)> {
     let line = line.trim_start();
     let (digits, rest) = line.split_at(line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len());
@@ -285,7 +286,7 @@ fn numbered<'t>(line: &'t str, separator: &str) -> Option<(usize, &'t str)> {
     Some((digits.parse().ok()?, if is_empty { "" } else { rest.strip_prefix(separator)? }))
 }
 
-/// Returns the lines of a file that are most like a text: those that share most words.
+/// Returns the lines of a file that are most similar to a text: those that share the most words.
 fn nearest<'t>(file: &'t str, text: &str) -> Vec<&'t str> {
     let words = |line: &'_ str| -> Vec<String> {
         let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
@@ -299,7 +300,7 @@ fn nearest<'t>(file: &'t str, text: &str) -> Vec<&'t str> {
         };
         wanted.iter().map(shared).max().unwrap_or_default()
     };
-    // A frame of the program is no line to copy.
+    // A line of a frame of the program must not be copied.
     let lines: Vec<&str> = file.lines().filter(|line| !line.contains("tool_")).take(COMPARED.0).collect();
     let scores: Vec<usize> = lines.iter().map(likeness).collect();
     let size = text.lines().count().clamp(1, NEAREST - 2).min(lines.len().max(1));

@@ -1,26 +1,25 @@
-//! What is left of a broken call behind it: brackets, quotation marks, closing tags. A call that
-//! cannot be read ends where its brackets do, and these stand behind that; they are no answer.
+//! Recognises the rest of a malformed call after its end: brackets, quotation marks, closing tags. A call that cannot
+//! be read ends where its brackets do, and the rest is not an answer.
 
 use crate::conversation::{Assistant, Part};
 use crate::event::{Rejected, RejectedKind};
 use crate::turn::rejected::row;
 
-/// Longest rest of a call, in bytes; what is longer is told.
+/// Longest rest of a call, in bytes; longer text is reported.
 const MOST: usize = 1024;
 
-/// Whether what stands behind such a call may be its rest.
+/// Returns `true` if the text after such a call may be its rest.
 pub(super) fn leaves_a_tail(rejected: &Rejected) -> bool {
     row(rejected.kind).meant || rejected.kind == RejectedKind::InReasoning
 }
 
-/// Whether nobody knows where such a call ends, so that any text behind it may be its own: a file's, say, in
-/// which the call's closer stands.
+/// Returns `true` if the end of such a call is unknown, so that any text after it may belong to it: that of a file,
+/// say, that contains the call's closing delimiter.
 pub(super) fn has_no_end(rejected: &Rejected) -> bool {
     matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::BehindDamage)
 }
 
-/// Whether a text holds nothing but signs that end something. A tag that is cut off counts: the
-/// rest of it may follow.
+/// Returns `true` if a text has only closing delimiters. A truncated tag counts, since its rest may follow.
 pub(super) fn is_tail(text: &str) -> bool {
     if text.len() > MOST {
         return false;
@@ -40,10 +39,10 @@ pub(super) fn is_tail(text: &str) -> bool {
     }
 }
 
-/// What a message says to the user, without the rests of its broken calls.
+/// Returns the text of a message for the user, without the rests of its malformed calls.
 pub(super) fn answer_of(message: &Assistant) -> String {
     let mut said = String::new();
-    // The text behind a broken call.
+    // The text after a malformed call.
     let mut behind: Option<String> = None;
     for part in &message.parts {
         let text = match part {

@@ -1,4 +1,4 @@
-//! What is asked about before it runs, and what an answer allows.
+//! Calls that need approval before they run, and the effect of an answer.
 
 use super::*;
 

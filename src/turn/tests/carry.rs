@@ -16,7 +16,7 @@ fn spoken(config: TurnConfig) -> Arc<Setup> {
     Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(wording)))
 }
 
-/// What the third request of a turn tells after the first and the second message.
+/// Returns the replies in a turn's third request to the first and the second message.
 fn told(config: TurnConfig) -> (String, String) {
     let setup = spoken(config);
     let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();

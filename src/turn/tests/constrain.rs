@@ -1,4 +1,4 @@
-//! What a round's answer is held to.
+//! Constraints on a round's answer.
 
 use super::*;
 use crate::constrain::{Constrain, Constrained, Constraint};
@@ -15,7 +15,7 @@ fn begun(config: TurnConfig, output: bool) -> (Turn, Vec<Action>) {
     (turn, actions)
 }
 
-/// What the request among these actions is held to.
+/// Returns the constraint of the request among these actions.
 fn held(actions: &[Action]) -> Option<Arc<Constraint>> {
     let request = actions.iter().find_map(|action| match action {
         Action::Send(request) => Some(request),

@@ -1,4 +1,4 @@
-//! What is left out of a request so that it fits the context.
+//! The parts of a history that a request leaves out so that it fits the context.
 
 use super::*;
 use crate::conversation::{Assistant, HistoryCall, Part};
@@ -178,7 +178,7 @@ fn what_is_left_out_is_told_again_only_when_it_is_more() {
     assert!(!told.is_empty() && told.windows(2).all(|pair| pair[0] != pair[1]), "{told:?}");
 }
 
-/// What the endpoint says of a prompt that is too long.
+/// An endpoint's report of a prompt that is too long.
 fn exceeded(prompt: Option<usize>, context: Option<usize>) -> Input {
     Input::ContextExceeded { prompt, context, message: "too long: try -c".into() }
 }

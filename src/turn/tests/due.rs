@@ -20,7 +20,7 @@ fn named() -> ToolChoice {
     ToolChoice::Named("weather".into())
 }
 
-/// What a message in such pieces comes to: the arguments of its calls, and its text.
+/// Returns the result of a message in such pieces: the arguments of its calls, and its text.
 fn said(mut turn: Turn, pieces: &[&str]) -> (Vec<Value>, String) {
     let mut all: Vec<Action> = pieces.iter().flat_map(|piece| says(&mut turn, piece)).collect();
     all.extend(ends(&mut turn));

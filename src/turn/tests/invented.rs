@@ -17,7 +17,7 @@ fn corrected(actions: &[Action]) -> Option<RejectedKind> {
     })
 }
 
-/// What the history holds of the model's last message.
+/// Returns the model's last message in the history.
 fn kept(finished: &Finished) -> String {
     let last = finished.conversation.entries().iter().rev().find_map(|entry| match entry {
         Said::Assistant(said) => Some(said.written()),

@@ -1,4 +1,4 @@
-//! What is asked for after results, by what is left of a job.
+//! The requests after results, by what is left of a job.
 
 use super::*;
 use crate::constrain::{Constrained, Way};
@@ -7,7 +7,7 @@ use crate::model::{Request, TokenChoice};
 /// A job with tools of a calendar, of files and of time zones, whose model is held to calls.
 struct Job {
     turn: Turn,
-    /// What was done since the last message.
+    /// The actions since the last message.
     done: Vec<Action>,
 }
 

@@ -1,4 +1,4 @@
-//! What ends when a model says or does the same thing again and again.
+//! The end of a model that says or does the same thing again and again.
 
 use super::rounds::sent;
 use super::*;

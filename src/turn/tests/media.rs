@@ -1,4 +1,4 @@
-//! What tools give beside text, and who is shown it.
+//! Media in the results of tools, and the models that are shown them.
 
 use super::*;
 use crate::message::{Audio, Image, Message, NativeCall, Reads, Role};

@@ -111,7 +111,7 @@ fn what_is_allowed_waits_for_the_answer_about_a_call_before_it() {
     }
 }
 
-/// What calls were answered with that did not run, by their ids.
+/// Returns the answers to calls that did not run, by their ids.
 fn not_run(actions: &[Action]) -> Vec<(String, String)> {
     let told = |action: &Action| match action {
         Action::Emit(AgentEvent::Outcome { id, outcome }) if outcome.status == Status::Denied => {

@@ -19,7 +19,7 @@ fn reason(actions: &[Action]) -> Option<AskReason> {
     })
 }
 
-/// Why the next call is asked about, if it is, behind a result that says this.
+/// Returns the reason why the next call after a result with this text needs approval, if it does.
 fn asked(result: &str, then: &str) -> (Option<AskReason>, usize) {
     let mut turn = started(allowing());
     says(&mut turn, &call("time", &arguments("Oslo")));

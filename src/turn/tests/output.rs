@@ -20,7 +20,7 @@ fn started_with(config: TurnConfig, schema: Arc<OutputSchema>) -> Turn {
     turn
 }
 
-/// What the model is told if its message is this text.
+/// Returns the last message to the model in these actions.
 fn told(actions: &[Action]) -> &str {
     let sent = actions.iter().find_map(|a| match a {
         Action::Send(request) => request.messages.last(),

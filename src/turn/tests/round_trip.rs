@@ -1,5 +1,4 @@
-//! What a tool said reaches the model byte for byte, and comes back in the arguments of a
-//! model that repeats it.
+//! A tool's text reaches the model byte for byte, and comes back in the arguments of a model that repeats it.
 
 use toolgraft_testkit::nasty::NASTY;
 
@@ -55,7 +54,7 @@ fn framed(message: &str) -> Option<&str> {
     Some(behind.split_once(&format!("\n</tool_result {code}>"))?.0)
 }
 
-/// What the model is shown of a result, and what it writes if it repeats that.
+/// Returns a result as the model is shown it, and the arguments that it writes if it repeats that.
 fn comes_back(setup: &Arc<Setup>, text: &str) -> (String, String) {
     let mut turn = Turn::new(setup.clone(), "Copy a.".into(), Granted::new()).unwrap();
     actions(&mut turn);
@@ -184,7 +183,7 @@ fn hostile() -> Vec<String> {
     tokens.chunks(40).map(|some| some.join(" x ")).collect()
 }
 
-/// What a server with these words offers.
+/// A server with these words in all its texts.
 fn hostile_server(words: &str) -> Server {
     let schema = json!({"type": "object", "title": words, "description": words, "properties": {
         words: {"type": "string", "title": words, "description": words, "enum": [words], "default": words},

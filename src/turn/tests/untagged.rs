@@ -217,7 +217,7 @@ fn a_call_of_the_endpoints_own_field_is_certain_and_a_draft_beside_it_is_none() 
     assert_eq!((message.content().trim(), message.reasoning.as_str()), ("Let me look.", paris().as_str()));
 }
 
-/// What a walk of the test below found: an answer line is no prose.
+/// Found by a random walk of the test below: an answer line is not prose.
 #[test]
 fn behind_an_answer_line_a_call_is_the_one_of_auto() {
     let text = "TYPE: ANSWER\n```xml\n{\"tool_name\": \"time\", \"parameters\": {\"city\": \"Rome\"}}\n";

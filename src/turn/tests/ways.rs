@@ -1,4 +1,4 @@
-//! Whether a message is to be a call, decided by its probabilities or by a choice.
+//! The decision whether a message must be a call, by its probabilities or by a choice.
 
 use super::*;
 use crate::constrain::{Constrain, Constrained, Way};

@@ -1,4 +1,4 @@
-//! The arguments alone, where the message has to be a call of one tool: the model has left out only which it is.
+//! Reads arguments alone as a call, if the message must call one tool: the model has only left out the tool's name.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::event::{Call, Entry, Event, RejectedKind};
 use crate::tools::{Tool, ToolChoice};
 use crate::turn::event::AgentEvent;
 
-/// White space at the start of a message, in bytes, after which its text may still be arguments alone.
+/// Limit on the white space, in bytes, at the start of a message whose text may still be arguments alone.
 const INDENT: usize = 64;
 
 impl Reader<'_> {
-    /// The tool that the message must call, where it can only be one.
+    /// Returns the tool that the message must call, if there is only one possibility.
     fn due(&self) -> Option<&Tool> {
         let mut offered = self.displays.setup.catalog.offered();
         match self.displays.choice {
@@ -24,7 +24,7 @@ impl Reader<'_> {
 }
 
 impl Body {
-    /// Tells the caller, but for text that may be arguments alone.
+    /// Reports an event, but holds back text that may be arguments alone.
     pub(super) fn tell(&mut self, event: AgentEvent, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let AgentEvent::Text { text } = &event else {
             self.release(emit);
@@ -45,18 +45,18 @@ impl Body {
         }
     }
 
-    /// Returns `true` if no call was written so far, but for drafts of the reasoning.
+    /// Returns `true` if no call was written so far, except drafts in the reasoning.
     fn calls_nothing(&self) -> bool {
         let is_draft = |entry: &Entry| entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning);
         self.collector.entries().iter().all(is_draft)
     }
 
-    /// Takes a message that is one object, which the one tool that is due accepts, for its call: the model
-    /// has left out only which tool it is.
+    /// Reads a message that is a single object as a call, if the only tool to call accepts it: the model has only left
+    /// out the tool's name.
     pub(super) fn take_arguments(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let Some(tool) = reader.due().filter(|_| self.calls_nothing()) else { return };
         let Some(arguments) = object_alone(&self.collector.beside_calls()) else { return };
-        // An object of other keys is none, though a schema may take any.
+        // An object with only unknown keys is no call, even if the schema accepts any.
         let is_known = arguments.is_empty() || arguments.keys().any(|key| tool.has_parameter(key));
         let call = Call { server: tool.server.clone(), ..Call::new(Dialect::Json, &*tool.name, arguments.into()) };
         let Ok(call) = reader.validator.check(call, "") else { return };
@@ -74,7 +74,7 @@ impl Body {
     }
 }
 
-/// Returns the object that a text is, fenced or not.
+/// Returns the object that a text consists of, in a code fence or not.
 fn object_alone(text: &str) -> Option<Map<String, Value>> {
     let text = text.trim();
     let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
