@@ -25,7 +25,7 @@ use crate::validate::{OutputSchema, takes_long};
 const LONG_TOLD: usize = 8;
 
 /// The immediate result of a call.
-enum Begun {
+enum Admission {
     Admitted,
     /// A built-in tool answered the call.
     Described,
@@ -97,10 +97,10 @@ impl Act {
             let Some(call) = left_open(&part, &mut failures, shared) else { continue };
             let refusal = refused(call, &choice, admitted + described, shared);
             match self.begin_call(call, refusal, &mut failures, shared)? {
-                Begun::Admitted => admitted += 1,
-                Begun::Described => described += 1,
-                Begun::Repeated => repeated = Some(call.call.tool.clone()),
-                Begun::Refused => {}
+                Admission::Admitted => admitted += 1,
+                Admission::Described => described += 1,
+                Admission::Repeated => repeated = Some(call.call.tool.clone()),
+                Admission::Refused => {}
             }
         }
         if admitted > 0 {
@@ -120,34 +120,34 @@ impl Act {
         refusal: Option<ModelNote<'_>>,
         failures: &mut Failures,
         shared: &mut Shared,
-    ) -> Result<Begun, TurnError> {
+    ) -> Result<Admission, TurnError> {
         let catalog = shared.setup.catalog.clone();
         let request = request(call, &catalog);
         let lane = Lane::of(request.server.as_deref(), &request.tool, &catalog);
         if let Some(refusal) = refusal {
             failures.add(lane, &request.tool);
-            return shared.answer_with(&call.id, Status::Denied, refusal).map(|()| Begun::Refused);
+            return shared.answer_with(&call.id, Status::Denied, refusal).map(|()| Admission::Refused);
         }
         let shows = shared.displays().shows(request.server.as_deref(), &request.tool);
         if let Some(failed) = failures.stopping(&lane).filter(|_| !shows) {
             return shared
                 .answer_with(&call.id, Status::Denied, ModelNote::NotRunAfter(failed))
-                .map(|()| Begun::Refused);
+                .map(|()| Admission::Refused);
         }
         let verdict = shared.verdict(call);
         if let Verdict::Refuse { times } = verdict {
             return shared
                 .answer_with(&call.id, Status::Denied, ModelNote::NotRunAgain(times))
-                .map(|()| Begun::Repeated);
+                .map(|()| Admission::Repeated);
         }
         if let Some(own) = catalog.as_built_in(request.server.as_deref(), &request.tool) {
-            return answer_own(own, &request, shared).map(|()| Begun::Described);
+            return answer_own(own, &request, shared).map(|()| Admission::Described);
         }
         let tool = request.tool.clone();
         if !self.admit(call, request, lane.clone(), verdict, shared)? {
             failures.add(lane, &tool);
         }
-        Ok(Begun::Admitted)
+        Ok(Admission::Admitted)
     }
 
     /// Takes the answer to the open question.
