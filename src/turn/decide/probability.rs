@@ -23,7 +23,7 @@ enum Place {
 
 /// The beginning of a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Begun {
+pub(super) struct MessageStart {
     /// It begins with a call.
     pub(super) calls: bool,
     /// Logarithm of the probability of a call; `None` if it cannot be computed.
@@ -75,12 +75,12 @@ impl Probability {
     }
 
     /// Takes the next tokens and returns the beginning of the message, once it is known.
-    pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<Begun> {
+    pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<MessageStart> {
         self.begun |= !tokens.is_empty();
         tokens.iter().find_map(|token| self.token(token, openers))
     }
 
-    fn token(&mut self, token: &TokenChoice, openers: &Openers) -> Option<Begun> {
+    fn token(&mut self, token: &TokenChoice, openers: &Openers) -> Option<MessageStart> {
         let before = match &mut self.place {
             Place::Reasoning { close, text } => {
                 let (close, text) = (std::mem::take(close), format!("{text}{}", token.text));
@@ -113,7 +113,7 @@ impl Probability {
             self.place = Place::Answer(text.to_owned());
             return None;
         }
-        Some(Begun {
+        Some(MessageStart {
             calls: fits.call,
             likely: (!self.is_unknown).then(|| self.call.ln()),
             is_masked: self.is_masked && fits.call,
