@@ -11,10 +11,10 @@ use crate::turn::failures::Lane;
 
 /// The calls of a message without an outcome, in the order written.
 #[derive(Debug, Default)]
-pub(super) struct Order(Vec<Place>);
+pub(super) struct Order(Vec<QueuedCall>);
 
 #[derive(Debug)]
-struct Place {
+struct QueuedCall {
     id: String,
     lane: Lane,
     state: State,
@@ -32,14 +32,14 @@ enum State {
 impl Order {
     /// Adds a call that needs approval.
     pub(super) fn ask(&mut self, request: &ApprovalRequest, lane: Lane) {
-        self.0.push(Place { id: request.id.clone(), lane, state: State::Asked });
+        self.0.push(QueuedCall { id: request.id.clone(), lane, state: State::Asked });
     }
 
     /// Allows a call to run when its turn comes; one that was asked about keeps its position.
     pub(super) fn allow(&mut self, request: ApprovalRequest, lane: Lane) {
         match self.0.iter_mut().find(|place| place.id == request.id) {
             Some(place) => place.state = State::Allowed(request),
-            None => self.0.push(Place { id: request.id.clone(), lane, state: State::Allowed(request) }),
+            None => self.0.push(QueuedCall { id: request.id.clone(), lane, state: State::Allowed(request) }),
         }
     }
 
@@ -62,7 +62,7 @@ impl Order {
         let Some(at) = self.0.iter().position(|place| place.id == id) else { return Vec::new() };
         let failed = self.0[at].lane.clone();
         let is_stopped =
-            |place: &mut Place| !matches!(place.state, State::Running) && place.lane.is_stopped_by(&failed);
+            |place: &mut QueuedCall| !matches!(place.state, State::Running) && place.lane.is_stopped_by(&failed);
         self.0.extract_if(at + 1.., is_stopped).map(|place| place.id).collect()
     }
 
