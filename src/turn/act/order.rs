@@ -17,11 +17,11 @@ pub(super) struct Order(Vec<QueuedCall>);
 struct QueuedCall {
     id: String,
     lane: Lane,
-    state: State,
+    state: QueuedState,
 }
 
 #[derive(Debug)]
-enum State {
+enum QueuedState {
     /// The call needs approval first.
     Asked,
     /// The call may begin when its turn comes.
@@ -32,14 +32,14 @@ enum State {
 impl Order {
     /// Adds a call that needs approval.
     pub(super) fn ask(&mut self, request: &ApprovalRequest, lane: Lane) {
-        self.0.push(QueuedCall { id: request.id.clone(), lane, state: State::Asked });
+        self.0.push(QueuedCall { id: request.id.clone(), lane, state: QueuedState::Asked });
     }
 
     /// Allows a call to run when its turn comes; one that was asked about keeps its position.
     pub(super) fn allow(&mut self, request: ApprovalRequest, lane: Lane) {
         match self.0.iter_mut().find(|place| place.id == request.id) {
-            Some(place) => place.state = State::Allowed(request),
-            None => self.0.push(QueuedCall { id: request.id.clone(), lane, state: State::Allowed(request) }),
+            Some(place) => place.state = QueuedState::Allowed(request),
+            None => self.0.push(QueuedCall { id: request.id.clone(), lane, state: QueuedState::Allowed(request) }),
         }
     }
 
@@ -47,13 +47,13 @@ impl Order {
     pub(super) fn next(&mut self) -> Option<ApprovalRequest> {
         let may_begin = |at: usize| {
             let place = &self.0[at];
-            matches!(place.state, State::Allowed(_))
+            matches!(place.state, QueuedState::Allowed(_))
                 && self.0[..at].iter().all(|earlier| place.lane.is_free_of(&earlier.lane))
         };
         let at = (0..self.0.len()).find(|at| may_begin(*at))?;
-        match std::mem::replace(&mut self.0[at].state, State::Running) {
-            State::Allowed(request) => Some(request),
-            State::Asked | State::Running => None,
+        match std::mem::replace(&mut self.0[at].state, QueuedState::Running) {
+            QueuedState::Allowed(request) => Some(request),
+            QueuedState::Asked | QueuedState::Running => None,
         }
     }
 
@@ -62,7 +62,7 @@ impl Order {
         let Some(at) = self.0.iter().position(|place| place.id == id) else { return Vec::new() };
         let failed = self.0[at].lane.clone();
         let is_stopped =
-            |place: &mut QueuedCall| !matches!(place.state, State::Running) && place.lane.is_stopped_by(&failed);
+            |place: &mut QueuedCall| !matches!(place.state, QueuedState::Running) && place.lane.is_stopped_by(&failed);
         self.0.extract_if(at + 1.., is_stopped).map(|place| place.id).collect()
     }
 
@@ -73,16 +73,16 @@ impl Order {
 
     /// Returns `true` if any call is running.
     pub(super) fn runs(&self) -> bool {
-        self.0.iter().any(|place| matches!(place.state, State::Running))
+        self.0.iter().any(|place| matches!(place.state, QueuedState::Running))
     }
 
     /// Returns `true` if this call is running.
     pub(super) fn is_running(&self, id: &str) -> bool {
-        self.0.iter().any(|place| place.id == id && matches!(place.state, State::Running))
+        self.0.iter().any(|place| place.id == id && matches!(place.state, QueuedState::Running))
     }
 
     /// Removes all calls that are not running, so that no further call begins.
     pub(super) fn withdraw(&mut self) {
-        self.0.retain(|place| matches!(place.state, State::Running));
+        self.0.retain(|place| matches!(place.state, QueuedState::Running));
     }
 }
