@@ -14,7 +14,7 @@ use crate::turn::config::RoundModel;
 
 /// The position in the message.
 #[derive(Debug, Clone, PartialEq)]
-enum Place {
+enum MessagePosition {
     /// At the beginning of the answer, after this text of it.
     Answer(String),
     /// In reasoning that `close` ends, after this text of it.
@@ -35,7 +35,7 @@ pub(super) struct MessageStart {
 /// The probability that a message begins with a call, from the tokens so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Probability {
-    place: Place,
+    place: MessagePosition,
     /// Probability of the answer's tokens so far.
     reached: f64,
     /// Probability of the calls that began as alternatives to them.
@@ -55,8 +55,8 @@ impl Probability {
         let close = openers.opens_reasoning("<think>").map_or("</think>", |(close, _)| close).to_owned();
         let place = match model.reasoning {
             // The chat template has opened the reasoning.
-            ReasoningMode::Open => Place::Reasoning { close, text: String::new() },
-            _ => Place::Answer(String::new()),
+            ReasoningMode::Open => MessagePosition::Reasoning { close, text: String::new() },
+            _ => MessagePosition::Answer(String::new()),
         };
         let reasons = model.reasoning != ReasoningMode::Off && model.reasons == Some(true);
         Probability { place, reached: 1.0, call: 0.0, begun: false, is_unknown: false, is_masked: true, reasons }
@@ -82,12 +82,12 @@ impl Probability {
 
     fn token(&mut self, token: &TokenChoice, openers: &Openers) -> Option<MessageStart> {
         let before = match &mut self.place {
-            Place::Reasoning { close, text } => {
+            MessagePosition::Reasoning { close, text } => {
                 let (close, text) = (std::mem::take(close), format!("{text}{}", token.text));
                 self.thinks(close, text);
                 return None;
             }
-            Place::Answer(before) => before.clone(),
+            MessagePosition::Answer(before) => before.clone(),
         };
         let text = format!("{before}{}", token.text);
         let text = text.trim_start();
@@ -110,7 +110,7 @@ impl Probability {
         }
         if goes_on {
             self.reached *= token.logprob.exp();
-            self.place = Place::Answer(text.to_owned());
+            self.place = MessagePosition::Answer(text.to_owned());
             return None;
         }
         Some(MessageStart {
@@ -139,14 +139,14 @@ impl Probability {
             // Only as much of the text is kept as may begin the closer.
             None => {
                 let from = text.ceil_char_boundary(text.len().saturating_sub(close.len()));
-                self.place = Place::Reasoning { close, text: text[from..].to_owned() };
+                self.place = MessagePosition::Reasoning { close, text: text[from..].to_owned() };
             }
         }
     }
 
     /// Begins the answer with this text of it.
     fn answers(&mut self, text: &str) {
-        self.place = Place::Answer(text.to_owned());
+        self.place = MessagePosition::Answer(text.to_owned());
         (self.reached, self.call, self.is_unknown) = (1.0, 0.0, false);
     }
 }
