@@ -25,7 +25,7 @@ const LEAST_CUT: u64 = 256;
 #[derive(Debug, Default)]
 pub(super) struct Cost {
     /// The last request, if tokens are counted.
-    sent: Option<Sent>,
+    sent: Option<RequestSize>,
     /// The usage of the round as the endpoint reported it.
     reported: Option<Usage>,
     /// The usage of the round's requests whose messages were discarded.
@@ -37,7 +37,7 @@ pub(super) struct Cost {
 
 /// The estimated size of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sent {
+struct RequestSize {
     /// Tokens of all messages.
     tokens: u64,
     /// Tokens of the images among them.
@@ -53,7 +53,7 @@ impl Cost {
             let own = request.messages.iter().rposition(|m| m.role == Role::Assistant).unwrap_or(0);
             let tokens = count(counter, request) as u64;
             let images = request.messages.iter().map(image_tokens).sum::<usize>() as u64;
-            Sent { tokens, images, new: count_messages(counter, &request.messages[own..]) as u64 }
+            RequestSize { tokens, images, new: count_messages(counter, &request.messages[own..]) as u64 }
         });
         self.reported = None;
     }
@@ -123,7 +123,7 @@ impl Cost {
     }
 }
 
-impl Sent {
+impl RequestSize {
     /// Returns `true` if `read` tokens are so few that the endpoint must have cut the prompt.
     ///
     /// Tokenizers differ by some tens of percent, an estimate by up to 40 %: below 60 % and 500 tokens less exceeds
@@ -141,7 +141,7 @@ impl Sent {
 /// Returns the tokens that the endpoint read of a prompt of `tokens` by our own count, of which `new` are certainly not
 /// cached; `None` if it need not have cut the prompt.
 pub fn cut_to(tokens: usize, new: usize, usage: Usage) -> Option<u64> {
-    let (sent, read) = (Sent { tokens: tokens as u64, images: 0, new: new as u64 }, read(usage));
+    let (sent, read) = (RequestSize { tokens: tokens as u64, images: 0, new: new as u64 }, read(usage));
     Some(read).filter(|read| !usage.estimated && sent.was_cut(*read))
 }
 
@@ -156,7 +156,7 @@ fn read(usage: Usage) -> u64 {
 fn completed(
     reported: Option<Usage>,
     counter: &TokenCounter,
-    sent: Sent,
+    sent: RequestSize,
     (answer, reasoning): &(String, String),
 ) -> Usage {
     let (answer, reasoning) = (counter.count(answer) as u64, counter.count(reasoning) as u64);
@@ -221,14 +221,14 @@ mod tests {
 
     #[test]
     fn a_prompt_counts_as_cut_only_where_nothing_else_explains_the_number() {
-        let first = Sent { tokens: 11_289, images: 0, new: 11_289 };
+        let first = RequestSize { tokens: 11_289, images: 0, new: 11_289 };
         assert!(first.was_cut(4_096));
         assert!(first.was_cut(2_050), "half of a context of 4096, and two");
         assert!(!first.was_cut(7_000), "another tokeniser");
         assert!(!first.was_cut(0) && !first.was_cut(20), "the prompt was cached");
-        assert!(!Sent { tokens: 900, images: 0, new: 900 }.was_cut(450), "too little to tell");
+        assert!(!RequestSize { tokens: 900, images: 0, new: 900 }.was_cut(450), "too little to tell");
         // Later rounds: an endpoint that counts only what is new.
-        let later = Sent { tokens: 12_000, images: 0, new: 1_500 };
+        let later = RequestSize { tokens: 12_000, images: 0, new: 1_500 };
         assert!(!later.was_cut(1_600) && later.was_cut(4_096));
     }
 
