@@ -67,9 +67,9 @@ struct Templates {
 /// The system text for the configured tool choice, and for the time after it is met.
 #[derive(Debug, Clone)]
 struct SystemText {
-    due: Told,
+    due: PromptText,
     /// The text once the choice is met, if that differs.
-    met: Option<Told>,
+    met: Option<PromptText>,
 }
 
 impl SystemText {
@@ -79,7 +79,7 @@ impl SystemText {
 }
 
 #[derive(Debug, Clone)]
-struct Told {
+struct PromptText {
     text: String,
     /// The text without its examples, and the examples.
     apart: Option<(String, Vec<Example>)>,
@@ -99,8 +99,8 @@ impl PromptWording {
         let prompt = with(config.tool_choice.clone())?;
         let met = Some(config.tool_choice.after_first_call()).filter(|met| *met != config.tool_choice);
         let once_met = met.map(with).transpose()?;
-        let native = |prompt: &Prompt| -> Result<Told, PromptError> {
-            Ok(Told { text: prompt.native_system(&catalog)?, apart: None })
+        let native = |prompt: &Prompt| -> Result<PromptText, PromptError> {
+            Ok(PromptText { text: prompt.native_system(&catalog)?, apart: None })
         };
         let native_system = SystemText { due: native(&prompt)?, met: once_met.as_ref().map(native).transpose()? };
         let templates = Arc::new(Templates { catalog, prompt, once_met });
@@ -168,17 +168,17 @@ impl Templates {
     /// Returns the system text for the conversation `said` so far, and `true` if the conversation decides which tools
     /// it lists.
     fn told(&self, said: &[Said<'_>]) -> Result<(SystemText, bool), PromptError> {
-        let told = |prompt: &Prompt| -> Result<(Told, bool), PromptError> {
+        let told = |prompt: &Prompt| -> Result<(PromptText, bool), PromptError> {
             let (text, chooses) = prompt.system_for(&self.catalog, said)?;
             let apart = prompt.system_apart_for(&self.catalog, said)?;
-            Ok((Told { text, apart }, chooses))
+            Ok((PromptText { text, apart }, chooses))
         };
         let (due, chooses) = told(&self.prompt)?;
         let met = self.once_met.as_ref().map(told).transpose()?.map(|(met, _)| met);
         Ok((SystemText { due, met }, chooses))
     }
 
-    fn system<'t>(&self, text: &'t SystemText, choice: &ToolChoice) -> &'t Told {
+    fn system<'t>(&self, text: &'t SystemText, choice: &ToolChoice) -> &'t PromptText {
         let is_due = self.prompt.options().tool_choice == *choice;
         text.met.as_ref().filter(|_| !is_due).unwrap_or(&text.due)
     }
