@@ -26,7 +26,7 @@ const CHINESE_ANSWER: &str = "请用一句话告诉我答案。";
 pub struct PromptWording {
     templates: Arc<Templates>,
     system: Arc<SystemText>,
-    kind: Kind,
+    kind: WordingKind,
     /// Not all tools fit the budget, so a conversation decides which are listed.
     chooses: bool,
     /// All examples are in the system text.
@@ -37,7 +37,7 @@ pub struct PromptWording {
 
 /// The kind of requests that a wording is for.
 #[derive(Debug, Clone)]
-enum Kind {
+enum WordingKind {
     /// The prompt describes the tools. Contains the wording for the other kind.
     Prompt(Arc<PromptWording>),
     /// Requests carry the tools, so the prompt has no listing and no syntax.
@@ -109,8 +109,8 @@ impl PromptWording {
             PromptWording { templates, system: Arc::new(system), kind, chooses, in_text: false, last }
         };
         let (system, chooses) = templates.told(&[])?;
-        let native = of(native_system, Kind::Native(Offer::default()), false);
-        Ok(of(system, Kind::Prompt(Arc::new(native)), chooses))
+        let native = of(native_system, WordingKind::Native(Offer::default()), false);
+        Ok(of(system, WordingKind::Prompt(Arc::new(native)), chooses))
     }
 
     /// Returns the number of listed tools whose description is cut, at the start of a conversation.
@@ -128,19 +128,19 @@ impl PromptWording {
     /// Keeps the descriptions of tools without a server uncut in requests that carry the tools: for a program whose
     /// client sent them to such an endpoint.
     pub fn with_whole_descriptions(mut self) -> Self {
-        if let Kind::Prompt(native) = &self.kind {
+        if let WordingKind::Prompt(native) = &self.kind {
             let offer = Offer { whole: true, ..Offer::default() };
-            self.kind = Kind::Prompt(Arc::new(native.with(native.system.clone(), Kind::Native(offer))));
+            self.kind = WordingKind::Prompt(Arc::new(native.with(native.system.clone(), WordingKind::Native(offer))));
         }
         self
     }
 
     fn is_native(&self) -> bool {
-        matches!(self.kind, Kind::Native(_))
+        matches!(self.kind, WordingKind::Native(_))
     }
 
     /// Creates the wording of one conversation.
-    fn with(&self, system: Arc<SystemText>, kind: Kind) -> PromptWording {
+    fn with(&self, system: Arc<SystemText>, kind: WordingKind) -> PromptWording {
         let (templates, in_text) = (self.templates.clone(), self.in_text);
         PromptWording { templates, system, kind, chooses: false, in_text, last: Mutex::default() }
     }
@@ -149,16 +149,16 @@ impl PromptWording {
     /// rendered before, and their errors were reported then.
     fn meaning(&self, meant: &[usize], said: &[Said<'_>]) -> Option<PromptWording> {
         match &self.kind {
-            Kind::Prompt(_) => {
+            WordingKind::Prompt(_) => {
                 let mut system = self.templates.told(said).ok()?.0;
                 if self.in_text {
                     system.without_examples_apart();
                 }
                 Some(self.with(Arc::new(system), self.kind.clone()))
             }
-            Kind::Native(offer) => {
+            WordingKind::Native(offer) => {
                 let offer = Offer { whole: offer.whole, meant: meant.to_vec(), made: OnceLock::new() };
-                Some(self.with(self.system.clone(), Kind::Native(offer)))
+                Some(self.with(self.system.clone(), WordingKind::Native(offer)))
             }
         }
     }
@@ -329,8 +329,8 @@ impl Wording for PromptWording {
         let options = prompt.options();
         let is_over = || self.offered().is_some_and(|offered| offered.listed.unlisted > 0);
         let chooses = match &self.kind {
-            Kind::Prompt(_) => self.chooses,
-            Kind::Native(_) => options.chooses(catalog.offered().count()) || is_over(),
+            WordingKind::Prompt(_) => self.chooses,
+            WordingKind::Native(_) => options.chooses(catalog.offered().count()) || is_over(),
         };
         if !chooses {
             return None;
@@ -349,7 +349,7 @@ impl Wording for PromptWording {
     }
 
     fn offered(&self) -> Option<Arc<OfferedTools>> {
-        let Kind::Native(offer) = &self.kind else { return None };
+        let WordingKind::Native(offer) = &self.kind else { return None };
         let Templates { catalog, prompt, .. } = &*self.templates;
         let make = || prompt.offer_meant(catalog, offer.whole, &|| offer.meant.clone()).ok().map(Arc::new);
         offer.made.get_or_init(make).clone()
@@ -361,8 +361,8 @@ impl Wording for PromptWording {
 
     fn native(&self) -> Option<Arc<dyn Wording>> {
         match &self.kind {
-            Kind::Prompt(native) => Some(native.clone()),
-            Kind::Native(_) => None,
+            WordingKind::Prompt(native) => Some(native.clone()),
+            WordingKind::Native(_) => None,
         }
     }
 }
