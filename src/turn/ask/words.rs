@@ -24,7 +24,7 @@ const CHINESE_ANSWER: &str = "请用一句话告诉我答案。";
 /// The wording of the prompt's templates, for the tools of one catalog.
 #[derive(Debug)]
 pub struct PromptWording {
-    templates: Arc<Templates>,
+    templates: Arc<WordingInput>,
     system: Arc<SystemText>,
     kind: WordingKind,
     /// Not all tools fit the budget, so a conversation decides which are listed.
@@ -57,7 +57,7 @@ struct Offer {
 
 /// The input of the wordings for both kinds of requests.
 #[derive(Debug)]
-struct Templates {
+struct WordingInput {
     catalog: Arc<Catalog>,
     prompt: Prompt,
     /// The prompt once the tool choice is met, if that differs.
@@ -103,7 +103,7 @@ impl PromptWording {
             Ok(PromptText { text: prompt.native_system(&catalog)?, apart: None })
         };
         let native_system = SystemText { due: native(&prompt)?, met: once_met.as_ref().map(native).transpose()? };
-        let templates = Arc::new(Templates { catalog, prompt, once_met });
+        let templates = Arc::new(WordingInput { catalog, prompt, once_met });
         let of = |system, kind, chooses| {
             let (templates, last) = (templates.clone(), Mutex::default());
             PromptWording { templates, system: Arc::new(system), kind, chooses, in_text: false, last }
@@ -164,7 +164,7 @@ impl PromptWording {
     }
 }
 
-impl Templates {
+impl WordingInput {
     /// Returns the system text for the conversation `said` so far, and `true` if the conversation decides which tools
     /// it lists.
     fn told(&self, said: &[Said<'_>]) -> Result<(SystemText, bool), PromptError> {
@@ -213,7 +213,7 @@ impl Wording for PromptWording {
     }
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
-        let Templates { catalog, prompt, .. } = &*self.templates;
+        let WordingInput { catalog, prompt, .. } = &*self.templates;
         let nothing = Map::new();
         let answered = replies.answered.iter().map(|a| item(a, &nothing));
         let items: Vec<Item<'_>> = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r))).collect();
@@ -300,7 +300,7 @@ impl Wording for PromptWording {
     }
 
     fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
-        let Templates { catalog, prompt, .. } = &*self.templates;
+        let WordingInput { catalog, prompt, .. } = &*self.templates;
         prompt.output(catalog, schema.schema(), schema.example().as_ref()).map_err(failed)
     }
 
@@ -325,7 +325,7 @@ impl Wording for PromptWording {
     }
 
     fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
-        let Templates { catalog, prompt, .. } = &*self.templates;
+        let WordingInput { catalog, prompt, .. } = &*self.templates;
         let options = prompt.options();
         let is_over = || self.offered().is_some_and(|offered| offered.listed.unlisted > 0);
         let chooses = match &self.kind {
@@ -350,7 +350,7 @@ impl Wording for PromptWording {
 
     fn offered(&self) -> Option<Arc<OfferedTools>> {
         let WordingKind::Native(offer) = &self.kind else { return None };
-        let Templates { catalog, prompt, .. } = &*self.templates;
+        let WordingInput { catalog, prompt, .. } = &*self.templates;
         let make = || prompt.offer_meant(catalog, offer.whole, &|| offer.meant.clone()).ok().map(Arc::new);
         offer.made.get_or_init(make).clone()
     }
