@@ -15,7 +15,7 @@ use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::Ids;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
-use super::stale::{self, Told};
+use super::stale::{self, ShownContext};
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
 use crate::event::{
     Call, Collector, Destination, Entry, Event, MarkerKind, Piece, Provenance, Reason, Region, Rejected, RejectedKind,
@@ -647,7 +647,7 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
             let result = result.and_then(|call| judged(call, raw, reader.unattended, &reader.displays));
             let result = match reader.correcting {
                 true => {
-                    let told = Told { setup, conversation, origins: reader.origins };
+                    let told = ShownContext { setup, conversation, origins: reader.origins };
                     result.and_then(|call| stale::checked(call, raw, &told))
                 }
                 false => result,

@@ -54,21 +54,21 @@ const CAP: usize = 2_000;
 const NOT_SHOWN: &str = "this text is not in what the conversation has shown of";
 
 /// The context that the model has been shown.
-pub(super) struct Told<'a> {
+pub(super) struct ShownContext<'a> {
     pub(super) setup: &'a Setup,
     pub(super) conversation: &'a Conversation,
     pub(super) origins: &'a Origins,
 }
 
 /// Returns the call, or a rejection if it is a stale edit that was not rejected before.
-pub(super) fn checked(call: Call, raw: &str, told: &Told<'_>) -> Result<Call, Rejected> {
+pub(super) fn checked(call: Call, raw: &str, told: &ShownContext<'_>) -> Result<Call, Rejected> {
     match problem(&call, told) {
         Some(message) => Err(Rejected::of(call, RejectedKind::InvalidArguments, raw, message)),
         None => Ok(call),
     }
 }
 
-fn problem(call: &Call, told: &Told<'_>) -> Option<String> {
+fn problem(call: &Call, told: &ShownContext<'_>) -> Option<String> {
     let tool = told.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
     let arguments = call.arguments.as_object()?;
     let path = text_of(arguments, PATHS).filter(|(name, _)| tool.has_parameter(name))?.1;
@@ -125,7 +125,7 @@ fn edits<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Vec<(String, &'a
 }
 
 /// Returns `true` if an edit of the file by this tool was rejected since the last message of the user.
-fn was_told(call: &Call, path: &str, told: &Told<'_>) -> bool {
+fn was_told(call: &Call, path: &str, told: &ShownContext<'_>) -> bool {
     let is_same = |rejected: &Rejected| {
         rejected.message.contains(NOT_SHOWN)
             && rejected.call.as_ref().is_some_and(|before| before.tool == call.tool && names(before, path))
@@ -152,7 +152,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(path: &str, told: &Told<'_>) -> Self {
+    fn of(path: &str, told: &ShownContext<'_>) -> Self {
         let mut shown = Shown::default();
         for result in told.origins.foreign() {
             match (&result.call, &result.file) {
