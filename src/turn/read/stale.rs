@@ -76,7 +76,7 @@ fn problem(call: &Call, told: &ShownContext<'_>) -> Option<String> {
     if edits.is_empty() || was_told(call, path, told) {
         return None;
     }
-    let mut shown = Shown::of(path, told);
+    let mut shown = FileContents::of(path, told);
     let whole = shown.whole.take()?;
     for (place, old, new) in edits {
         let old = plain(old).trim_matches('\n').to_owned();
@@ -145,15 +145,15 @@ fn names(call: &Call, path: &str) -> bool {
 
 /// The contents of a file that the conversation has shown.
 #[derive(Default)]
-struct Shown {
+struct FileContents {
     texts: Vec<String>,
     /// The text of the whole file when it was last shown.
     whole: Option<String>,
 }
 
-impl Shown {
+impl FileContents {
     fn of(path: &str, told: &ShownContext<'_>) -> Self {
-        let mut shown = Shown::default();
+        let mut shown = FileContents::default();
         for result in told.origins.foreign() {
             match (&result.call, &result.file) {
                 (Some(call), _) if names(call, path) => shown.result(call, &result.text),
