@@ -44,18 +44,18 @@ pub(super) struct Draft {
     natives: Vec<NativeRead>,
     /// Bytes that arrived, even if they are still undecided.
     length: usize,
-    restored: Restored,
+    restored: TextRestorers,
 }
 
 /// Restores control tokens that the prompt escaped in text and reasoning for the caller. The history keeps what the
 /// model wrote.
 #[derive(Default)]
-struct Restored {
+struct TextRestorers {
     text: Restorer,
     reasoning: Restorer,
 }
 
-impl Restored {
+impl TextRestorers {
     fn take(&mut self, event: AgentEvent, emit: &mut dyn FnMut(AgentEvent)) {
         let (restorer, text) = match &event {
             AgentEvent::Text { text } => (&mut self.text, text),
@@ -164,7 +164,7 @@ impl Reader<'_> {
 
 impl Draft {
     pub(super) fn new(parser: Parser, model: &RoundModel) -> Self {
-        Draft { parser, body: Body::new(model), natives: Vec::new(), length: 0, restored: Restored::default() }
+        Draft { parser, body: Body::new(model), natives: Vec::new(), length: 0, restored: TextRestorers::default() }
     }
 
     /// Prepares for a message of this model.
