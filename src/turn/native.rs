@@ -45,15 +45,15 @@ struct Target {
 }
 
 /// The reason why a native call is invalid.
-struct Fault {
+struct CallFault {
     kind: RejectedKind,
     message: String,
     nearest: Vec<String>,
 }
 
-impl Fault {
+impl CallFault {
     fn new(kind: RejectedKind, message: impl Into<String>) -> Self {
-        Fault { kind, message: message.into(), nearest: Vec::new() }
+        CallFault { kind, message: message.into(), nearest: Vec::new() }
     }
 }
 
@@ -105,7 +105,7 @@ impl Natives {
             Ok(call) => self.written(call.server.as_deref(), &call.tool, arguments, Some(&call.arguments)),
             Err(_) => self.written(server.as_deref(), &tool, arguments, serde_json::from_str(arguments).ok().as_ref()),
         };
-        let result = result.map_err(|Fault { kind, message, nearest }| Rejected {
+        let result = result.map_err(|CallFault { kind, message, nearest }| Rejected {
             server,
             tool: Some(tool).filter(|tool| !tool.is_empty()),
             nearest,
@@ -129,12 +129,12 @@ impl Natives {
     }
 
     /// Returns the server and tool that a name refers to: first as a name in requests, then as the model wrote it.
-    fn target(&self, server: Option<&str>, name: &str) -> Result<Target, Fault> {
+    fn target(&self, server: Option<&str>, name: &str) -> Result<Target, CallFault> {
         if let Some((server, tool)) = self.names.find(name).filter(|_| server.is_none()) {
             return Ok(Target { server: server.map(str::to_owned), tool: tool.to_owned(), repair: None });
         }
         if name.is_empty() {
-            return Err(Fault::new(RejectedKind::Malformed, "the call does not name a tool"));
+            return Err(CallFault::new(RejectedKind::Malformed, "the call does not name a tool"));
         }
         match self.catalog.resolve(server, name) {
             Ok(found) => Ok(Target {
@@ -143,25 +143,25 @@ impl Natives {
                 repair: found.name_matched.then(|| Repair::NameMatched(name.to_owned())),
             }),
             Err(error) => {
-                Err(Fault { kind: RejectedKind::UnknownTool, message: error.to_string(), nearest: error.nearest })
+                Err(CallFault { kind: RejectedKind::UnknownTool, message: error.to_string(), nearest: error.nearest })
             }
         }
     }
 
-    fn arguments(&self, text: &str) -> Result<FoundValue, Fault> {
+    fn arguments(&self, text: &str) -> Result<FoundValue, CallFault> {
         let Limits { call_bytes, depth, .. } = self.limits;
         if text.len() > call_bytes {
             let message = format!("a call may have {call_bytes} bytes; its arguments alone have {}", text.len());
-            return Err(Fault::new(RejectedKind::Limit, message));
+            return Err(CallFault::new(RejectedKind::Limit, message));
         }
         if is_deeper(text, depth) {
             let message = format!("JSON may be nested {depth} deep; this is deeper");
-            return Err(Fault::new(RejectedKind::Limit, message));
+            return Err(CallFault::new(RejectedKind::Limit, message));
         }
         read_value(text).map_err(|error| {
             // The model stopped inside the arguments, or the endpoint cut them off.
             let kind = if error.unfinished { RejectedKind::Truncated } else { RejectedKind::Malformed };
-            Fault::new(kind, format!("the arguments are not valid JSON: {}", error.message))
+            CallFault::new(kind, format!("the arguments are not valid JSON: {}", error.message))
         })
     }
 
