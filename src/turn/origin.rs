@@ -92,12 +92,12 @@ pub(super) struct Origins {
     foreign: Vec<ForeignResult>,
     /// Rejected calls in the client's history since the last message of the user that the model was told about.
     told: Vec<Rejected>,
-    read: Mutex<Read>,
+    read: Mutex<ReadProgress>,
 }
 
 /// The parts of the texts that were read already.
 #[derive(Debug, Default)]
-struct Read {
+struct ReadProgress {
     /// Number of entries of the conversation.
     entries: usize,
     foreign: usize,
@@ -194,7 +194,7 @@ impl Origins {
     }
 
     /// Reads the texts that are new.
-    fn read_on(&self, read: &mut Read, setup: &Setup, conversation: &Conversation) {
+    fn read_on(&self, read: &mut ReadProgress, setup: &Setup, conversation: &Conversation) {
         let mut parser = None;
         let new = self.foreign[read.foreign..].iter().map(|result| Cow::Borrowed(result.text.as_str()));
         let since = (read.entries..conversation.entries().len()).flat_map(|at| texts_of(conversation, at, setup));
