@@ -118,7 +118,7 @@ pub struct Turn {
     decide: Decide,
     read: Read,
     act: Act,
-    state: State,
+    state: TurnState,
     /// The turn is being suspended: nothing new begins.
     suspending: bool,
     /// The tools have changed since the last request.
@@ -126,7 +126,7 @@ pub struct Turn {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TurnState {
     /// The endpoint is asked whether requests may carry tools.
     Probing,
     /// The endpoint is asked for the length of the model's context.
@@ -194,7 +194,7 @@ impl Turn {
                 client_calls: client.calls,
                 ..Shared::new(setup, conversation, output)
             },
-            state: State::Streaming,
+            state: TurnState::Streaming,
             suspending: false,
             retooled: false,
         };
@@ -283,25 +283,25 @@ impl Turn {
     pub fn handle(&mut self, input: Input) -> Result<(), TurnError> {
         let has_begun = self.read.has_begun();
         match (self.state, input) {
-            (State::Over, _) => Err(TurnError::Over),
-            (State::Streaming, Input::Cancel) => {
+            (TurnState::Over, _) => Err(TurnError::Over),
+            (TurnState::Streaming, Input::Cancel) => {
                 self.shared.actions.push_back(Action::CancelStream);
                 self.break_off(StopReason::Cancelled)
             }
-            (State::Probing | State::Measuring, Input::Cancel) => {
+            (TurnState::Probing | TurnState::Measuring, Input::Cancel) => {
                 self.shared.round -= 1;
                 self.finish(StopReason::Cancelled)
             }
-            (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
+            (TurnState::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
             (_, Input::Suspend) => self.suspend(),
-            (State::Streaming, Input::ConstraintRefused(message)) => {
+            (TurnState::Streaming, Input::ConstraintRefused(message)) => {
                 self.shared.warn(CallerWarning::ConstraintRefused { message });
                 Ok(())
             }
-            (State::Streaming, Input::Unconstrained) => self.unconstrained(),
-            (State::Streaming, Input::Enough) => self.enough(),
-            (State::Streaming, Input::Tokens(tokens)) => self.tokens(&tokens),
-            (State::Streaming, Input::Delta(delta)) => {
+            (TurnState::Streaming, Input::Unconstrained) => self.unconstrained(),
+            (TurnState::Streaming, Input::Enough) => self.enough(),
+            (TurnState::Streaming, Input::Tokens(tokens)) => self.tokens(&tokens),
+            (TurnState::Streaming, Input::Delta(delta)) => {
                 match delta.kind {
                     DeltaKind::Reasoning => self.decide.reasons_apart(),
                     DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
@@ -321,63 +321,63 @@ impl Turn {
                 }
                 Ok(())
             }
-            (State::Streaming, Input::Call(call)) => {
+            (TurnState::Streaming, Input::Call(call)) => {
                 self.read.call(call, &self.shared);
                 Ok(())
             }
-            (State::Streaming, Input::Usage(usage)) => {
+            (TurnState::Streaming, Input::Usage(usage)) => {
                 self.ask.reports(usage);
                 Ok(())
             }
-            (State::Streaming, Input::Progress(progress)) => {
+            (TurnState::Streaming, Input::Progress(progress)) => {
                 self.shared.emit(AgentEvent::Progress { progress });
                 Ok(())
             }
-            (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
-            (State::Probing, Input::Probed(said)) => {
+            (TurnState::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
+            (TurnState::Probing, Input::Probed(said)) => {
                 self.ask.probed(said, &mut self.shared);
                 self.told()
             }
-            (State::Measuring, Input::ContextWindow(window)) => {
+            (TurnState::Measuring, Input::ContextWindow(window)) => {
                 self.ask.measured(window, &self.shared);
                 self.told()
             }
-            (State::Streaming, Input::ToolsRefused(error)) => {
+            (TurnState::Streaming, Input::ToolsRefused(error)) => {
                 let sent = self.ask.send_without_tools(error, has_begun, &mut self.shared);
                 sent.or_else(|reason| self.break_off(reason))
             }
-            (State::Streaming, Input::ContextExceeded { prompt, context, message }) => {
+            (TurnState::Streaming, Input::ContextExceeded { prompt, context, message }) => {
                 let sent = self.ask.send_less((prompt, context), message, has_begun, &mut self.shared);
                 sent.or_else(|reason| self.break_off(reason))
             }
-            (State::Streaming, Input::ModelFailed(error))
+            (TurnState::Streaming, Input::ModelFailed(error))
                 if error.may_be_of_native_calls() && self.ask.may_leave_native(&self.shared) =>
             {
                 self.native_failed(&error)
             }
-            (State::Streaming, Input::ModelFailed(error)) => self.break_off(self.ask.failed(error)),
-            (State::Working, Input::Outcome { id, outcome }) => {
+            (TurnState::Streaming, Input::ModelFailed(error)) => self.break_off(self.ask.failed(error)),
+            (TurnState::Working, Input::Outcome { id, outcome }) => {
                 self.act.outcome(&id, outcome, &mut self.shared)?;
                 self.proceed()
             }
-            (State::Working, Input::Approval { id, approval }) => {
+            (TurnState::Working, Input::Approval { id, approval }) => {
                 self.act.approval(&id, approval, &mut self.shared)?;
                 self.proceed()
             }
-            (State::Probing, _) => {
+            (TurnState::Probing, _) => {
                 Err(TurnError::OutOfOrder { input: "piece of a message", expected: "what the endpoint says of tools" })
             }
-            (State::Measuring, _) => Err(TurnError::OutOfOrder {
+            (TurnState::Measuring, _) => Err(TurnError::OutOfOrder {
                 input: "piece of a message",
                 expected: "what the endpoint says of its context",
             }),
-            (State::Streaming, Input::Probed(_) | Input::ContextWindow(_)) => {
+            (TurnState::Streaming, Input::Probed(_) | Input::ContextWindow(_)) => {
                 Err(TurnError::OutOfOrder { input: "answer to a probe", expected: "the model speaks" })
             }
-            (State::Streaming, Input::Outcome { .. } | Input::Approval { .. }) => {
+            (TurnState::Streaming, Input::Outcome { .. } | Input::Approval { .. }) => {
                 Err(TurnError::OutOfOrder { input: "news of a call", expected: "the model speaks" })
             }
-            (State::Working, _) => {
+            (TurnState::Working, _) => {
                 Err(TurnError::OutOfOrder { input: "piece of a message", expected: "calls wait for their outcomes" })
             }
         }
@@ -394,7 +394,7 @@ impl Turn {
         let parser = parser.or_else(|| retooled.then(|| self.shared.setup.parser_for(self.ask.model())));
         self.read.begin(self.ask.model(), parser);
         if self.ask.must_probe(&mut self.shared) {
-            self.state = State::Probing;
+            self.state = TurnState::Probing;
             return Ok(());
         }
         self.dispatch()
@@ -419,8 +419,8 @@ impl Turn {
         };
         self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
         match self.ask.send(&mut self.shared) {
-            Ok(true) => self.state = State::Streaming,
-            Ok(false) => self.state = State::Measuring,
+            Ok(true) => self.state = TurnState::Streaming,
+            Ok(false) => self.state = TurnState::Measuring,
             Err(reason) => return self.finish(reason),
         }
         Ok(())
@@ -519,7 +519,7 @@ impl Turn {
 
     /// Begins the calls of the last message.
     fn work(&mut self) -> Result<(), TurnError> {
-        self.state = State::Working;
+        self.state = TurnState::Working;
         if self.suspending {
             return self.rest();
         }
@@ -545,11 +545,11 @@ impl Turn {
     fn suspend(&mut self) -> Result<(), TurnError> {
         self.suspending = true;
         match self.state {
-            State::Working => {
+            TurnState::Working => {
                 self.act.withdraw(&mut self.shared);
                 self.rest()
             }
-            State::Probing | State::Measuring | State::Streaming | State::Over => Ok(()),
+            TurnState::Probing | TurnState::Measuring | TurnState::Streaming | TurnState::Over => Ok(()),
         }
     }
 
@@ -587,7 +587,7 @@ impl Turn {
             };
             self.shared.answer_with(&id, Status::Cancelled, note)?;
         }
-        self.state = State::Over;
+        self.state = TurnState::Over;
         let (answer, found) = self.read.take_answer();
         let (output, repairs) = found.map_or((None, Vec::new()), |(value, found)| (Some(value), found));
         let finished = Finished {
