@@ -138,7 +138,7 @@ struct Body {
 }
 
 /// The context for reading a message.
-pub(super) struct Reader<'a> {
+pub(super) struct ReadContext<'a> {
     pub(super) config: &'a TurnConfig,
     /// The model of the message.
     pub(super) model: &'a RoundModel,
@@ -153,7 +153,7 @@ pub(super) struct Reader<'a> {
     pub(super) origins: &'a Origins,
 }
 
-impl Reader<'_> {
+impl ReadContext<'_> {
     /// Returns `true` if the endpoint is known to separate reasoning from answers: then text without a tag is not
     /// reasoning.
     fn tells_reasoning(&self) -> bool {
@@ -176,7 +176,7 @@ impl Draft {
     }
 
     /// Takes the next delta. Returns `true` if the stream must be cancelled.
-    pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
+    pub(super) fn push(&mut self, delta: &Delta, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
         self.length += delta.text.len();
         let (body, restored) = (&mut self.body, &mut self.restored);
         let mut emit = |event: AgentEvent| restored.take(event, emit);
@@ -215,7 +215,7 @@ impl Draft {
         &mut self,
         reason: &FinishReason,
         broke_off: bool,
-        reader: &Reader<'_>,
+        reader: &ReadContext<'_>,
         emit: &mut dyn FnMut(AgentEvent),
     ) -> Message {
         let (body, restored) = (&mut self.body, &mut self.restored);
@@ -268,7 +268,7 @@ impl Body {
         Body { collector: Collector::reading(model.reasoning, model.reasons), ..Body::default() }
     }
 
-    fn take(&mut self, event: Event<'_>, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn take(&mut self, event: Event<'_>, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         if self.over {
             return;
         }
@@ -325,7 +325,7 @@ impl Body {
         event: Event<'_>,
         calls: Range<u32>,
         result: Result<Provenance, Reason>,
-        reader: &Reader<'_>,
+        reader: &ReadContext<'_>,
         emit: &mut dyn FnMut(AgentEvent),
     ) {
         let is_example = matches!(result, Ok(Provenance::FencedFirst));
@@ -383,7 +383,7 @@ impl Body {
     }
 
     /// Stops a message that repeats itself.
-    fn watch(&mut self, event: &Event<'_>, reader: &Reader<'_>) {
+    fn watch(&mut self, event: &Event<'_>, reader: &ReadContext<'_>) {
         let found = match event {
             Event::Text { text, .. } => self.repeats.push(Region::Content, text, reader.config.max_repeats),
             Event::Reasoning { text, .. } => self.repeats.push(Region::Reasoning, text, reader.config.max_repeats),
@@ -409,7 +409,7 @@ impl Body {
     }
 
     /// Returns `true` for the end of a call that the message has already made as often as allowed.
-    fn is_one_too_many(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
+    fn is_one_too_many(&self, event: &Event<'_>, reader: &ReadContext<'_>) -> bool {
         let Event::CallEnd { result, raw, .. } = event else { return false };
         let is_equal = |entry: &&Entry| match (&entry.result, &**result) {
             (Ok(one), Ok(other)) => guard::is_equal(one, other),
@@ -420,7 +420,7 @@ impl Body {
     }
 
     /// Handles a call that the text after it makes doubtful: without an approver it becomes text.
-    fn doubt(&mut self, index: u32, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn doubt(&mut self, index: u32, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         if !reader.unattended || self.cut.is_some() {
             return;
         }
@@ -434,7 +434,7 @@ impl Body {
     }
 
     /// Records the end of a call: whether text after it ends the message, and whether a native call may repeat it.
-    fn ended(&mut self, index: u32, result: &Result<Call, Rejected>, reader: &Reader<'_>) {
+    fn ended(&mut self, index: u32, result: &Result<Call, Rejected>, reader: &ReadContext<'_>) {
         self.called |= is_meant(result, reader) && self.cut.is_none();
         self.next = index + 1;
         if let Ok(call) = result
@@ -445,13 +445,13 @@ impl Body {
     }
 
     /// Returns the id of a valid call.
-    fn id_of(&mut self, index: u32, reader: &Reader<'_>) -> String {
+    fn id_of(&mut self, index: u32, reader: &ReadContext<'_>) -> String {
         let wanted = self.natives.get(&index).and_then(|native| native.id.as_deref());
         self.ids.of(index, wanted, reader.displays.conversation)
     }
 
     /// Converts a parser's event for the caller.
-    fn as_shown(&mut self, event: &Event<'_>, reader: &Reader<'_>) -> Option<AgentEvent> {
+    fn as_shown(&mut self, event: &Event<'_>, reader: &ReadContext<'_>) -> Option<AgentEvent> {
         Some(match event {
             Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
             Event::Reasoning { text, .. } => AgentEvent::Reasoning { text: (*text).to_owned() },
@@ -472,7 +472,7 @@ impl Body {
     }
 
     /// Shows the display-only calls that are settled.
-    fn show_settled(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn show_settled(&mut self, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         while let Some(Entry { index, result: Ok(call), .. }) = self.collector.next_settled() {
             if self.cut.is_some_and(|(_, before)| *index >= before) {
                 continue;
@@ -489,7 +489,7 @@ impl Body {
     }
 
     /// Returns `true` if the event has text after a call.
-    fn ends_message(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
+    fn ends_message(&self, event: &Event<'_>, reader: &ReadContext<'_>) -> bool {
         let (Event::Text { text, .. } | Event::Reasoning { text, .. }) = event else { return false };
         reader.config.after_call == AfterCall::Cancel && self.called && !text.trim().is_empty()
     }
@@ -505,7 +505,7 @@ impl Body {
 
     /// Reads the same message again as an answer, since no think tag came: its calls are shown, end it and are
     /// corrected as in any other message. They are reported again in their new role.
-    fn read_as_answer(self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> Body {
+    fn read_as_answer(self, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) -> Body {
         let Body { collector, restored, .. } = self;
         let (pieces, entries) = collector.into_pieces();
         let mut entries = entries.into_iter().peekable();
@@ -534,7 +534,7 @@ impl Body {
         Body { is_answer: true, ..answer }
     }
 
-    fn read_entry(&mut self, entry: Entry, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn read_entry(&mut self, entry: Entry, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let promoted = entry.provenance() == Provenance::Promoted;
         let Entry { index, result, raw, restated, place, .. } = entry;
         let is_withdrawn = result.as_ref().is_err_and(Rejected::is_withdrawn);
@@ -562,7 +562,7 @@ impl Body {
 
     /// Takes a native call, after everything else. If the text contains the same call, it is only one: some endpoints
     /// leave the text from which they read it.
-    fn take_native(&mut self, call: NativeRead, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn take_native(&mut self, call: NativeRead, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let NativeRead { native, mut result, raw } = call;
         let index = self.next;
         let plain = result.as_ref().ok().filter(|call| call.repairs.is_empty()).map(|call| call.raw_arguments.clone());
@@ -602,7 +602,7 @@ impl Body {
         self.written.iter().position(same).map(|at| self.written.swap_remove(at)).is_some()
     }
 
-    fn into_message(self, reader: &Reader<'_>) -> Message {
+    fn into_message(self, reader: &ReadContext<'_>) -> Message {
         let (mut pieces, mut entries) = self.collector.into_pieces();
         pieces.truncate(self.cut.map_or(pieces.len(), |(before, _)| before));
         entries.retain(|e| pieces.iter().any(|p| matches!(p, Piece::Call { index, .. } if *index == e.index)));
@@ -627,7 +627,7 @@ impl Body {
 
 /// Returns `true` if text after a call ends the message. If no correction is left, the text after a rejected call may
 /// be the model's whole answer, unless the end of the call is unknown.
-fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
+fn is_meant(result: &Result<Call, Rejected>, reader: &ReadContext<'_>) -> bool {
     match result {
         Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
         Err(rejected) => reader.displays.row(rejected).meant && (reader.correcting || has_no_end(rejected)),
@@ -635,7 +635,7 @@ fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
 }
 
 /// Checks a call at its end: its arguments against the schema, and its provenance.
-fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
+fn checked<'a>(event: Event<'a>, reader: &ReadContext<'_>) -> Event<'a> {
     match event {
         Event::CallEnd { index, result, raw, restated, span } => {
             let result = match *result {

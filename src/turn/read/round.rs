@@ -1,7 +1,7 @@
 //! A round's message: read while it streams, judged when it has ended, kept in the history.
 
 use super::announced::announced;
-use super::draft::{Draft, Reader};
+use super::draft::{Draft, ReadContext};
 use super::judge::{Judge, Next};
 use super::message::{Message, Place};
 use super::output::{Output, find, only_text};
@@ -295,12 +295,12 @@ fn with_reader<T>(
     model: &RoundModel,
     correcting: bool,
     shared: &mut Shared,
-    read: impl FnOnce(&Reader<'_>, &mut dyn FnMut(AgentEvent)) -> T,
+    read: impl FnOnce(&ReadContext<'_>, &mut dyn FnMut(AgentEvent)) -> T,
 ) -> T {
     let Shared { setup, conversation, choice, actions, unattended, origins, .. } = shared;
     let displays = Displays { setup, choice, conversation };
     let (config, validator) = (&setup.config, &*setup.validator);
-    let reader = Reader { config, model, validator, correcting, unattended: *unattended, displays, origins };
+    let reader = ReadContext { config, model, validator, correcting, unattended: *unattended, displays, origins };
     read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Body, Reader};
+use super::{Body, ReadContext};
 use crate::dialect::Dialect;
 use crate::event::{Call, Entry, Event, RejectedKind};
 use crate::tools::{Tool, ToolChoice};
@@ -11,7 +11,7 @@ use crate::turn::event::AgentEvent;
 /// Limit on the white space, in bytes, at the start of a message whose text may still be arguments alone.
 const INDENT: usize = 64;
 
-impl Reader<'_> {
+impl ReadContext<'_> {
     /// Returns the tool that the message must call, if there is only one possibility.
     fn due(&self) -> Option<&Tool> {
         let mut offered = self.displays.setup.catalog.offered();
@@ -25,7 +25,7 @@ impl Reader<'_> {
 
 impl Body {
     /// Reports an event, but holds back text that may be arguments alone.
-    pub(super) fn tell(&mut self, event: AgentEvent, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    pub(super) fn tell(&mut self, event: AgentEvent, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let AgentEvent::Text { text } = &event else {
             self.release(emit);
             return emit(event);
@@ -53,7 +53,7 @@ impl Body {
 
     /// Reads a message that is a single object as a call, if the only tool to call accepts it: the model has only left
     /// out the tool's name.
-    pub(super) fn take_arguments(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    pub(super) fn take_arguments(&mut self, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let Some(tool) = reader.due().filter(|_| self.calls_nothing()) else { return };
         let Some(arguments) = object_alone(&self.collector.beside_calls()) else { return };
         // An object with only unknown keys is no call, even if the schema accepts any.
