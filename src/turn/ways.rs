@@ -2,7 +2,7 @@
 //! that an endpoint does not support.
 
 use super::Turn;
-use super::decide::{self, Asking, Verdict};
+use super::decide::{self, Asking, MessageDecision};
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
 use super::read::Message;
@@ -49,7 +49,7 @@ impl Turn {
         let setup = &self.shared.setup;
         let is_held = self.is_held();
         match self.decide.tokens(tokens, setup.openers(), self.shared.call_threshold(), is_held) {
-            Some(Verdict::Measured { call, begins, likely }) => {
+            Some(MessageDecision::Measured { call, begins, likely }) => {
                 let likely = Some(likely).filter(|likely| likely.is_finite());
                 self.shared.emit(AgentEvent::Decided { call, likely });
                 match (call, begins) {
@@ -66,11 +66,11 @@ impl Turn {
                     }
                 }
             }
-            Some(Verdict::Masked) => {
+            Some(MessageDecision::Masked) => {
                 self.shared.setup.ways().with_masked_probabilities(self.ask.model_name(&self.shared));
                 self.ask_instead(Asking::Measured, true)
             }
-            Some(Verdict::Untold) => self.untold(is_held),
+            Some(MessageDecision::Untold) => self.untold(is_held),
             None => Ok(()),
         }
     }

@@ -91,7 +91,7 @@ impl Asking {
 
 /// The decision about a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum MessageDecision {
     /// `call` if it must be a call, by the logarithm of the probability that it begins with one; `begins` if it begins
     /// with one.
     Measured { call: bool, begins: bool, likely: f64 },
@@ -124,17 +124,17 @@ impl Decide {
         openers: &Openers,
         threshold: f64,
         is_held: bool,
-    ) -> Option<Verdict> {
+    ) -> Option<MessageDecision> {
         let found = self.probability.as_mut()?.push(tokens, openers)?;
         self.probability = None;
         // An unconstrained message that begins with a call needs no probability.
         let likely = found.likely.or((found.calls && !is_held).then_some(0.0));
         Some(match likely {
-            None => Verdict::Untold,
-            Some(_) if is_held && found.is_masked => Verdict::Masked,
+            None => MessageDecision::Untold,
+            Some(_) if is_held && found.is_masked => MessageDecision::Masked,
             Some(likely) => {
                 let call = likely >= threshold;
-                Verdict::Measured { call, begins: found.calls, likely }
+                MessageDecision::Measured { call, begins: found.calls, likely }
             }
         })
     }
