@@ -240,7 +240,10 @@ impl Message {
 
     /// Converts the message for the history. `place` returns the id of each call, or for a rejected one whether the
     /// model is told about it.
-    pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry, Option<&NativeCall>) -> Place) -> Assistant {
+    pub(super) fn into_assistant(
+        self,
+        mut place: impl FnMut(&Entry, Option<&NativeCall>) -> HistoryPlace,
+    ) -> Assistant {
         let mut natives = self.natives;
         let mut assistant = Assistant::default();
         let mut entries = self.entries.into_iter().peekable();
@@ -264,7 +267,7 @@ impl Message {
 }
 
 /// The place of an entry in the history.
-pub(super) enum Place {
+pub(super) enum HistoryPlace {
     /// A call with this id.
     Call(String),
     /// A rejected call; `true` if the model is told about it.
@@ -275,16 +278,16 @@ fn push_entry(
     assistant: &mut Assistant,
     entry: Entry,
     (region, untagged): (Region, bool),
-    place: Place,
+    place: HistoryPlace,
     native: Option<NativeCall>,
 ) {
     let Entry { result, raw, .. } = entry;
     match (result, place) {
-        (Ok(call), Place::Call(id)) => {
+        (Ok(call), HistoryPlace::Call(id)) => {
             let untagged = untagged && call.provenance == Provenance::Promoted;
             assistant.parts.push(Part::Call(HistoryCall { id, call: Box::new(call), raw, untagged }));
         }
-        (Ok(_), Place::Rejected(_)) => {}
+        (Ok(_), HistoryPlace::Rejected(_)) => {}
         (Err(rejected), place) => {
             if rejected.kind == RejectedKind::InReasoning {
                 match region {
@@ -292,7 +295,7 @@ fn push_entry(
                     Region::Content => assistant.parts.push(Part::Text { text: raw }),
                 }
             }
-            let feedback = matches!(place, Place::Rejected(true));
+            let feedback = matches!(place, HistoryPlace::Rejected(true));
             assistant.parts.push(Part::Rejected { rejected: Box::new(rejected), feedback, native });
         }
     }

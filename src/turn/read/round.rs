@@ -3,7 +3,7 @@
 use super::announced::announced;
 use super::draft::{Draft, ReadContext};
 use super::judge::{Judge, Next};
-use super::message::{Message, Place};
+use super::message::{HistoryPlace, Message};
 use super::output::{Output, find, only_text};
 use super::tail::answer_of;
 use crate::constrain::Constrained;
@@ -267,7 +267,7 @@ impl Read {
             Ok(_) => {
                 let id = ids.of(entry.index, native.and_then(|call| call.id.as_deref()), conversation);
                 calls.push((id.clone(), entry.index));
-                Place::Call(id)
+                HistoryPlace::Call(id)
             }
             Err(rejected) => {
                 let feedback = told.contains(&entry.index);
@@ -276,7 +276,7 @@ impl Read {
                         .push(AgentEvent::Correcting { kind: Some(rejected.kind), message: rejected.message.clone() });
                     self.told_once |= row(rejected.kind).only_alone;
                 }
-                Place::Rejected(feedback)
+                HistoryPlace::Rejected(feedback)
             }
         });
         assistant.cut_off = cut_off;
