@@ -2,46 +2,39 @@
 // Members and variants may be added: ignore what you do not know.
 
 /**
- * What happens in a turn, in order. Its JSON form has the variant under `type`.
+ * The events of a turn, in order. The JSON form has the variant under `type`.
  *
- * Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
- * `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
- * is unique in the conversation, and a call that has ended has the same in every event about it; every `CallRunning`, `ApprovalAsked` and
- * `Display` is followed by an `Outcome` of its `id`; `Finished` comes last. A
- * turn that was suspended leaves its open question without an outcome, and the
- * turn that goes on with its conversation asks again, before the first `RoundStarted`.
+ * Guarantees: rounds are numbered from 1, and each `RoundStarted` has its `RoundFinished`; `index` counts the calls of
+ * a round's message from 0; `id` is unique in the conversation, and every event about a call that has ended has the
+ * same one; every `CallRunning`, `ApprovalAsked` and `Display` is followed by an `Outcome` of its `id`; `Finished`
+ * comes last. A suspended turn leaves its open question without an outcome, and the turn that continues its
+ * conversation asks again, before the first `RoundStarted`.
  */
 export type AgentEvent =
-  /** A request goes to the model. */
+  /** A request is sent to the model. */
   | {
       type: "round_started";
       /** Round of this turn, from 1. */
       round: number;
-      /** Model that was asked for by name; `None` for the client's own. */
+      /** Name of the requested model; `None` for the client's own. */
       model?: string | null;
     }
-  /**
-   * Something happened before the model's message began. Comes between
-   * `RoundStarted` and the message, any number of times.
-   */
+  /** Progress before the model's message began. Occurs between `RoundStarted` and the message, any number of times. */
   | {
       type: "progress";
-      /** What. */
+      /** The progress. */
       progress: Progress;
     }
   /**
-   * Whether the round's message is to be a call is decided before it is written: by how likely
-   * it begins with one, or since the model named a tool, or that it wants none
+   * The turn decided, before the round's message was written, whether it must be a call: by the probability that it
+   * begins with one, or because the model named a tool or said that it needs none
    * (`TurnConfig::way`).
    */
   | {
       type: "decided";
-      /** Whether it is to be a call. */
+      /** `true` if the message must be a call. */
       call: boolean;
-      /**
-       * Natural logarithm of the probability that the message begins with a call, where it was
-       * measured and is not 0.
-       */
+      /** Natural logarithm of the probability that the message begins with a call, if it was measured and is not 0. */
       likely?: number | null;
     }
   /** Text for the user. */
@@ -57,29 +50,28 @@ export type AgentEvent =
       text: string;
     }
   /**
-   * All text and calls of this round so far belong to `to` after all. Calls that
-   * belong to the content are told again, each as a `CallEnded` or a `CallRejected`
-   * of its index.
+   * All text and calls of this round so far belong to `to`. Calls that belong to the content are reported again,
+   * each as a `CallEnded` or a `CallRejected` with its index.
    */
   | {
       type: "reclassified";
-      /** Where they belong. */
+      /** The region that they belong to. */
       to: Region;
     }
-  /** The model begins a call. */
+  /** The model has begun a call. */
   | {
       type: "call_started";
-      /** Which call of this message. */
+      /** Index of the call in this message. */
       index: number;
-      /** Server, as far as it is known here. */
+      /** The server, as far as it is known now. */
       server: string | null;
-      /** Tool, as written. */
+      /** The tool's name, as written. */
       tool: string;
     }
   /** More of the arguments' JSON text, as a preview. */
   | {
       type: "args_delta";
-      /** Which call. */
+      /** Index of the call. */
       index: number;
       /** The text. */
       text: string;
@@ -87,7 +79,7 @@ export type AgentEvent =
   /** A call is complete and its arguments are accepted; it has not run. */
   | {
       type: "call_ended";
-      /** Which call. */
+      /** Index of the call. */
       index: number;
       /** The call's id. */
       id: string;
@@ -97,64 +89,63 @@ export type AgentEvent =
   /** A call will not run. */
   | {
       type: "call_rejected";
-      /** Which call. */
+      /** Index of the call. */
       index: number;
       /** The call and the reason. */
       rejected: Rejected;
     }
   /**
-   * A call of a display-only tool: the interface shows its arguments now,
-   * beside the text. Nothing runs.
+   * A call of a display-only tool: the user interface shows its arguments now, in addition to the text. Nothing
+   * runs.
    */
   | DisplayCall & {
       type: "display";
     }
   /**
-   * A draft of the reasoning is a call after all; it needs approval. So does one behind
-   * other text in what was taken for reasoning, and one in the
-   * fence that the message begins with.
+   * A draft in the reasoning is a call and needs approval. So is a call after other text in a message that was
+   * taken for reasoning, and a call in the code fence that the message begins with.
    */
   | {
       type: "promoted";
-      /** Which call. */
+      /** Index of the call. */
       index: number;
       /** The call's id. */
       id: string;
-      /** How it was found. */
+      /** The provenance of the call. */
       provenance: Provenance;
     }
-  /** The model's message is over. */
+  /** The model's message has ended. */
   | {
       type: "round_finished";
       /** Round of this turn. */
       round: number;
-      /** How the message ended; `None` where the turn cancelled it or it broke off. */
+      /** The reason why the message ended; `None` if the turn cancelled it or it broke off. */
       finish: 
         | FinishReason
         | null;
       /**
-       * What it cost, as the endpoint says; by our own count, marked as an
-       * estimate, where it does not and `TurnConfig::tokens` is set.
+       * The usage as the endpoint reported it; otherwise, if `TurnConfig::tokens` is
+       * set, an estimate, which is marked as one.
        */
       usage?: 
         | Usage
         | null;
     }
-  /** The model will be told what was wrong with its message. */
+  /** The model will be told about a mistake in its message. */
   | {
       type: "correcting";
-      /** What a call was rejected for; `None` where the message as a whole was wrong. */
+      /** The kind of a rejected call; `None` if the message as a whole was wrong. */
       kind?: 
         | RejectedKind
         | null;
-      /** What was wrong. */
+      /** The mistake. */
       message: string;
     }
-  /** Somebody must say whether a call may run. */
+  /** A call needs approval. */
   | ApprovalRequest & {
       type: "approval_asked";
     }
-  /** A call runs now. */
+  /** A call starts to run. */
   | {
       type: "call_running";
       /** The call's id. */
@@ -166,29 +157,29 @@ export type AgentEvent =
       /** Arguments. */
       arguments: Record<string, unknown>;
     }
-  /** A call is over. */
+  /** A call has its outcome. */
   | {
       type: "outcome";
       /** The call's id. */
       id: string;
-      /** What became of it. */
+      /** The outcome. */
       outcome: Outcome;
     }
-  /** Something that the caller should know although the turn goes on as before. */
+  /** A warning for the caller; the turn continues. */
   | {
       type: "notice";
-      /** What. */
+      /** The warning. */
       notice: CallerWarning;
     }
-  /** The answer matches the schema that was asked for. */
+  /** The answer matches the requested schema. */
   | {
       type: "output";
       /** The value. */
       value: unknown;
-      /** What was taken off, mended or coerced to read it. */
+      /** The repairs that were needed to read it. */
       repairs: Array<Repair>;
     }
-  /** The turn is over. */
+  /** The turn has ended. */
   | Finished & {
       type: "finished";
     };
@@ -199,14 +190,14 @@ export type Approval =
   | {
       answer: "approved";
     }
-  /** It may not. */
+  /** The call must not run. */
   | {
       answer: "denied";
-      /** What the model is told about it. */
+      /** The reason that the model is told. */
       reason?: string | null;
     };
 
-/** A call that somebody must approve. */
+/** A call that needs approval. */
 export type ApprovalRequest = {
   /** The call's id. */
   id: string;
@@ -216,65 +207,61 @@ export type ApprovalRequest = {
   tool: string;
   /** Arguments. */
   arguments: Record<string, unknown>;
-  /** Why it is asked. */
+  /** The reason why it needs approval. */
   reason: AskReason;
-  /**
-   * What is different since the tool was approved, with `AskReason::Changed`.
-   * Quotes the server, which is not to be trusted.
-   */
+  /** The changes since the tool was approved, with `AskReason::Changed`. They quote the server, which is untrusted. */
   changes?: Array<string>;
 };
 
-/** Why a call is asked about. */
+/** The reason why a call needs approval. */
 export type AskReason =
   /** The tool runs for the first time. */
   | "first_use"
   /** The tool was approved, or the policy allowed it, and the server has changed it since. */
   | "changed"
-  /** The policy asks each time, or the model itself wants the call approved. */
+  /** The policy requires approval each time, or the model itself requests it. */
   | "policy"
   /**
-   * Words of a server were read before that may be anybody's
-   * (`TurnConfig::untrusted`): they may be what leads
-   * the model.
+   * Text of an untrusted server is in the conversation
+   * (`TurnConfig::untrusted`) and may have led the model to the call.
    */
   | "untrusted"
   /** The call was only drafted in the reasoning. */
   | "promoted"
-  /** It stood in a code fence with prose behind it, which may have been an example. */
+  /** The call was in a code fence followed by prose, so it may have been an example. */
   | "fenced_first"
-  /** No marker announced it and prose stood before it: it may be a spoken example. */
+  /** The call had no marker and followed prose, so it may have been an example in the text. */
   | "behind_prose"
-  /** No marker announced it and prose came behind it. */
+  /** The call had no marker and was followed by prose. */
   | "before_prose"
-  /** It did not begin its line. */
+  /** The call did not begin its line. */
   | "in_a_line"
-  /** It stood alone in a code fence behind prose. */
+  /** The call was alone in a code fence after prose. */
   | "fenced_behind_prose"
-  /** It is inside an element of an unknown name. */
+  /** The call is inside an element with an unknown name. */
   | "in_element"
-  /** A value of it was chosen from text without quotes. */
+  /** A value of the call was recovered from text without quotation marks. */
   | "mended"
   /**
-   * It stands in a result or a file of the conversation, or its arguments hold a text of the
-   * program to the model.
+   * The call occurs in a result or a file of the conversation, or its arguments contain a text of the program to the
+   * model.
    */
   | "echoed"
-  /** It may change what a rejected call, just before, only wanted to read. */
+  /** The call may change what a rejected call just before it only tried to read. */
   | "instead_of_read"
   /**
-   * It may destroy something, and names a path, an id or an address that neither the person nor a
-   * result spoke of.
+   * The call may destroy something, and names a path, an identifier or an address that neither the user nor a result
+   * mentioned.
    */
   | "ungrounded"
   /**
-   * It may change something, and an equal call came just before it, or it begins a cycle of two
-   * or three calls for the third time, whose results were the same. The policy may allow it.
+   * The call may change something, and it equals the call just before it, or begins a cycle of two or three calls
+   * for the third time, after equal results. The policy may allow it.
    */
   | "repeated"
   /**
-   * The answer should have begun with the model's reasoning and no reasoning tag came,
-   * so nothing says whether the call is meant or only drafted.
+   * The answer should have begun with the model's reasoning, but no think tag came, so it is uncertain whether the
+   * call is only a draft.
    */
   | "no_reasoning_tag";
 
@@ -307,82 +294,72 @@ export type Call = {
 };
 
 /**
- * Something that the caller should know although the turn goes on as before.
- * Its text for people ends with the remedy. Its JSON form has the variant
- * under `kind`.
+ * A warning for the caller; the turn continues as before. Its text for people ends with the remedy. The JSON form has
+ * the variant under `kind`.
  */
 export type CallerWarning =
-  /** The endpoint read far fewer tokens than were sent: it has cut the prompt. */
+  /** The endpoint read far fewer tokens than were sent, so it has cut the prompt. */
   | {
       kind: "prompt_cut";
-      /** Tokens that were sent, by our count. */
+      /** Tokens that were sent, by our own count. */
       sent: number;
       /** Tokens that the endpoint reported. */
       read: number;
     }
-  /** The endpoint refuses tools in the request; the prompt describes them from here on. */
+  /** The endpoint refuses tools in the request; from here on the prompt describes them. */
   | {
       kind: "tools_refused";
-      /** What the endpoint said. */
+      /** The endpoint's message. */
       message: string;
     }
-  /** The endpoint failed at a request that carried the tools; the prompt describes them from here on. */
+  /** The endpoint failed on a request that carried the tools; from here on the prompt describes them. */
   | {
       kind: "native_failed";
-      /** What it said. */
+      /** The endpoint's message. */
       message: string;
     }
-  /**
-   * The endpoint refuses the structure that the answer was to have; the answer is held to
-   * less of it, or to nothing.
-   */
+  /** The endpoint refuses the structure for the answer; the answer is constrained less, or not at all. */
   | {
       kind: "constraint_refused";
-      /** What the endpoint said. */
+      /** The endpoint's message. */
       message: string;
     }
-  /**
-   * What a tool gave is not what its server says that it gives (its output schema). The
-   * model reads it as it came.
-   */
+  /** A result does not match its tool's output schema. The model reads it unchanged. */
   | {
       kind: "result_mismatch";
-      /** The tool's server, where it has one. */
+      /** The tool's server, if it has one. */
       server?: string | null;
       /** The tool. */
       tool: string;
-      /** What was expected where. */
+      /** The expected values and their places. */
       message: string;
     }
-  /**
-   * The endpoint gives no probabilities of tokens, so whether to call is
-   * left to the model from here on.
-   */
+  /** The endpoint gives no probabilities of tokens; from here on the model decides whether to call. */
   | {
       kind: "no_probabilities";
     }
   /**
-   * The endpoint holds to no structure, so whether to call is left to what the model writes
-   * (free) from here on.
+   * The endpoint does not constrain answers; from here on the model decides by what it writes whether to call
+   * (free).
    */
   | {
       kind: "no_structure";
     }
   /**
-   * The oldest part of the conversation was left out of the request, since it
-   * does not fit the context. The conversation itself is whole.
+   * The oldest part of the conversation was left out of the request, because it does not fit the context. The
+   * conversation itself is complete.
    */
   | {
       kind: "history_left_out";
-      /** Messages of the model that were left out with all that belongs to them. */
+      /** Number of the model's messages that were left out, with their outcomes and notes. */
       rounds: number;
-      /** Questions of the person that were left out. */
+      /** Number of the user's questions that were left out. */
       questions: number;
-      /** Results of this turn that were shortened to a line. */
+      /** Number of this turn's results that were shortened to a line. */
       results: number;
-      /** Tokens that the context has. */
+      /** Tokens of the context. */
       context: number;
-      /** How the context gets longer, where it is known what serves the model. */
+      /** The way to get a longer context, if the server is known. */
       remedy?: string | null;
     };
 
@@ -457,7 +434,7 @@ export type Dialect =
 export type DisplayCall = {
   /** The call's id. */
   id: string;
-  /** Which call of its message. */
+  /** Index of the call in its message. */
   index: number;
   /** Server. */
   server: string | null;
@@ -495,25 +472,25 @@ export type Entry =
 /** Why a model stopped: `stop`, `length`, `tool_calls`, or a word of the endpoint's own. */
 export type FinishReason = string;
 
-/** How a turn ended. */
+/** The result of a turn. */
 export type Finished = {
-  /** Why it ended. */
+  /** The reason why the turn ended. */
   reason: StopReason;
-  /** What the model's last message says to the user. */
+  /** The text of the model's last message for the user. */
   answer: string;
-  /** The answer's value, where it had to match a schema and does. */
+  /** The answer's value, if it had to match a schema and does. */
   output?: unknown;
-  /** What was taken off, mended or coerced to read `output`. */
+  /** The repairs that were needed to read `output`. */
   repairs?: Array<Repair>;
-  /** Requests that were sent. */
+  /** Number of requests. */
   rounds: number;
-  /** Calls that ran. */
+  /** Number of calls that ran. */
   calls: number;
   /** Sum over the rounds; an estimate if a part of it is one. */
   usage?: 
     | Usage
     | null;
-  /** The conversation, in which every call is answered; unless the turn was suspended. */
+  /** The conversation. Every call in it has an outcome, unless the turn was suspended. */
   conversation: Conversation;
 };
 
@@ -951,7 +928,7 @@ export type Status =
   /** The call's arguments were shown to the user; nothing ran. */
   | "displayed";
 
-/** Why a turn ended. */
+/** The reason why a turn ended. */
 export type StopReason =
   /** The model answered. */
   | {
@@ -961,111 +938,105 @@ export type StopReason =
   | {
       kind: "output_limit";
     }
-  /** The model said nothing, even when told so. */
+  /** The model's answer was empty, even after it was told so. */
   | {
       kind: "empty_answer";
     }
-  /** The model refused to answer, in a field that the endpoint has for that. */
+  /** The model refused to answer, in the endpoint's field for refusals. */
   | {
       kind: "refused";
-      /** Its words. */
+      /** The text of the refusal. */
       message: string;
     }
-  /** The endpoint withheld the answer, or its rest (`content_filter`). */
+  /** The endpoint withheld the answer or the rest of it (`content_filter`). */
   | {
       kind: "filtered";
     }
-  /** The model did not make the call that was required. */
+  /** The model did not make the required call. */
   | {
       kind: "call_missing";
     }
-  /** The model repeated a passage until it was stopped. What came before is the answer. */
+  /** The model repeated a passage until it was stopped. The text before the repetition is the answer. */
   | {
       kind: "repetition";
-      /** Times in a row that the passage stands there. */
+      /** Number of consecutive occurrences of the passage. */
       times: number;
     }
   /**
-   * The model made nothing but a call that was refused, since equal ones had returned the same
-   * result too often in a row (`TurnConfig::max_same_results`).
+   * The model made only a call that was refused, because equal ones had returned the same result too often in a row
+   * (`TurnConfig::max_same_results`).
    */
   | {
       kind: "same_calls";
       /** The tool. */
       tool: string;
     }
-  /** The last round allowed ended with a call or a mistake. */
+  /** The last permitted round ended with a call or a mistake. */
   | {
       kind: "max_rounds";
-      /** Rounds allowed. */
+      /** Number of permitted rounds. */
       rounds: number;
     }
-  /** The model made the same kind of mistake again and again. */
+  /** The model made the same kind of mistake repeatedly. */
   | {
       kind: "corrections_used_up";
-      /** Corrections in a row that were sent. */
+      /** Number of consecutive corrections that were sent. */
       corrections: number;
-      /** What was wrong with the last message. */
+      /** The mistake in the last message. */
       message: string;
     }
-  /**
-   * The answer did not match the schema that was asked for. The last one is
-   * there as text.
-   */
+  /** The answer did not match the requested schema. The last answer is available as text. */
   | {
       kind: "output_mismatch";
-      /** Corrections in a row that were sent. */
+      /** Number of consecutive corrections that were sent. */
       corrections: number;
-      /** What was wrong with the last answer. */
+      /** The mistake in the last answer. */
       message: string;
     }
   /** The model failed. */
   | ModelFailure & {
       kind: "model_failed";
     }
-  /** What had to be said to the model cannot be said: the program's prompt is wrong. */
+  /** A text for the model could not be written: the program's prompt is wrong. */
   | {
       kind: "prompt_failed";
-      /** How. */
+      /** The problem. */
       message: string;
     }
-  /** The answer was cut off since prompt and answer fill the context. */
+  /** The answer was cut off because prompt and answer fill the context. */
   | {
       kind: "context_full";
-      /** Tokens that the context has. */
+      /** Tokens of the context. */
       context: number;
-      /** Tokens of the prompt, as the endpoint counts. */
+      /** Tokens of the prompt, as the endpoint reports them. */
       prompt: number;
       /** Tokens of the answer. */
       answer: number;
-      /** How the context gets longer, where it is known what serves the model. */
+      /** The way to get a longer context, if the server is known. */
       remedy?: string | null;
     }
-  /** What must be sent does not fit the context, even without the history. */
+  /** The necessary part of the request does not fit the context, even without the history. */
   | {
       kind: "context_too_small";
-      /** Tokens that the context has. */
+      /** Tokens of the context. */
       context: number;
-      /** Tokens that are kept for the reply. */
+      /** Tokens that are reserved for the reply. */
       reply: number;
       /** Tokens of the system text with its tools. */
       system: number;
       /** Tokens of the shortest request: system text, question, last results. */
       request: number;
-      /** How the context gets longer, where it is known what serves the model. */
+      /** The way to get a longer context, if the server is known. */
       remedy?: string | null;
     }
-  /**
-   * The endpoint says that the prompt does not fit the model's context, and nothing
-   * more can be left out of it.
-   */
+  /** The endpoint reports that the prompt does not fit the model's context, and nothing more can be left out of it. */
   | {
       kind: "context_exceeded";
-      /** Tokens of the prompt, as far as the endpoint says it. */
+      /** Tokens of the prompt, if the endpoint reports them. */
       prompt: number | null;
-      /** Tokens that the context has, as far as the endpoint says it. */
+      /** Tokens of the context, if the endpoint reports them. */
       context: number | null;
-      /** The endpoint's words, and how its context is made longer. */
+      /** The endpoint's message, and the way to get a longer context. */
       message: string;
     }
   /** The turn was cancelled. */
@@ -1073,8 +1044,8 @@ export type StopReason =
       kind: "cancelled";
     }
   /**
-   * The turn was suspended: the conversation may hold calls that have not begun,
-   * and the next turn goes on with them.
+   * The turn was suspended: the conversation may contain calls that have not begun, and the next turn continues with
+   * them.
    */
   | {
       kind: "suspended";
