@@ -74,7 +74,7 @@ recording)
         printf '\006' | cat - "$file" > "$seeds/$name-imported"
     done
     # The example of the format's page, whole and line by line.
-    sed -n '/^```jsonl$/,/^```$/p' "$here/../docs/recording.md" | grep '^{' > "$seeds/example.tmp"
+    sed -n '/^```jsonl$/,/^```$/p' "$here/../docs/replay.md" | grep '^{' > "$seeds/example.tmp"
     printf '\000' | cat - "$seeds/example.tmp" > "$seeds/example"
     n=0
     while IFS= read -r line; do

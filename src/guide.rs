@@ -54,6 +54,6 @@ pub mod prompt {}
 
 /// Recordings of models.
 ///
-#[doc = include_str!("../docs/recording.md")]
+#[doc = include_str!("../docs/replay.md")]
 #[cfg(feature = "agent")]
 pub mod recording {}

@@ -1,9 +1,11 @@
 //! Recordings of model sessions: line-based JSON to a [`Recording`], and back.
 //!
-//! A recording is a file with one JSON object per line, each with a `type`. The first line is a `session` and has the
-//! format's version. Then each round has the request (`tools`, `message`), the answer as it was streamed (`delta`,
-//! `native_call`, `usage`, `finish`), the calls in it (`call`, `rejected`), their outcomes (`outcome`), and further
-//! messages (`notice`). `docs/recording.md` shows each line.
+//! A recording is a file with one JSON object a line, each with a `type`. The
+//! first line is a `session` and names the format's version; then, round by
+//! round, what was sent (`tools`, `message`), what came back as it was streamed
+//! (`delta`, `native_call`, `usage`, `finish`), what was found in it (`call`,
+//! `rejected`), what became of it (`outcome`) and what was said about it
+//! (`notice`). `docs/replay.md` shows each line.
 //!
 //! - A recording that is read back equals the written one; the deltas byte for byte.
 //! - A [`Writer`] flushes every line, so that a crash leaves a readable prefix; such a recording is read up to the

@@ -17,7 +17,7 @@ use toolgraft::transcript::{
 };
 use toolgraft::{Call, Dialect, Message, Outcome, Tool};
 
-const DOC: &str = include_str!("../../docs/recording.md");
+const DOC: &str = include_str!("../../docs/replay.md");
 
 const SESSION: &str = "{\"type\":\"session\",\"toolgraft\":1}\n";
 

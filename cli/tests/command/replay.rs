@@ -379,7 +379,7 @@ fn recorded_calls_are_compared_as_they_were_checked_and_run() {
 
 #[test]
 fn the_documented_recording_holds_the_calls_that_it_says() {
-    let page = fs::read_to_string(root().join("docs/recording.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/replay.md")).unwrap();
     let (_, example) = page.split_once("```jsonl\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     Folder::new(&[("doc.jsonl", example.as_bytes())]).replay(&["--check", "doc.jsonl"]).ok();

@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use super::error::cause;
 use crate::secrets::{Hider, REDACTED, Secrets, names_secret};
 
-/// Writes requests, responses and the bytes of their bodies as lines of JSON, each flushed. `docs/recording.md` shows
-/// each line.
+/// Writes requests, responses and the bytes of their bodies as lines of JSON,
+/// each flushed. `docs/replay.md` shows each line.
 ///
 /// Values of secret headers and parameters are left out, and the client's key and headers are hidden wherever else they
 /// occur. A line that cannot be written does not disturb the program: the following lines are left out, and
