@@ -195,7 +195,8 @@ impl Said {
     pub(in crate::turn) fn leads_on(&self, members: HashSet<String>) -> bool {
         let is_said = |text: &str| self.person.contains(&text.to_lowercase());
         let leads = |(name, value): (&String, &Value)| members.contains(name) && !value.as_str().is_some_and(is_said);
-        let has_path = |result: &String| pieces(result).any(|word| file_name(word).is_some() && !is_said(word));
+        let is_path = |word: &str| file_name(word).is_some() && !is_zone(word) && !is_said(word);
+        let has_path = |result: &String| pieces(result).any(is_path);
         self.values.iter().flat_map(objects).flatten().any(leads) || self.results.iter().any(has_path)
     }
 
@@ -215,7 +216,7 @@ impl Said {
     pub(in crate::turn) fn only_new_path<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Option<String> {
         let used: Vec<String> = arguments.flat_map(texts).collect();
         let is_new = |path: &&str| {
-            let is_whole = file_name(path).is_some() && !path.contains("://");
+            let is_whole = file_name(path).is_some() && !path.contains("://") && !is_zone(path);
             is_whole && !self.person.contains(&path.to_lowercase()) && used.iter().all(|text| text != path)
         };
         let mut paths: Vec<&str> = self.results.iter().flat_map(|result| pieces(result)).filter(is_new).collect();

@@ -174,6 +174,18 @@ fn after_one_lookup_for_each_thing_that_is_named_the_answer_is_asked_for() {
     let mut job = Job::of("Who is the contact of order O-1042?");
     job.gives("get_order", order("O-1042"), Outcome::result("{\"name\": \"Mara Lindt\", \"status\": \"open\"}"));
     assert!(!job.asks_for_the_answer(), "a contact is found by name");
+    let mut job = Job::of("What time is it in Tokyo, and what time in Berlin?");
+    job.gives(
+        "get_time",
+        json!({"zone": "Asia/Tokyo"}),
+        Outcome::result("{\"zone\": \"Asia/Tokyo\", \"time\": \"21:05\"}"),
+    );
+    job.gives(
+        "get_time",
+        json!({"zone": "Europe/Berlin"}),
+        Outcome::result("{\"zone\": \"Europe/Berlin\", \"time\": \"13:05\"}"),
+    );
+    assert!(job.asks_for_the_answer(), "a zone is no path");
     // An id that came may lead on.
     let mut job = Job::of("Which orders have Mara Lindt and Tom Okafor?");
     let found = |name: &str| json!({"name": name});

@@ -99,10 +99,16 @@ class Whole(unittest.TestCase):
             self.assertIn("Sunny.", model.requests[0]["messages"][-1]["content"])
 
     def test_what_cannot_be_sent_is_a_bad_request(self) -> None:
-        said: Any = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]
+        said: Any = [{"role": "nobody", "content": "Hi."}]
         with Scripted() as model, self.assertRaises(openai.BadRequestError) as raised:
             client(model).chat.completions.create(model="m", messages=said, tools=[TOOL])
-        self.assertIn("input_audio", str(raised.exception))
+        self.assertIn("messages[0].role", str(raised.exception))
+
+    def test_a_part_that_nobody_reads_is_a_line_of_text(self) -> None:
+        said: Any = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]
+        with Scripted("I hear nothing.") as model:
+            client(model).chat.completions.create(model="m", messages=said, tools=[TOOL])
+            self.assertEqual(model.requests[0]["messages"][-1]["content"], "[input_audio]")
 
     def test_the_endpoints_own_error_arrives(self) -> None:
         with Scripted() as model, self.assertRaises(openai.BadRequestError):
