@@ -26,12 +26,12 @@ use std::thread;
 
 use crate::base::{Failure, input, output};
 use crate::settings::profiles::{dialect_file, profile_of};
-use crate::settings::{self, Slots, set_args::SetArgs, slots};
+use crate::settings::{self, Reader, Settings, set_args::SetArgs};
 use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::Dialect;
 use toolgraft::dialect::{DialectSet, Profile};
-use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
+use toolgraft::message::ReasoningCalls;
 use toolgraft::parse::Config;
 
 /// Options of `toolgraft extract`.
@@ -59,15 +59,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
     profile: Option<&'static Profile>,
 
-    #[arg(skip)]
-    reasoning: Option<ReasoningMode>,
-
     /// What becomes of calls in the reasoning; the profile's, else ignore
     #[arg(long, value_name = "ignore|last_resort|allow")]
     reasoning_calls: Option<ReasoningCalls>,
-
-    #[arg(skip)]
-    fenced_calls: Option<FencedCalls>,
 
     #[command(flatten)]
     set: SetArgs,
@@ -78,19 +72,19 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft extract`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    args.set.clone().fill(slots! { args => reasoning fenced_calls })?;
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let said = args.set.under(Settings::default(), &[Reader::Parse])?;
     let (input, name) = open(&args.file)?;
     let jobs = args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
-    let mut profile = args.profile;
-    settings::defaults()?.fill(Slots { profile: Some(&mut profile), ..Slots::default() });
+    let usual = settings::defaults()?.profile;
+    let profile = args.profile.or(usual);
     let config = Config::default()
         .with_dialects(args.dialect_file.iter().fold(args.dialect, |set, dialect| set.with(*dialect)))
-        .with_reasoning(args.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())
+        .with_reasoning(said.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())
         .with_reasoning_calls(args.reasoning_calls.or(profile.map(|p| p.reasoning_calls)).unwrap_or_default())
         .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
-        .with_fenced_calls(args.fenced_calls.unwrap_or_default());
+        .with_fenced_calls(said.fenced_calls.unwrap_or_default());
     let worker = move || {
         let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
         move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)

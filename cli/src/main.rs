@@ -56,7 +56,7 @@ enum Command {
     /// List the models of an endpoint, or of the servers on this machine
     Models(Box<models::Args>),
     /// Put recordings through the parser as they were streamed
-    Replay(replay::Args),
+    Replay(Box<replay::Args>),
     /// Read records with model output (NDJSON), write records with their calls
     Extract(extract::Args),
     /// Print the system prompt for a set of tools, and its size in tokens
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
         },
         Command::Probe(args) => probe::run(*args),
         Command::Models(args) => models::run(*args),
-        Command::Replay(args) => replay::run(args),
+        Command::Replay(args) => replay::run(*args),
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),
         Command::Mcp(args) => mcp::run(args),

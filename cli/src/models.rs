@@ -14,7 +14,7 @@ use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::screen::{DIM, visible::word};
 use crate::servers::runner::Runner;
-use crate::settings::{self, Names, Slots, saved_profiles};
+use crate::settings::{self, Names, saved_profiles};
 
 /// Models that a server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
@@ -62,8 +62,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     // What is only the usual one hides no other.
     let named = flags.take_model()?;
-    let mut usual = None;
-    settings::defaults()?.fill(Slots { base_url: Some(&mut usual), ..Slots::default() });
+    let usual = settings::defaults()?.base_url;
     flags.trust.hold()?;
     let runner = Runner::start()?;
     let names = settings::names()?;

@@ -8,12 +8,12 @@ use serde_json::json;
 
 use crate::base::{Failure, input, output, tokens};
 use crate::servers::{ServerArgs, tool_file};
-use crate::settings::prompt_settings::{self, PromptSettings};
-use crate::settings::set_args::SetArgs;
-use crate::settings::{self, Place, Settings, Slots, profiles::dialect_file, saved_profiles, slots};
+use crate::settings::{
+    self, Place, Reader, Settings, profiles::dialect_file, prompt_settings, saved_profiles, set_args::SetArgs,
+};
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
-use toolgraft::prompt::{Options, Prompt, PromptError, System};
+use toolgraft::prompt::{Prompt, PromptError, System};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{Server, ToolChoice, ToolsMode};
 use toolgraft::{Catalog, Dialect};
@@ -33,9 +33,6 @@ pub(crate) struct Args {
     /// Model that the prompt is for: its profile decides dialect and language
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-
-    #[arg(skip)]
-    dialect: Option<Dialect>,
 
     /// File with a call syntax of your own to teach (docs/dialects.md)
     #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
@@ -64,58 +61,33 @@ pub(crate) struct Args {
     #[command(flatten)]
     set: SetArgs,
 
-    #[arg(skip)]
-    listing: PromptSettings,
-
     #[command(flatten)]
     servers: ServerArgs,
 }
 
-impl Args {
-    /// The flags that have defaults.
-    fn slots(&mut self) -> Slots<'_> {
-        slots! { self => model dialect lang system; ..self.listing.slots() }
-    }
-}
-
 /// Runs `toolgraft prompt`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
         let remedy = "with --tool-file no server is started: leave it out, or name servers with --mcp-config FILE";
         return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
     }
-    args.set.clone().fill(args.slots())?;
-    let defaults = settings::defaults()?;
-    let (mut base_url, mut profile, mut tools_mode) = (None, None, None);
-    defaults.fill(Slots {
-        base_url: Some(&mut base_url),
-        profile: Some(&mut profile),
-        tools_mode: Some(&mut tools_mode),
-        ..args.slots()
-    });
-    let place = Place { url: base_url, model: args.model.take(), ..Place::default() };
-    let Place { url: base_url, model, .. } = settings::names()?.locate(place)?;
-    args.model = model;
-    args.dialect = args.dialect_file.or(args.dialect);
-    if args.dialect.is_some() {
-        tools_mode.get_or_insert(ToolsMode::Prompt);
+    let (model, lang, system) = (args.model.clone(), args.lang, args.system.clone());
+    let options = Settings { model, lang, system, ..Settings::default() };
+    let mut settings = args.set.under(options, &[Reader::Prompt])?;
+    settings.over(&settings::defaults()?);
+    let place = Place { url: settings.base_url.take(), model: settings.model.take(), ..Place::default() };
+    let Place { url, model, .. } = settings::names()?.locate(place)?;
+    settings.dialect = args.dialect_file.or(settings.dialect);
+    if settings.dialect.is_some() {
+        settings.tools_mode.get_or_insert(ToolsMode::Prompt);
     }
-    if let Some(model) = args.model.clone()
-        && let Some(saved) = saved_profiles::find(base_url.as_deref(), &model)?
-    {
-        Settings::from(&saved).fill(Slots { tools_mode: Some(&mut tools_mode), ..args.slots() });
+    let model = model.as_deref();
+    if let Some(saved) = model.map_or(Ok(None), |model| saved_profiles::find(url.as_deref(), model))? {
+        settings.over(&Settings::from(&saved));
     }
-    let model = args.model.as_deref();
-    let profile = profile.unwrap_or_else(|| model.map_or_else(Default::default, Profile::for_model));
-    let style = profile.style_for(model.unwrap_or_default(), None);
-    let defaults = Options::for_profile(profile).with_style(style);
-    let (dialect, lang) = (args.dialect.unwrap_or(defaults.dialect), args.lang.unwrap_or(defaults.lang));
-    let options = args
-        .listing
-        .apply(defaults)?
-        .with_dialect(dialect)
-        .with_lang(lang)
-        .with_system(args.system.as_deref().map(input::text_or_file).transpose()?)
+    let profile = settings.profile.unwrap_or_else(|| model.map_or_else(Default::default, Profile::for_model));
+    let options = settings
+        .prompt_options(profile, profile.style_for(model.unwrap_or_default(), None))?
         .with_tool_choice(args.tool_choice.clone())
         .within(None)
         .with_max_calls(args.max_calls.map(NonZeroUsize::get));
@@ -136,11 +108,11 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         output::emit(&format!("{text}\n"))?;
         let (shown, style) = (terminal::counted(tools, "tool"), prompt.options().style);
         output::tell_stderr(format_args!("{tokens} tokens (o200k), {shown}, style {style}, {}", placement(profile)));
-        if tools_mode == Some(ToolsMode::Native) {
+        if settings.tools_mode == Some(ToolsMode::Native) {
             output::tell_stderr("chat offers these tools in the request (tools_mode native): it sends no such text");
         }
         // Without a budget of the user's own it is told where it shortened something.
-        let is_told = args.listing.tool_budget.is_some() || listed.count(prompt.options().listing) < tools;
+        let is_told = settings.tool_budget.is_some() || listed.count(prompt.options().listing) < tools;
         if let Some(fitted) = prompt_settings::fitted(&listed).filter(|_| is_told) {
             output::tell_stderr(fitted);
         }

@@ -31,7 +31,7 @@ use self::settings::Settings;
 use crate::base::{Failure, output};
 use crate::screen::Frame;
 use crate::servers::tool_file;
-use crate::settings::{Slots, defaults, slots};
+use crate::settings::{self as sources, Reader};
 use crate::terminal;
 use serde_json::Value;
 use toolgraft::Catalog;
@@ -42,8 +42,8 @@ pub(crate) use play::Speed;
 
 /// Runs `toolgraft replay`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    args.set.clone().fill(slots! { args.overrides => reasoning fenced_calls stop })?;
-    defaults()?.fill(Slots { profile: Some(&mut args.usual), ..Slots::default() });
+    args.overrides.said = args.set.under(sources::Settings::default(), &[Reader::Parse, Reader::Replay])?;
+    args.usual = sources::defaults()?.profile;
     if args.open {
         let target = args.html.get_or_insert(html::Target::Beside);
         if *target == html::Target::Stdout {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::args::CallArgs;
+use super::args::TalkArgs;
 use super::existing::Existing;
 use crate::base::{Failure, digest::sha256, lock, output};
 use crate::labels::capitalised;
@@ -18,6 +18,7 @@ use crate::servers::{
     permissions::{Permissions, change_line},
     refuse_ambiguous,
 };
+use crate::settings::Settings;
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
@@ -89,16 +90,16 @@ pub(crate) struct Approvals {
     told: Mutex<BTreeSet<String>>,
 }
 
-/// The policy of the flags and of the servers' entries (`autoApprove`).
-fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
-    let policy = Policy::new(if args.yes { DefaultDecision::Allow } else { DefaultDecision::Ask });
+/// Returns the policy of the settings and of the servers' entries (`autoApprove`); with `yes` all other calls run.
+fn policy(settings: &Settings, yes: bool, servers: &[ServerConfig]) -> Policy {
+    let policy = Policy::new(if yes { DefaultDecision::Allow } else { DefaultDecision::Ask });
     let policy = servers.iter().flat_map(ServerConfig::approved).fold(policy, Policy::allow);
-    let policy = args.allow.iter().fold(policy, |policy, glob| policy.allow(glob));
-    args.deny.iter().fold(policy, |policy, glob| policy.deny(glob))
+    let policy = settings.allow.iter().fold(policy, Policy::allow);
+    settings.deny.iter().fold(policy, Policy::deny)
 }
 
 /// Warns of each pattern that fits none of the tools.
-pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog) {
+pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
     // With the catalog, since it says where a name with several dots is cut.
     let allows = |glob: &str, tool: &Tool| {
         let policy = Policy::new(DefaultDecision::Deny).allow(glob).in_catalog(catalog);
@@ -111,19 +112,20 @@ pub(crate) fn warn_unmatched(args: &CallArgs, catalog: &Catalog) {
         output::warn(&format!("{flag} {glob}: no tool has such a name; `toolgraft mcp tools` lists them"))
     };
     let without = |fits: &dyn Fn(&str, &Tool) -> bool, glob: &str| !catalog.tools().any(|tool| fits(glob, tool));
-    args.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("--allow", glob));
-    args.deny.iter().filter(|glob| without(&denies, glob)).for_each(|glob| warn("--deny", glob));
+    settings.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("--allow", glob));
+    settings.deny.iter().filter(|glob| without(&denies, glob)).for_each(|glob| warn("--deny", glob));
 }
 
 impl Approvals {
     /// # Errors
     /// An `--allow` means tools of several servers.
     pub(crate) fn new(
-        args: &CallArgs,
+        args: &TalkArgs,
         person: Option<Box<dyn Person>>,
         (hub, existing): (Arc<Hub>, Existing),
     ) -> Result<Arc<Self>, Failure> {
-        let (policy, catalog) = (policy(args, hub.config().servers()), hub.catalog());
+        let (settings, yes) = (&args.settings, args.calls.yes);
+        let (policy, catalog) = (policy(settings, yes, hub.config().servers()), hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
         let permissions = Permissions::of(hub.config().servers());
         Ok(Arc::new(Approvals {
@@ -133,19 +135,19 @@ impl Approvals {
             hub,
             existing,
             person,
-            yes: args.yes,
+            yes,
             always: Mutex::default(),
             cancel: Mutex::default(),
             told: Mutex::default(),
         }))
     }
 
-    /// Settles the permissions of the flags anew, once the servers are there that were still starting.
+    /// Settles the permissions of the settings anew, once the servers are there that were still starting.
     ///
     /// # Errors
     /// An `--allow` means tools of several servers.
-    pub(super) fn settle(&self, args: &CallArgs) -> Result<(), Failure> {
-        let (policy, catalog) = (policy(args, self.hub.config().servers()), self.hub.catalog());
+    pub(super) fn settle(&self, settings: &Settings) -> Result<(), Failure> {
+        let (policy, catalog) = (policy(settings, self.yes, self.hub.config().servers()), self.hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
         *lock(&self.policy) = self.permissions.settled(policy, &catalog);
         Ok(())
@@ -464,24 +466,20 @@ mod tests {
 
     #[test]
     fn deny_wins_and_what_no_glob_names_is_asked_about() {
-        let args = CallArgs {
-            allow: vec!["files.*".into()],
-            deny: vec!["*.delete_*".into()],
-            untrusted: Vec::new(),
-            yes: false,
-        };
+        let settings =
+            Settings { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], ..Settings::default() };
         let approving = {
             let mut server = ServerConfig::stdio("web", "x", [""; 0]);
             server.auto_approve = vec!["get_*".into()];
             server
         };
-        let policy = policy(&args, std::slice::from_ref(&approving));
+        let policy = policy(&settings, false, std::slice::from_ref(&approving));
         assert_eq!(policy.decide(Some("files"), "read", None, None), Decision::Allow);
         assert_eq!(policy.decide(Some("files"), "delete_all", None, None), Decision::Deny);
         assert_eq!(policy.decide(Some("web"), "search", None, None), Decision::Ask);
         assert_eq!(policy.decide(Some("web"), "get_page", None, None), Decision::Allow, "autoApprove");
         assert_eq!(policy.decide(Some("other"), "get_page", None, None), Decision::Ask, "of that server alone");
-        let yes = super::policy(&CallArgs { yes: true, ..args }, &[approving]);
+        let yes = super::policy(&settings, true, &[approving]);
         assert_eq!(yes.decide(Some("web"), "search", None, None), Decision::Allow);
         assert_eq!(yes.decide(Some("files"), "delete_all", None, None), Decision::Deny);
     }

@@ -1,19 +1,14 @@
 //! The flags of `toolgraft chat`.
 
-use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::base::Failure;
 use crate::servers::{ListedArgs, ServerArgs};
-use crate::settings::{
-    self, CallDisplay, Images, Place, ReasoningDisplay, Slots, offer_args::OfferArgs, prompt_settings::PromptSettings,
-    set_args::SetArgs, slots, trust_args::TrustArgs,
-};
+use crate::settings::{self, Place, Reader, Settings, offer_args::OfferArgs, set_args::SetArgs, trust_args::TrustArgs};
 use toolgraft::conversation::User;
 use toolgraft::dialect::Lang;
-use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft_mcp::Config;
 
 /// Options of `toolgraft chat`.
@@ -74,24 +69,45 @@ pub(crate) struct TalkArgs {
     #[command(flatten)]
     pub(crate) set: SetArgs,
 
+    /// What the options and the sources say together, from [`TalkArgs::take_options`] on.
     #[arg(skip)]
-    pub(crate) listing: PromptSettings,
-
-    #[arg(skip)]
-    pub(crate) limits: Limits,
+    pub(crate) settings: Settings,
 }
 
 impl TalkArgs {
-    /// The MCP servers; `None` where none were named and no file is there.
+    /// Returns the MCP servers; `None` where none were named and no file is there.
     pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
         ServerArgs { listed_tools: self.listed.tools.clone(), ..self.servers.clone() }.load_if_any()
+    }
+
+    /// Takes the options and `--set` into the settings.
+    ///
+    /// # Errors
+    /// A key that none of the readers has a use for; certificates that cannot be read.
+    pub(crate) fn take_options(&mut self, readers: &[Reader]) -> Result<(), Failure> {
+        self.endpoint.trust.hold()?;
+        let (EndpointArgs { base_url, model, .. }, ModelArgs { offer, lang, system }) = (&self.endpoint, &self.model);
+        let CallArgs { allow, deny, untrusted, .. } = self.calls.clone();
+        let (base_url, model, system) = (base_url.clone(), model.clone(), system.clone());
+        let (profile, lang) = (offer.profile, *lang);
+        let options =
+            Settings { base_url, model, profile, lang, system, allow, deny, untrusted, ..Settings::default() };
+        self.settings = self.set.under(options, readers)?;
+        Ok(())
+    }
+
+    /// Adds the weakest source, the file; the endpoint is that of all sources.
+    pub(crate) fn complete(&mut self, file: &Settings) {
+        self.settings.over(file);
+        self.endpoint.fill(&self.settings);
     }
 }
 
 impl EndpointArgs {
-    /// The flags that have defaults.
-    pub(crate) fn slots(&mut self) -> Slots<'_> {
-        slots! { self => base_url model }
+    /// Takes the endpoint and the model of the settings where the options name none.
+    pub(crate) fn fill(&mut self, settings: &Settings) {
+        self.base_url = self.base_url.take().or_else(|| settings.base_url.clone());
+        self.model = self.model.take().or_else(|| settings.model.clone());
     }
 
     /// Where the model is, once the names of `config.toml` are resolved.
@@ -128,32 +144,6 @@ impl EndpointArgs {
     pub(crate) fn take_upstream_key(&mut self) -> Result<(), Failure> {
         self.api_key = self.place()?.key_or("TOOLGRAFT_UPSTREAM_KEY");
         Ok(())
-    }
-}
-
-impl Args {
-    /// The flags that have defaults.
-    pub(crate) fn slots(&mut self) -> Slots<'_> {
-        slots(&mut self.talk, &mut self.output)
-    }
-}
-
-/// The flags that have defaults, of what is said and of how it is shown.
-pub(super) fn slots<'a>(talk: &'a mut TalkArgs, output: &'a mut OutputArgs) -> Slots<'a> {
-    slots! { output => reasoning_display call_display; ..talk.slots() }
-}
-
-impl TalkArgs {
-    /// The flags that have defaults.
-    pub(crate) fn slots(&mut self) -> Slots<'_> {
-        slots! {
-            self.endpoint => base_url model,
-            self.model.offer => profile tools_mode constrain way call_threshold dialect,
-            self.model => lang temperature carry_reasoning system reasoning fenced_calls stop round_model images,
-            self.limits => max_rounds max_repeats max_same_results max_tokens context,
-            self.calls => allow deny untrusted;
-            ..self.listing.slots()
-        }
     }
 }
 
@@ -246,40 +236,9 @@ pub(crate) struct ModelArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) lang: Option<Lang>,
 
-    #[arg(skip)]
-    pub(super) reasoning: Option<ReasoningMode>,
-
-    #[arg(skip)]
-    pub(super) fenced_calls: Option<FencedCalls>,
-
-    #[arg(skip)]
-    pub(super) stop: Vec<String>,
-
-    #[arg(skip)]
-    pub(super) carry_reasoning: Option<CarryReasoning>,
-
-    #[arg(skip)]
-    pub(super) round_model: Option<String>,
-
-    #[arg(skip)]
-    pub(super) images: Option<Images>,
-
-    #[arg(skip)]
-    pub(super) temperature: Option<f64>,
-
     /// Your own system text, which comes first
     #[arg(long, value_name = "TEXT|@FILE", hide_short_help = true)]
     pub(super) system: Option<String>,
-}
-
-/// How much: keys of the table alone.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Limits {
-    pub(super) max_rounds: Option<NonZeroU32>,
-    pub(super) max_repeats: Option<u32>,
-    pub(super) max_same_results: Option<u32>,
-    pub(super) max_tokens: Option<NonZeroU32>,
-    pub(super) context: Option<NonZeroUsize>,
 }
 
 /// What is written down, to see why.
@@ -299,12 +258,6 @@ pub(crate) struct FileArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    #[arg(skip)]
-    pub(super) reasoning_display: Option<ReasoningDisplay>,
-
-    #[arg(skip)]
-    pub(super) call_display: Option<CallDisplay>,
-
     /// Show the answer, questions and warnings only
     #[arg(long, short, hide_short_help = true)]
     pub(super) quiet: bool,

@@ -24,7 +24,7 @@ use crate::screen::{
     self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, Uncoloured, as_fits_screen, excerpt, full_name,
     pictures::Protocol, pretty,
 };
-use crate::settings::{CallDisplay, ReasoningDisplay, variable};
+use crate::settings::{CallDisplay, ReasoningDisplay, Settings, variable};
 use crate::terminal::{self, counted, grouped, lasted};
 use numbers::Numbers;
 use piped::Piped;
@@ -87,14 +87,6 @@ pub(super) struct Display {
     summary: Summary,
 }
 
-/// How reasoning is shown.
-fn reasoning(args: &OutputArgs) -> ReasoningDisplay {
-    match args.quiet {
-        true => ReasoningDisplay::Hidden,
-        false => args.reasoning_display.unwrap_or(ReasoningDisplay::Folded),
-    }
-}
-
 /// Returns `true` where the terminal could show colours, and nobody wants them.
 fn wants_no_colours() -> bool {
     let is_set = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -103,13 +95,16 @@ fn wants_no_colours() -> bool {
 
 impl Display {
     /// Shows reasoning and calls as these say from now on.
-    pub(super) fn show_as(&mut self, args: &OutputArgs) {
-        self.reasoning = reasoning(args);
-        self.calls_as = args.call_display.unwrap_or(CallDisplay::Box);
+    pub(super) fn show_as(&mut self, settings: &Settings) {
+        self.reasoning = match self.quiet {
+            true => ReasoningDisplay::Hidden,
+            false => settings.reasoning_display.unwrap_or(ReasoningDisplay::Folded),
+        };
+        self.calls_as = settings.call_display.unwrap_or(CallDisplay::Box);
     }
 
     pub(super) fn new(
-        args: &OutputArgs,
+        (args, settings): (&OutputArgs, &Settings),
         (in_conversation, shelf): (bool, Option<Shelf>),
         (existing, above): (Existing, LastBox),
     ) -> Self {
@@ -133,7 +128,7 @@ impl Display {
             (_, Some(rows)) if (styled || is_uncoloured) && frame == Frame::Drawn => screen.with_moves(rows, !piped),
             _ => screen,
         };
-        Display {
+        let mut display = Display {
             screen,
             existing,
             drawn: None,
@@ -145,8 +140,8 @@ impl Display {
             piped: piped.then(|| Piped::new(args.schema.is_some())),
             has_schema: args.schema.is_some(),
             quiet: args.quiet,
-            reasoning: reasoning(args),
-            calls_as: args.call_display.unwrap_or(CallDisplay::Box),
+            reasoning: ReasoningDisplay::Folded,
+            calls_as: CallDisplay::Box,
             in_conversation,
             thoughts: Thoughts::default(),
             untagged: false,
@@ -158,7 +153,9 @@ impl Display {
             calls: Numbers::default(),
             progress: None,
             summary: Summary::new(),
-        }
+        };
+        display.show_as(settings);
+        display
     }
 
     /// A turn begins, with tools or without.

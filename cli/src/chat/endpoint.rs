@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use super::args::{EndpointArgs, ModelArgs};
+use super::args::EndpointArgs;
 use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::servers::runner::runtime;
-use crate::settings::{self, Place, learned, variable};
+use crate::settings::{self, Place, Settings, learned, variable};
 use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
@@ -362,8 +362,8 @@ impl Endpoint {
     }
 
     /// The profile of the flags, or the model's.
-    pub(super) fn profile(&self, args: &ModelArgs) -> &'static Profile {
-        args.offer.profile.unwrap_or_else(|| Profile::for_model(&self.model))
+    pub(super) fn profile(&self, settings: &Settings) -> &'static Profile {
+        settings.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
 
     fn info(&self, model: &str) -> Option<&ModelInfo> {

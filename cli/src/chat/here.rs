@@ -2,18 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::args::slots;
 use super::session::Session;
 use crate::base::Failure;
 use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
-use crate::settings;
+use crate::settings::{self, Reader, keys_of};
 
-/// The keys that can change while a conversation goes on.
-const KEYS: [&str; 18] = [
-    "profile", "tools_mode", "constrain", "way", "call_threshold", "dialect", "prompt_style", "listing", "tool_budget",
-    "temperature", "carry_reasoning", "max_rounds", "max_repeats", "max_tokens", "context", "system",
-    "reasoning_display", "call_display",
-];
+/// Returns the keys that can change while a conversation goes on.
+fn keys() -> Vec<&'static str> {
+    keys_of(&[Reader::Here])
+}
 
 /// What takes something back.
 const FORGET: &str = "--forget";
@@ -34,10 +31,10 @@ pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
     match words {
         [] => Ok(HereCommand::Settings),
         [forget, key] if forget == FORGET => Ok(HereCommand::Unset(key.clone())),
-        [key, _] if !KEYS.contains(&key.as_str()) => Err(format!(
+        [key, _] if !keys().contains(&key.as_str()) => Err(format!(
             "/set cannot change {key} while a conversation goes \
              on; it takes {}",
-            KEYS.join(", ")
+            keys().join(", ")
         )),
         [key, value] => Ok(HereCommand::Set(key.clone(), value.clone())),
         _ => Err("/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in \
@@ -58,8 +55,8 @@ pub(super) fn read_allow(words: &[String]) -> HereCommand {
 /// What may stand behind these words of `/set`.
 pub(super) fn following_set(words: &[String]) -> Vec<String> {
     match words {
-        [] => KEYS.iter().map(|&key| key.to_owned()).chain([FORGET.to_owned()]).collect(),
-        [forget] if forget == FORGET => KEYS.iter().map(|&key| key.to_owned()).collect(),
+        [] => keys().into_iter().map(str::to_owned).chain([FORGET.to_owned()]).collect(),
+        [forget] if forget == FORGET => keys().into_iter().map(str::to_owned).collect(),
         _ => Vec::new(),
     }
 }
@@ -106,10 +103,10 @@ impl Session {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
         let wanted = settings::one(key, value)?;
-        let before = (self.talk.args.clone(), self.output.clone());
-        wanted.put(slots(&mut self.talk.args, &mut self.output));
+        let before = self.talk.args.settings.clone();
+        self.talk.args.settings.put(&wanted);
         if let Err(failure) = self.renew() {
-            (self.talk.args, self.output) = before;
+            self.talk.args.settings = before;
             return Err(failure);
         }
         let value = serde_json::to_value(&wanted).ok().and_then(|values| values.get(key).cloned()).unwrap_or_default();

@@ -30,7 +30,7 @@ fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Op
     let Some(kept) = saved.endpoint.as_deref().filter(|url| url.contains(REDACTED)) else {
         return Ok(saved.endpoint.clone());
     };
-    if args.talk.endpoint.base_url.is_some() {
+    if args.talk.settings.base_url.is_some() {
         return Ok(None);
     }
     let same = settings.base_url.as_ref().filter(|url| kept_url(url) == kept);
@@ -78,7 +78,7 @@ impl Keeping {
         if let Some(saved) = &saved {
             let base_url = endpoint_of(saved, args, settings)?;
             let of_saved = Settings { base_url, model: saved.model.clone(), ..Settings::default() };
-            of_saved.fill(args.slots());
+            args.talk.settings.over(&of_saved);
         }
         Ok((keeping, saved))
     }

@@ -46,7 +46,7 @@ use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
 use crate::sessions::{Store, saved::Saved};
-use crate::settings;
+use crate::settings::{self, Reader};
 use crate::terminal::tty::Tty;
 use approve::{AtTerminal, LastBox};
 use attached::Attached;
@@ -74,8 +74,7 @@ const ID: usize = 4;
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
-    args.talk.endpoint.trust.hold()?;
-    args.talk.set.clone().fill(args.slots())?;
+    args.talk.take_options(&[Reader::Talk, Reader::Chat])?;
     if let Some(file) = args.template.take() {
         template::ask(&file, &mut args)?;
     }
@@ -90,17 +89,16 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
     let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
-    settings::environment()?.fill(args.slots());
-    settings::Folder::here().settings()?.fill(args.slots());
+    args.talk.settings.over(&settings::nearer()?);
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
-    settings.fill(args.slots());
+    args.talk.complete(&settings);
     let keeps_history = settings.history != Some(false);
+    let begun = resumed.or(gone_on);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(kept::take_file);
     if let Some(file) = &args.conversation.save {
-        let begun = resumed.or_else(|| gone_on.clone()).map(|saved| saved.conversation).unwrap_or_default();
-        Saved::check_same(file, &begun)?;
+        Saved::check_same(file, begun.as_ref().map_or(&Conversation::new(), |saved| &saved.conversation))?;
     }
     let attached = Attached::read(&args.attached, "-f")?;
     let configured = args.talk.config()?;
@@ -119,7 +117,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
     let shelf = may_keep.then(display::Shelf::of_user).flatten();
     let above = LastBox::default();
-    let display = Display::new(&args.output, (in_conversation, shelf), (existing.clone(), above.clone()));
+    let display =
+        Display::new((&args.output, &args.talk.settings), (in_conversation, shelf), (existing.clone(), above.clone()));
     let signals = runner.signals();
     let questions = Questions::new(asker.clone());
     let asked = questions.clone();
@@ -151,13 +150,13 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
             prompt = Some((lines, first));
         }
         servers::report_failed(&hub.servers());
-        servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
-        warn_unmatched(&args.talk.calls, &hub.catalog());
+        servers::refuse_strangers(&args.talk.settings.untrusted, &hub.servers())?;
+        warn_unmatched(&args.talk.settings, &hub.catalog());
         let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, above }) as Box<dyn Person>);
-        let approvals = Approvals::new(&args.talk.calls, person, (hub.clone(), existing))?;
+        let approvals = Approvals::new(&args.talk, person, (hub.clone(), existing))?;
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
-        session.keep(keeping, gone_on)?;
+        session.keep(keeping, begun)?;
         session.attach(attached);
         match (question, prompt) {
             (Some(question), _) => one(&mut session, question, &typed, asker.is_some()).await,

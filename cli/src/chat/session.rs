@@ -66,11 +66,9 @@ impl Session {
         files: Files,
     ) -> Result<Self, Failure> {
         let Args { talk, output, conversation: place, .. } = args;
-        let resumed = place.resume.as_deref().map(Saved::read).transpose()?;
         let followed = Followed::begin(&hub);
-        let mut talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
+        let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        resumed.into_iter().try_for_each(|saved| talk.go_on(saved))?;
         Ok(Session {
             talk,
             output,
@@ -128,7 +126,7 @@ impl Session {
     /// Goes on with the arguments and permissions as they are now.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         self.talk.renew()?;
-        self.display.show_as(&self.output);
+        self.display.show_as(&self.talk.args.settings);
         Ok(())
     }
 
@@ -172,7 +170,7 @@ impl Session {
     /// Reads the resources that a person names in a question; they go with it.
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
         let watch = Watch { questions: &self.questions };
-        let untrusted = self.talk.args.calls.untrusted.as_slice();
+        let untrusted = self.talk.args.settings.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
         let (attached, found) = tokio::select! {
             biased;

@@ -113,7 +113,7 @@ impl Talk {
     /// Goes on with an earlier one. Servers whose words may be anybody's stay so.
     pub(crate) fn go_on(&mut self, saved: Saved) -> Result<(), Failure> {
         (self.conversation, self.usage) = (saved.conversation, saved.usage);
-        let untrusted = &mut self.args.calls.untrusted;
+        let untrusted = &mut self.args.settings.untrusted;
         let known = untrusted.len();
         untrusted.extend(saved.untrusted);
         untrusted.sort();
@@ -154,7 +154,7 @@ impl Talk {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
         saved.endpoint = self.endpoint.named_url().map(kept_url);
         saved.usage = self.usage;
-        saved.untrusted.clone_from(&self.args.calls.untrusted);
+        saved.untrusted.clone_from(&self.args.settings.untrusted);
         saved.without(&self.endpoint.secrets().and(&self.hub.config().secrets()))
     }
 
@@ -197,7 +197,7 @@ impl Talk {
 
     /// The profile in force.
     pub(super) fn profile(&self) -> &'static Profile {
-        self.endpoint.profile(&self.args.model)
+        self.endpoint.profile(&self.args.settings)
     }
 
     /// Talks to another model from now on, by a name as `--model` takes it; of this endpoint alone
@@ -215,7 +215,7 @@ impl Talk {
 
     /// The servers are there that were still starting when it was begun.
     pub(crate) fn servers_are_there(&mut self) -> Result<(), Failure> {
-        self.approvals.settle(&self.args.calls)?;
+        self.approvals.settle(&self.args.settings)?;
         self.renew()
     }
 
@@ -278,7 +278,7 @@ impl Talk {
 
     /// The size of a text that is large for the model.
     fn much(&self, text: &str) -> Option<String> {
-        let context = self.args.limits.context.map(Into::into).or(self.endpoint.context());
+        let context = self.args.settings.context.map(Into::into).or(self.endpoint.context());
         let most = context.map_or(LARGE, |context: usize| context / LARGE_SHARE);
         // No token is shorter than a byte.
         let tokens = if text.len() > most { tokens::count(text) } else { 0 };
@@ -292,11 +292,11 @@ impl Talk {
 
 /// What a recording says of its conversation.
 pub(super) fn described(args: &TalkArgs, endpoint: &Endpoint) -> transcript::Session {
-    let profile = endpoint.profile(&args.model);
+    let profile = endpoint.profile(&args.settings);
     transcript::Session::default()
         .with_model(endpoint.model.clone())
         .with_profile(profile.name.to_owned())
-        .with_reasoning(args.model.reasoning.unwrap_or(profile.reasoning))
+        .with_reasoning(args.settings.reasoning.unwrap_or(profile.reasoning))
         .with_reasoning_calls(profile.reasoning_calls)
 }
 
@@ -313,52 +313,43 @@ fn asked(
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
 ) -> Result<Asked, Failure> {
-    let args = &probed(args, endpoint)?;
-    let profile = endpoint.profile(&args.model);
+    let settings = probed(args, endpoint)?;
+    let profile = endpoint.profile(&settings);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
     // One that was derived from the model's chat template is in no other set.
     if let Some(derived @ Dialect::Loaded(_)) = endpoint.mother_tongue() {
         config.dialects = config.dialects.with(derived);
     }
-    config.untrusted.clone_from(&args.calls.untrusted);
-    config.reads = match args.model.images.unwrap_or(Images::Auto) {
+    config.untrusted.clone_from(&settings.untrusted);
+    config.reads = match settings.images.unwrap_or(Images::Auto) {
         Images::Auto => endpoint.reads(),
         Images::Always => endpoint.reads().with_images(true),
         Images::Never => Reads::default(),
     };
-    config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
-    config.fenced_calls = args.model.fenced_calls.unwrap_or_default();
-    config.stop.clone_from(&args.model.stop);
-    config.temperature = args.model.temperature.or(config.temperature);
-    config.max_tokens = args.limits.max_tokens.map(Into::into);
-    config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
+    config.reasoning = settings.reasoning.unwrap_or(config.reasoning);
+    config.fenced_calls = settings.fenced_calls.unwrap_or_default();
+    config.stop.clone_from(&settings.stop);
+    config.temperature = settings.temperature.or(config.temperature);
+    config.max_tokens = settings.max_tokens.map(Into::into);
+    config.round_model = settings.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
-    config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
-    config.tools_mode = args.model.offer.tools_mode.unwrap_or(ToolsMode::Auto);
-    config.constrain = args.model.offer.constrain.unwrap_or(config.constrain);
-    config.call_threshold = args.model.offer.call_threshold;
-    config.context = args.limits.context.map(Into::into).or(endpoint.context());
+    config.carry_reasoning = settings.carry_reasoning.unwrap_or(config.carry_reasoning);
+    config.tools_mode = settings.tools_mode.unwrap_or(ToolsMode::Auto);
+    config.constrain = settings.constrain.unwrap_or(config.constrain);
+    config.call_threshold = settings.call_threshold;
+    config.context = settings.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
-    config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
-    config.max_same_results = args.limits.max_same_results.unwrap_or(config.max_same_results);
-    config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
+    config.max_repeats = settings.max_repeats.unwrap_or(config.max_repeats);
+    config.max_same_results = settings.max_same_results.unwrap_or(config.max_same_results);
+    config.max_rounds = settings.max_rounds.map_or(config.max_rounds, Into::into);
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
         output::warn(
             "tools_mode=native: the endpoint says that the model's chat template has no place for tools, so the \
              model may never see them: take --set tools_mode=prompt, or start the server with a template that has one",
         );
     }
-    let defaults = Options::for_profile(profile).with_style(endpoint.style(profile));
-    let (dialect, lang) =
-        (args.model.offer.dialect.unwrap_or(defaults.dialect), args.model.lang.unwrap_or(defaults.lang));
-    let options = args
-        .listing
-        .apply(defaults)?
-        .with_dialect(dialect)
-        .with_lang(lang)
-        .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?)
-        .within(config.context);
-    config.way = args.model.offer.way.unwrap_or(Way::Auto).for_style(options.style);
+    let options = settings.prompt_options(profile, endpoint.style(profile))?.within(config.context);
+    config.way = settings.way.unwrap_or(Way::Auto).for_style(options.style);
     let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
@@ -373,14 +364,14 @@ fn asked(
     Ok(Asked { agent: agent.build(), options, offered })
 }
 
-/// The flags with what `toolgraft probe` found for the model where they say nothing.
-fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<TalkArgs, Failure> {
-    let mut args = args.clone();
-    args.model.offer.teach_what_is_named();
+/// Returns the settings with what `toolgraft probe` found for the model where they say nothing.
+fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
+    let mut settings = args.settings.clone();
+    args.model.offer.teach(&mut settings);
     if let Some(saved) = saved_profiles::find(Some(endpoint.url()), endpoint.model())? {
-        Settings::from(&saved).fill(args.slots());
+        settings.over(&Settings::from(&saved));
     }
-    Ok(args)
+    Ok(settings)
 }
 
 /// The schema of a file.

@@ -44,7 +44,7 @@ const REFUSED: [(&str, &str); 6] = [
     ("session_days", "leave it out"),
 ];
 
-/// Fills in a template with the values among the words, as the question of these flags. What the template sets counts
+/// Fills in a template with the values among the words, as the question of these options. What the template sets counts
 /// where they leave it open.
 pub(super) fn ask(file: &Path, args: &mut Args) -> Result<(), Failure> {
     let template = Template::read(file)?;
@@ -53,7 +53,7 @@ pub(super) fn ask(file: &Path, args: &mut Args) -> Result<(), Failure> {
     if args.talk.listed.tools.is_empty() {
         args.talk.listed.tools = template.tools;
     }
-    template.settings.fill(args.slots());
+    args.talk.settings.over(&template.settings);
     Ok(())
 }
 

@@ -22,7 +22,7 @@ use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
-use crate::settings::{self, prompt_settings::PromptSettings, set_args::SetArgs, slots};
+use crate::settings::{self, Reader, Settings, set_args::SetArgs};
 use clients::{CLIENTS, Client};
 use environment::Asked;
 use plan::{Plan, Values};
@@ -57,17 +57,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointArgs,
 
-    #[arg(skip)]
-    context: Option<NonZeroUsize>,
-
     #[command(flatten)]
     model: ModelArgs,
 
     #[command(flatten)]
     set: SetArgs,
-
-    #[arg(skip)]
-    listing: PromptSettings,
 }
 
 fn client(name: &str) -> Result<&'static Client, String> {
@@ -77,8 +71,10 @@ fn client(name: &str) -> Result<&'static Client, String> {
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
-    args.set.clone().fill(slots! { args => context; ..serve::slots_of(&mut args.model, &mut args.listing) })?;
-    settings::defaults()?.fill(slots! { args => context; ..args.endpoint.slots() });
+    let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
+    let mut said = args.set.under(options, &[Reader::Served, Reader::Launch])?;
+    let defaults = settings::defaults()?;
+    args.endpoint.fill(&defaults);
     let program = found(&args.client.program);
     if program.is_none() && !args.print {
         return Err(Failure::usage(format!(
@@ -93,28 +89,33 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
     drop(asker);
-    let context = args.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
+    let context = said
+        .context
+        .or(defaults.context)
+        .map(NonZeroUsize::get)
+        .or_else(|| endpoint.context())
+        .map(|tokens| tokens as u64);
     warn_of(args.client, context, &endpoint);
     if let Some(tokens) = context {
         let budget = NonZeroUsize::new(tool_budget(usize::try_from(tokens).ok()));
-        args.listing.tool_budget = args.listing.tool_budget.or(budget);
+        said.tool_budget = said.tool_budget.or(budget);
     }
     match program.filter(|_| !args.print) {
         None => {
             let folder = Path::new("FOLDER");
             let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: endpoint.model(), context, folder };
             let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
-            told(&args, &endpoint, &values);
+            told(args.client, &said, &endpoint, &values);
             output::emit(&plan.text(folder))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(program) => runner.wait_out(launched(args, asked, &endpoint, context, &program, &runner)),
+        Some(program) => runner.wait_out(launched((args, said), asked, &endpoint, context, &program, &runner)),
     }
 }
 
 /// Serves the model to the program until it ends.
 async fn launched(
-    args: Args,
+    (args, said): (Args, Settings),
     asked: Asked,
     endpoint: &Endpoint,
     context: Option<u64>,
@@ -122,14 +123,14 @@ async fn launched(
     runner: &Runner,
 ) -> Result<ExitCode, Failure> {
     let key = secret()?;
-    let config = serve::in_front_of(endpoint, args.model.clone(), args.listing.clone())?.with_api_key(key.as_str());
+    let config = serve::in_front_of(endpoint, &args.model, said.clone())?.with_api_key(key.as_str());
     let server = Server::bind(config, "127.0.0.1:0").await.map_err(Failure::job)?;
     let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);
     let folder = Folder::new()?;
     let values = Values { root: &root, key: &key, model: endpoint.model(), context, folder: folder.path() };
     let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
-    told(&args, endpoint, &values);
+    told(args.client, &said, endpoint, &values);
     let mark = session::mark();
     let child = session::command(program, &plan, asked.environment(args.client, endpoint), &mark)
         .spawn()
@@ -144,23 +145,19 @@ async fn launched(
 }
 
 /// Says what is set, in one line.
-fn told(args: &Args, endpoint: &Endpoint, values: &Values<'_>) {
+fn told(client: &Client, said: &Settings, endpoint: &Endpoint, values: &Values<'_>) {
     let mut line = format!(
         "{}: {} of {}, served at {}",
-        args.client.name,
+        client.name,
         word(endpoint.model()),
         shown_url(endpoint.url()),
         values.root
     );
-    let mentions = |what: &str| args.client.texts().any(|text| text.contains(what));
+    let mentions = |what: &str| client.texts().any(|text| text.contains(what));
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {
             line += &format!("; context {context} tokens");
-            line += &args
-                .listing
-                .tool_budget
-                .map(|budget| format!(", the list of tools at most {budget}"))
-                .unwrap_or_default();
+            line += &said.tool_budget.map(|budget| format!(", the list of tools at most {budget}")).unwrap_or_default();
             line += &if mentions("output") { format!(", an answer at most {output}") } else { String::new() };
             line +=
                 &if mentions("compact") { format!(", history made shorter from {compact} on") } else { String::new() };

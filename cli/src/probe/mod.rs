@@ -45,7 +45,7 @@ use crate::dialog::ask::Asker;
 use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles::{self, SavedProfile};
-use crate::settings::{self, profiles::known_profile, set_args::SetArgs, slots};
+use crate::settings::{self, Reader, Settings, profiles::known_profile, set_args::SetArgs};
 use crate::terminal::columns;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -107,11 +107,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     set: SetArgs,
 
+    /// What `--set` says.
     #[arg(skip)]
-    call_threshold: Option<f64>,
-
-    #[arg(skip)]
-    max_tokens: Option<std::num::NonZeroU32>,
+    said: Settings,
 
     /// Keep the best way for this model without asking
     #[arg(long)]
@@ -135,8 +133,10 @@ fn minutes(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     flags.trust.hold()?;
-    args.set.clone().fill(slots! { args => call_threshold max_tokens })?;
-    settings::defaults()?.fill(slots! { args => profile; ..flags.slots() });
+    args.said = args.set.under(Settings::default(), &[Reader::Probe])?;
+    let defaults = settings::defaults()?;
+    flags.fill(&defaults);
+    args.profile = args.profile.or(defaults.profile);
     if args.diagnose {
         return diagnose::run(&flags, args.profile, args.json);
     }
@@ -368,8 +368,8 @@ impl Probe {
             client: endpoint.client(),
             profile,
             tasks,
-            call_threshold: args.call_threshold,
-            max_tokens: args.max_tokens.map_or(usual, Into::into),
+            call_threshold: args.said.call_threshold,
+            max_tokens: args.said.max_tokens.map_or(usual, Into::into),
         };
         let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions());
         Ok(Probe {

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use crate::settings;
 use crate::settings::profiles::{dialect_file, profile_of};
 use toolgraft::Catalog;
 use toolgraft::Dialect;
 use toolgraft::Event;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::event::{Assembled, Collector, OwnedEvent};
-use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
+use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
 use toolgraft::transcript::{Session, import::Format};
 use toolgraft::validate::Validator;
@@ -26,18 +27,13 @@ pub(super) struct Overrides {
     #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     pub(super) dialect_file: Vec<Dialect>,
 
-    #[arg(skip)]
-    pub(super) reasoning: Option<ReasoningMode>,
-
     /// Calls in the reasoning: ignore, last_resort, allow
     #[arg(long, value_name = "POLICY", hide_short_help = true)]
     pub(super) reasoning_calls: Option<ReasoningCalls>,
 
+    /// What `--set` says.
     #[arg(skip)]
-    pub(super) fenced_calls: Option<FencedCalls>,
-
-    #[arg(skip)]
-    pub(super) stop: Vec<String>,
+    pub(super) said: settings::Settings,
 
     /// Read it as this model's, whatever the recording says
     #[arg(long, value_name = "NAME", conflicts_with = "profile", hide_short_help = true)]
@@ -96,11 +92,11 @@ impl Settings {
         let config = Config::default()
             .with_dialects(over.dialects(session.dialect))
             .with_catalog(catalog)
-            .with_reasoning(over.reasoning.or(reasoning).unwrap_or_default())
+            .with_reasoning(over.said.reasoning.or(reasoning).unwrap_or_default())
             .with_reasoning_calls(over.reasoning_calls.or(reasoning_calls).unwrap_or_default())
             .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
-            .with_fenced_calls(over.fenced_calls.unwrap_or_default())
-            .with_stop(over.stop.clone());
+            .with_fenced_calls(over.said.fenced_calls.unwrap_or_default())
+            .with_stop(over.said.stop.clone());
         Settings { config, profile: profile.map(|p| p.name), validator: Some(validator) }
     }
 

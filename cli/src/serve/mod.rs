@@ -20,10 +20,11 @@ use crate::servers::{
     runner::Runner,
 };
 use crate::settings::{
-    self, Images, Settings, Slots, learned, offer_args::OfferArgs, prompt_settings::PromptSettings,
-    saved_profiles::SavedProfile, set_args::SetArgs, slots, trust_args::TrustArgs, variable,
+    self, Images, Reader, Settings, learned, offer_args::OfferArgs, saved_profiles::SavedProfile, set_args::SetArgs,
+    variable,
 };
 use tokio::sync::oneshot;
+use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
@@ -38,7 +39,7 @@ use toolgraft_serve::{Budgets, Config, DRAIN, Inspector, ModelSettings, SearchTo
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Options of `toolgraft serve`.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/serve.txt").trim_end())]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -53,12 +54,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     set: SetArgs,
 
-    #[arg(skip)]
-    listing: PromptSettings,
-
-    #[arg(skip)]
-    budgets: BudgetArgs,
-
     #[command(flatten)]
     servers: ServerArgs,
 
@@ -70,7 +65,7 @@ pub(crate) struct Args {
 }
 
 /// Who may come in.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Clients")]
 struct DoorArgs {
     /// Address to listen on; one that other machines reach needs --client-key
@@ -118,38 +113,21 @@ struct DoorArgs {
 }
 
 /// What the model's profile decides, unless it is said here.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
-    offer: OfferArgs,
+    pub(crate) offer: OfferArgs,
 
     /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
     ///
     /// May be given several times.
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     without: Vec<String>,
-
-    #[arg(skip)]
-    images: Option<Images>,
-
-    #[arg(skip)]
-    strict_calls: Option<bool>,
-
-    #[arg(skip)]
-    max_rounds: Option<NonZeroU32>,
-
-    #[arg(skip)]
-    max_repeats: Option<u32>,
-    #[arg(skip)]
-    max_same_results: Option<u32>,
-
-    #[arg(skip)]
-    max_time: Option<NonZeroU32>,
 }
 
 /// Which calls of the MCP servers run.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 struct CallArgs {
     /// Run calls of these tools of the servers; a glob over SERVER.TOOL
@@ -190,61 +168,36 @@ struct CallArgs {
     mcp_always: bool,
 }
 
-impl CallArgs {
-    fn is_given(&self) -> bool {
-        let has_names = [&self.allow, &self.deny, &self.untrusted].iter().any(|names| !names.is_empty());
-        self.mcp_always || self.max_calls.is_some() || self.search.is_some() || has_names
-    }
-}
-
-/// The flags that have defaults, of how a model is served.
-pub(crate) fn slots_of<'a>(model: &'a mut ModelArgs, listing: &'a mut PromptSettings) -> Slots<'a> {
-    slots! {
-        model.offer => profile tools_mode constrain way call_threshold dialect,
-        model => images strict_calls max_rounds max_repeats max_same_results max_time;
-        ..listing.slots()
-    }
-}
-
-/// What all requests may take together.
-#[derive(Debug, Clone, Default)]
-struct BudgetArgs {
-    max_connections: Option<NonZeroUsize>,
-    max_requests: Option<NonZeroUsize>,
-    max_body_bytes: Option<NonZeroUsize>,
-    max_prepared_bytes: Option<NonZeroUsize>,
-    max_workers: Option<NonZeroUsize>,
-    max_pixels: Option<NonZeroUsize>,
-}
-
-impl BudgetArgs {
-    fn budgets(&self) -> Budgets {
-        let given = |amount: Option<NonZeroUsize>| amount.map(NonZeroUsize::get);
-        let budgets = set(Budgets::default(), given(self.max_connections), Budgets::with_max_connections);
-        let budgets = set(budgets, given(self.max_requests), Budgets::with_max_requests);
-        let budgets = set(budgets, given(self.max_body_bytes), Budgets::with_max_body_bytes);
-        let budgets = set(budgets, given(self.max_prepared_bytes), Budgets::with_max_prepared_bytes);
-        let budgets = set(budgets, given(self.max_workers), Budgets::with_max_workers);
-        set(budgets, given(self.max_pixels), Budgets::with_max_pixels)
-    }
-}
-
 impl Args {
-    /// The flags that have defaults.
-    fn slots(&mut self) -> Slots<'_> {
-        let mut slots = slots! {
-            self.endpoint => base_url model,
-            self.budgets => max_connections max_requests max_body_bytes max_prepared_bytes max_workers max_pixels;
-            ..slots_of(&mut self.model, &mut self.listing)
-        };
-        // Without servers there is nothing for them to be about.
-        if self.servers.is_given() {
-            let CallArgs { allow, deny, untrusted, search, .. } = &mut self.calls;
-            (slots.allow, slots.deny, slots.untrusted) = (Some(allow), Some(deny), Some(untrusted));
-            slots.search = Some(search);
+    /// Returns what the options and `--set` say.
+    ///
+    /// # Errors
+    /// A key that is of no use here; something about MCP servers without any.
+    fn settings(&self) -> Result<Settings, Failure> {
+        let (EndpointArgs { base_url, model, .. }, profile) = (self.endpoint.clone(), self.model.offer.profile);
+        let CallArgs { allow, deny, untrusted, search, max_calls, mcp_always } = &self.calls;
+        let (allow, deny, untrusted, search) = (allow.clone(), deny.clone(), untrusted.clone(), search.clone());
+        let options = Settings { base_url, model, profile, allow, deny, untrusted, search, ..Settings::default() };
+        let said = self.set.under(options, &[Reader::Served, Reader::Serve])?;
+        let has_names = [&said.allow, &said.deny, &said.untrusted].iter().any(|names| !names.is_empty());
+        match *mcp_always || max_calls.is_some() || said.search.is_some() || has_names {
+            true if !self.servers.is_given() => Err(Failure::usage(
+                "--allow, --deny, --untrusted, --search, --max-calls and --mcp-always are about MCP servers: name their configuration with --mcp-config",
+            )),
+            _ => Ok(said),
         }
-        slots
     }
+}
+
+/// Returns what all requests may take together.
+fn budgets(settings: &Settings) -> Budgets {
+    let given = |amount: Option<NonZeroUsize>| amount.map(NonZeroUsize::get);
+    let budgets = set(Budgets::default(), given(settings.max_connections), Budgets::with_max_connections);
+    let budgets = set(budgets, given(settings.max_requests), Budgets::with_max_requests);
+    let budgets = set(budgets, given(settings.max_body_bytes), Budgets::with_max_body_bytes);
+    let budgets = set(budgets, given(settings.max_prepared_bytes), Budgets::with_max_prepared_bytes);
+    let budgets = set(budgets, given(settings.max_workers), Budgets::with_max_workers);
+    set(budgets, given(settings.max_pixels), Budgets::with_max_pixels)
 }
 
 /// An origin: a scheme and a host, with or without a port; or all.
@@ -278,19 +231,16 @@ fn host_name(text: &str) -> Result<String, String> {
 
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    if !args.servers.is_given() && args.calls.is_given() {
-        return Err(Failure::usage(
-            "--allow, --deny, --untrusted, --search, --max-calls and --mcp-always are about MCP servers: name their configuration with --mcp-config",
-        ));
-    }
     args.endpoint.trust.hold()?;
     if let Some(port) = args.door.port {
         args.door.listen = format!("127.0.0.1:{port}");
     }
-    args.set.clone().fill(args.slots())?;
-    defaults(&args.door.listen)?.fill(args.slots());
+    let mut settings = args.settings()?;
+    settings.over(&defaults(&args.door.listen)?);
+    args.endpoint.fill(&settings);
     args.endpoint.resolve()?;
-    args.model.offer.teach_what_is_named();
+    settings.model.clone_from(&args.endpoint.model);
+    args.model.offer.teach(&mut settings);
     let mut servers = args.servers.clone();
     servers.listed_tools.clone_from(&args.listed.tools);
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -300,7 +250,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let runner = Runner::start()?;
     let signals = runner.signals();
     runner.wait_out(async {
-        let (config, name) = signals.or_stopped(config(&args)).await?;
+        let (config, name) = signals.or_stopped(config(&args, &settings)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = match args.door.inspect {
             Some(_) => config.with_inspector(inspector.clone()),
@@ -316,9 +266,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
                 let connecting = of_this_user(hub.pixels(config.budgets().max_pixels().clone())).connect();
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
-                let fits = refuse_strangers(&args.calls.untrusted, &known);
-                let fits = fits.and_then(|()| refuse_ambiguous(&policy(&args), &hub.catalog()));
-                if let Err(failure) = fits.and_then(|()| refuse_no_search(&args, &hub.catalog())) {
+                let fits = refuse_strangers(&settings.untrusted, &known);
+                let fits = fits.and_then(|()| refuse_ambiguous(&policy(&settings), &hub.catalog()));
+                if let Err(failure) = fits.and_then(|()| refuse_no_search(&settings, &hub.catalog())) {
                     hub.shutdown().await;
                     return Err(failure);
                 }
@@ -329,7 +279,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let config = match &hub {
             // Settled now: a server that comes later takes no permission over.
-            Some(hub) => config.with_policy(settled(&args, hub)).with_toolbox(hub.clone(), args.calls.mcp_always),
+            Some(hub) => config.with_policy(settled(&settings, hub)).with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
         let (config, log) = match args.door.quiet {
@@ -349,7 +299,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 }
 
 /// The server's configuration, and the endpoint's name for messages.
-async fn config(args: &Args) -> Result<(Config, String), Failure> {
+async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Failure> {
     let (url, name, is_named) = match &args.endpoint.base_url {
         Some(url) => {
             let url = corrected(url.clone(), &args.endpoint).await?;
@@ -361,7 +311,15 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
             (url, name, false)
         }
     };
-    let mut config = config_at(args, url)?;
+    let mut config = config_at(settings, &args.model, (url, args.endpoint.trust.trust()))?;
+    config = args.door.host.iter().fold(config, Config::with_host);
+    config = args.door.origin.iter().fold(config, Config::with_origin);
+    config = set(config, args.calls.max_calls.map(NonZeroUsize::get), Config::with_max_calls);
+    // Without servers there is nothing for them to be about.
+    if args.servers.is_given() {
+        config = settings.untrusted.iter().fold(config, Config::with_untrusted);
+        config = set(config, settings.search.as_deref(), Config::with_search);
+    }
     if let Some(key) = args.door.client_key.clone().or_else(|| variable("TOOLGRAFT_CLIENT_KEY")) {
         config = config.with_api_key(key);
     }
@@ -374,70 +332,62 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     Ok((config, name))
 }
 
-/// The configuration of a server for one program in front of an endpoint and one of its models.
-pub(crate) fn in_front_of(endpoint: &Endpoint, model: ModelArgs, listing: PromptSettings) -> Result<Config, Failure> {
-    let mut args = Args { model, listing, ..Args::default() };
-    args.endpoint.api_key = endpoint.key().map(str::to_owned);
-    args.endpoint.trust = TrustArgs::holding(endpoint.trust().clone());
-    settings::defaults()?.fill(args.slots());
-    args.model.offer.teach_what_is_named();
-    args.endpoint.model = Some(endpoint.model().to_owned());
-    let config = config_at(&args, endpoint.url().to_owned())?;
+/// Returns the configuration of a server for one program in front of an endpoint and one of its models.
+pub(crate) fn in_front_of(endpoint: &Endpoint, args: &ModelArgs, mut settings: Settings) -> Result<Config, Failure> {
+    settings.over(&settings::defaults()?);
+    args.offer.teach(&mut settings);
+    settings.model = Some(endpoint.model().to_owned());
+    let config = config_at(&settings, args, (endpoint.url().to_owned(), endpoint.trust().clone()))?;
     Ok(match endpoint.key() {
         Some(key) => config.with_upstream_key(key),
         None => config.without_client_keys(),
     })
 }
 
-/// The configuration but for who may come in by which key.
-fn config_at(args: &Args, url: String) -> Result<Config, Failure> {
+/// Returns the configuration but for who may come in, by which key, and for the MCP servers.
+fn config_at(settings: &Settings, args: &ModelArgs, (url, trust): (String, Trust)) -> Result<Config, Failure> {
     let saved = Probed::of(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
-    config = config.with_trust(args.endpoint.trust.trust());
+    config = config.with_trust(trust);
     config = config.with_learning(move |found| {
         let url = url.clone();
         // A disk may be slow, and others are served here.
         std::thread::spawn(move || learned::keep(&url, found));
     });
     config = set(config, variable("TOOLGRAFT_INSTANCE_KEY"), Config::with_instance_key);
-    config = set(config, args.endpoint.model.as_deref(), Config::with_model);
-    config = args.door.host.iter().fold(config, Config::with_host);
-    config = args.door.origin.iter().fold(config, Config::with_origin);
-    config = set(config, args.model.offer.profile, Config::with_profile);
-    config = set(config, args.model.offer.dialect, Config::with_dialect);
-    config = set(config, args.model.offer.tools_mode, Config::with_tools_mode);
-    config = set(config, args.model.offer.constrain, Config::with_constrain);
-    config = set(config, args.model.offer.way, Config::with_way);
-    config = set(config, args.model.offer.call_threshold, Config::with_call_threshold);
-    config = set(config, args.listing.prompt_style, Config::with_style);
-    let flags = args.clone();
+    config = set(config, settings.model.as_deref(), Config::with_model);
+    config = set(config, settings.profile, Config::with_profile);
+    config = set(config, settings.dialect, Config::with_dialect);
+    config = set(config, settings.tools_mode, Config::with_tools_mode);
+    config = set(config, settings.constrain, Config::with_constrain);
+    config = set(config, settings.way, Config::with_way);
+    config = set(config, settings.call_threshold, Config::with_call_threshold);
+    config = set(config, settings.prompt_style, Config::with_style);
+    let said = settings.clone();
     config = config.with_renewed_settings(move || {
         let profiles = saved.changed()?;
-        Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(flags.clone(), &kept))).collect())
+        Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(said.clone(), &kept))).collect())
     });
-    config = args.model.without.iter().fold(config, Config::with_left_out);
-    config = match args.model.images.unwrap_or(Images::Auto) {
+    config = args.without.iter().fold(config, Config::with_left_out);
+    config = match settings.images.unwrap_or(Images::Auto) {
         Images::Auto => config,
         Images::Always => config.with_reads(Reads::default().with_images(true)),
         Images::Never => config.without_media(),
     };
-    if args.model.strict_calls == Some(true) {
+    if settings.strict_calls == Some(true) {
         config = config.with_strict_calls();
     }
-    config = set(config, args.model.max_rounds.map(NonZeroU32::get), Config::with_max_rounds);
-    config = set(config, args.model.max_repeats, Config::with_max_repeats);
-    config = set(config, args.model.max_same_results, Config::with_max_same_results);
-    let max_time = args.model.max_time.map(|seconds| Duration::from_secs(seconds.get().into()));
+    config = set(config, settings.max_rounds.map(NonZeroU32::get), Config::with_max_rounds);
+    config = set(config, settings.max_repeats, Config::with_max_repeats);
+    config = set(config, settings.max_same_results, Config::with_max_same_results);
+    let max_time = settings.max_time.map(|seconds| Duration::from_secs(seconds.get().into()));
     config = set(config, max_time, Config::with_max_time);
-    config = set(config, args.calls.max_calls.map(NonZeroUsize::get), Config::with_max_calls);
     if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
         let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
         config = config.with_https_proxy(proxy, except);
     }
-    config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
-    config = set(config, args.calls.search.as_deref(), Config::with_search);
-    config = config.with_budgets(args.budgets.budgets());
-    Ok(config.with_prompt(args.listing.apply(Options::default())?))
+    config = config.with_budgets(budgets(settings));
+    Ok(config.with_prompt(settings.listed(Options::default())?))
 }
 
 /// Sets what a flag says, where it says anything.
@@ -449,44 +399,44 @@ fn set<C, T>(config: C, value: Option<T>, set: impl FnOnce(C, T) -> C) -> C {
 }
 
 /// Refuses a `--search` that names no tool that may search.
-fn refuse_no_search(args: &Args, catalog: &Catalog) -> Result<(), Failure> {
-    let Some(name) = &args.calls.search else { return Ok(()) };
+fn refuse_no_search(settings: &Settings, catalog: &Catalog) -> Result<(), Failure> {
+    let Some(name) = &settings.search else { return Ok(()) };
     match SearchTool::find(catalog, name) {
         None => Err(Failure::usage(format!(
             "--search {name}: no server of this name has a tool that takes a query; name one as SERVER.TOOL"
         ))),
-        Some(found) if policy(args).denies(Some(&found.server), &found.tool) => {
+        Some(found) if policy(settings).denies(Some(&found.server), &found.tool) => {
             Err(Failure::usage(format!("--search {name}: --deny forbids {}.{}", found.server, found.tool)))
         }
         Some(_) => Ok(()),
     }
 }
 
-/// Which calls of the servers' tools run.
-fn policy(args: &Args) -> Policy {
-    let allowed = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow);
-    args.calls.deny.iter().fold(allowed, Policy::deny)
+/// Returns the policy for calls of the servers' tools.
+fn policy(settings: &Settings) -> Policy {
+    let allowed = settings.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow);
+    settings.deny.iter().fold(allowed, Policy::deny)
 }
 
 /// The same for the tools of the servers, with those that have changed since they were allowed named on stderr.
-fn settled(args: &Args, hub: &Hub) -> Policy {
+fn settled(settings: &Settings, hub: &Hub) -> Policy {
     let catalog = hub.catalog();
-    let policy = Permissions::of(hub.config().servers()).settled(policy(args), &catalog);
+    let policy = Permissions::of(hub.config().servers()).settled(policy(settings), &catalog);
     warn_changed(&policy, &catalog);
     policy
 }
 
-/// What `probe` found best for a model; flags count for every model, and come first.
-fn probed(mut args: Args, kept: &SavedProfile) -> ModelSettings {
-    Settings::from(kept).fill(args.slots());
+/// Returns what `probe` found best for a model; what is said counts for every model, and comes first.
+fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
+    settings.over(&Settings::from(kept));
     ModelSettings {
-        tools_mode: args.model.offer.tools_mode,
-        dialect: args.model.offer.dialect,
-        style: args.listing.prompt_style,
-        listing: args.listing.listing,
-        constrain: args.model.offer.constrain,
-        way: args.model.offer.way,
-        call_threshold: args.model.offer.call_threshold,
+        tools_mode: settings.tools_mode,
+        dialect: settings.dialect,
+        style: settings.prompt_style,
+        listing: settings.listing,
+        constrain: settings.constrain,
+        way: settings.way,
+        call_threshold: settings.call_threshold,
     }
 }
 

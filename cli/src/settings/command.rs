@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, Item};
 use super::explain::{self, ToolArgs};
 use super::file;
 use super::folder::Folder;
-use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings};
 use super::names::{Place, TABLES};
 use super::sources::{environment, variable_of};
 use crate::base::{Failure, output};
@@ -153,16 +153,10 @@ impl Source {
 /// All sources but flags, the strongest first.
 fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
     let (environment, file) = (environment()?, file::read()?);
-    let (mut url, mut model, mut profile) = (args.base_url.clone(), args.model.clone(), None);
-    for source in [&environment, &file] {
-        let slots = Slots {
-            base_url: Some(&mut url),
-            model: Some(&mut model),
-            profile: Some(&mut profile),
-            ..Slots::default()
-        };
-        source.fill(slots);
-    }
+    let (base_url, model) = (args.base_url.clone(), args.model.clone());
+    let mut asked = Settings { base_url, model, ..Settings::default() };
+    [&environment, &file].into_iter().for_each(|source| asked.over(source));
+    let Settings { base_url: url, model, profile, .. } = asked;
     let Place { url, model, .. } = file::names()?.locate(Place { url, model, ..Place::default() })?;
     let environment = Source::new("", &environment);
     let is_set = |key: &&Key| environment.value(key.name).is_some();
@@ -226,7 +220,7 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Fail
     }
     let file = path.display().to_string();
     let mut text = format!("# {}\n", if path.exists() { file.clone() } else { format!("{file} (not there yet)") });
-    for Key { name, does, example } in KEYS {
+    for Key { name, does, example, .. } in KEYS {
         text.push_str(&format!("\n# {}\n", does));
         let set = document.get(name).map(|item| item.to_string().trim().to_owned());
         if let Some(set) = &set {

@@ -1,4 +1,4 @@
-//! Every key: one table, which is the values of a source and the places of flags.
+//! Every key: one table, which is the values of a source and says which commands read the key.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -12,48 +12,53 @@ use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
-/// A key: its name, what it does, and a value that it may have.
+/// A key: its name, its effect, a value that it may have, and who reads it.
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) does: &'static str,
     pub(super) example: &'static str,
+    read_by: &'static [Reader],
+}
+
+/// A command, or several that read the same keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// `chat` and `up`.
+    Talk,
+    Chat,
+    /// `/set` in a conversation.
+    Here,
+    /// `serve` and `launch`.
+    Served,
+    Serve,
+    Launch,
+    Prompt,
+    Probe,
+    /// `replay` and `extract`.
+    Parse,
+    Replay,
 }
 
 /// The declaration of all keys.
 macro_rules! settings {
-    ($($(#[$attribute:meta])* $key:ident: $type:ty = $example:literal, $does:literal;)*) => {
+    ($($(#[$attribute:meta])* $key:ident: $type:ty = $example:literal, $does:literal [$($reader:ident)*];)*) => {
         /// The values of one source.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub(crate) struct Settings { $($(#[$attribute])* pub(crate) $key: $type,)* }
 
-        pub(super) const KEYS: &[Key] = &[$(Key { name: stringify!($key), does: $does, example: $example },)*];
-
-        /// Where a command has its flags.
-        #[derive(Default)]
-        pub(crate) struct Slots<'a> { $(pub(crate) $key: Option<&'a mut $type>,)* }
-
-        impl Slots<'_> {
-            /// The keys that have a place.
-            pub(super) fn names(&self) -> Vec<&'static str> {
-                let all = [$((stringify!($key), self.$key.is_some()),)*];
-                all.into_iter().filter(|(_, has_place)| *has_place).map(|(name, _)| name).collect()
-            }
-        }
+        pub(super) const KEYS: &[Key] = &[$(
+            Key { name: stringify!($key), does: $does, example: $example, read_by: &[$(Reader::$reader),*] },
+        )*];
 
         impl Settings {
-            /// Fills what stands open among a command's flags.
-            pub(crate) fn fill(&self, slots: Slots<'_>) {
-                $(if let Some(slot) = slots.$key { slot.over(&self.$key); })*
+            /// Sets the values of others, where they have any.
+            pub(crate) fn put(&mut self, stronger: &Settings) {
+                $(self.$key.put(&stronger.$key);)*
             }
 
-            /// Sets what these say, whatever stood there.
-            pub(crate) fn put(&self, slots: Slots<'_>) {
-                $(if let Some(slot) = slots.$key { self.$key.put(slot); })*
-            }
-
-            /// These over those of a weaker source.
-            pub(super) fn over(&mut self, weaker: &Settings) {
+            /// Takes the values of a weaker source where these have none.
+            pub(crate) fn over(&mut self, weaker: &Settings) {
                 $(self.$key.over(&weaker.$key);)*
             }
         }
@@ -61,87 +66,98 @@ macro_rules! settings {
 }
 
 settings! {
-    base_url: Option<String> = "\"http://localhost:11434/v1\"", "endpoint to talk to, as --base-url";
-    model: Option<String> = "\"qwen3:8b\"", "model to ask, as --model";
+    base_url: Option<String> = "\"http://localhost:11434/v1\"", "endpoint to talk to, as --base-url" [Talk Serve];
+    model: Option<String> = "\"qwen3:8b\"", "model to ask, as --model" [Talk Serve Prompt];
     #[serde(deserialize_with = "profile", serialize_with = "name")]
-    profile: Option<&'static Profile> = "\"deepseek-r1\"", "profile to take instead of the one for the model's name";
-    tools_mode: Option<ToolsMode> = "\"auto\"", "how tools are offered: auto, native, prompt";
-    constrain: Option<Constrain> = "\"auto\"", "whether answers are held to a form where one is due: auto, off, \
-         require";
-    way: Option<Way> = "\"auto\"", "how it comes to a call: auto, free, measured";
-    call_threshold: Option<f64> = "-2.0", "logarithm of the probability from which on it is a call, for measured; 1.5 lower at a question";
+    profile: Option<&'static Profile> = "\"deepseek-r1\"",
+        "profile to take instead of the one for the model's name" [Talk Here Served];
+    tools_mode: Option<ToolsMode> = "\"auto\"", "how tools are offered: auto, native, prompt" [Talk Here Served];
+    constrain: Option<Constrain> = "\"auto\"",
+        "whether answers are held to a form where one is due: auto, off, require" [Talk Here Served];
+    way: Option<Way> = "\"auto\"", "how it comes to a call: auto, free, measured" [Talk Here Served];
+    call_threshold: Option<f64> = "-2.0",
+        "logarithm of the probability from which on it is a call, for measured; 1.5 lower at a question"
+        [Talk Here Served Probe];
     #[serde(deserialize_with = "dialect")]
-    dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach";
-    lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh";
-    prompt_style: Option<PromptStyle> = "\"full\"", "how much the prompt says: full, compact";
-    listing: Option<Listing> = "\"signature\"", "how tools are listed: schema, signature, brief, index";
-    tool_budget: Option<NonZeroUsize> = "4000", "tokens that the list of tools may take; a quarter of the context, or 8000";
+    dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach" [Talk Here Served Prompt];
+    lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh" [Talk Prompt];
+    prompt_style: Option<PromptStyle> = "\"full\"", "how much the prompt says: full, compact" [Talk Here Served Prompt];
+    listing: Option<Listing> = "\"signature\"",
+        "how tools are listed: schema, signature, brief, index" [Talk Here Served Prompt];
+    tool_budget: Option<NonZeroUsize> = "4000",
+        "tokens that the list of tools may take; a quarter of the context, or 8000" [Talk Here Served Prompt];
     #[serde(deserialize_with = "describe", serialize_with = "described")]
-    describe: Option<usize> = "\"full\"", "characters of a tool's description at most, or full; 600, and 2000 with \
-         whole schemas";
-    prompt: Option<PathBuf> = "\"mine.j2\"", "a template that replaces the system text, or a folder of templates \
-         (docs/prompt.md)";
-    reasoning: Option<ReasoningMode> = "\"open\"", "where reasoning starts: auto (tags decide), open (at once), off";
-    fenced_calls: Option<FencedCalls> = "\"last_resort\"", "a call in the fence that an answer begins with, with prose \
-         after it: ignore, last_resort (asks)";
-    stop: Vec<String> = "[\"User:\"]", "texts at which the model's answer ends; a call whose closing tag one takes is \
-         whole";
-    round_model: Option<String> = "\"qwen3:1.7b\"", "another model of the endpoint, from a question's second request on";
-    images: Option<Images> = "\"auto\"", "whether images of tools go to the model: auto (where the endpoint says that it \
-         reads them; sound, too), always, never";
+    describe: Option<usize> = "\"full\"",
+        "characters of a tool's description at most, or full; 600, and 2000 with whole schemas" [Talk Served Prompt];
+    prompt: Option<PathBuf> = "\"mine.j2\"",
+        "a template that replaces the system text, or a folder of templates (docs/prompt.md)" [Talk Served Prompt];
+    reasoning: Option<ReasoningMode> = "\"open\"",
+        "where reasoning starts: auto (tags decide), open (at once), off" [Talk Parse];
+    fenced_calls: Option<FencedCalls> = "\"last_resort\"",
+        "a call in the fence that an answer begins with, with prose after it: ignore, last_resort (asks)" [Talk Parse];
+    stop: Vec<String> = "[\"User:\"]",
+        "texts at which the model's answer ends; a call whose closing tag one takes is whole" [Talk Replay];
+    round_model: Option<String> = "\"qwen3:1.7b\"",
+        "another model of the endpoint, from a question's second request on" [Talk];
+    images: Option<Images> = "\"auto\"",
+        "whether images of tools go to the model: auto (where the endpoint says that it reads them; sound, too), \
+         always, never" [Talk Served];
     #[serde(deserialize_with = "temperature")]
-    temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2";
-    carry_reasoning: Option<CarryReasoning> = "\"none\"", "how much of its reasoning the model reads again: none, \
-         last, turn";
-    max_rounds: Option<NonZeroU32> = "12", "most requests for one question";
-    max_repeats: Option<u32> = "10", "times in a row that the model may repeat a passage; 0 for no limit";
-    max_same_results: Option<u32> = "8", "times in a row that equal calls of a read-only tool may give the same result; \
-         0 for no limit";
-    max_time: Option<NonZeroU32> = "600", "seconds for one answer of serve to a request with tools or a schema, all \
-         rounds together";
-    strict_calls: Option<bool> = "true", "whether serve ends an answer with an error where the model does not mend its \
-         call; else the client gets it";
-    max_connections: Option<NonZeroUsize> = "4096", "connections of clients that serve has at once";
-    max_requests: Option<NonZeroUsize> = "2048", "requests that serve answers at once; one client gets three quarters";
-    max_body_bytes: Option<NonZeroUsize> = "268435456", "bytes of all bodies of requests that serve answers at once";
-    max_prepared_bytes: Option<NonZeroUsize> = "268435456", "bytes that the lists of tools of these requests take";
-    max_workers: Option<NonZeroUsize> = "2", "large requests that serve reads at once; as many as processors";
-    max_pixels: Option<NonZeroUsize> = "50000000", "pixels of pictures of MCP servers that serve decodes at once";
-    max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model";
-    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has";
-    system: Option<String> = "\"Answer briefly.\"", "your own system text, which comes first; @FILE reads it from a \
-         file";
-    allow: Vec<String> = "[\"files.read_*\"]", "tools whose calls run without a question: globs over SERVER.TOOL";
-    deny: Vec<String> = "[\"*.delete_*\"]", "tools whose calls never run";
-    untrusted: Vec<String> = "[\"web\"]", "servers whose results may be anybody's words: after one each call is asked \
-         about";
-    search: Option<String> = "\"web\"", "the MCP server whose tool answers a client's own web search, in serve";
-    reasoning_display: Option<ReasoningDisplay> = "\"folded\"", "how reasoning is shown: folded, full, hidden";
-    call_display: Option<CallDisplay> = "\"line\"", "how calls are shown at a terminal: box, or line, which /call N \
-         and /result N open";
-    history: Option<bool> = "true", "whether the history of your lines is kept";
-    sessions: Option<bool> = "true", "whether conversations are kept by themselves";
-    session_days: Option<u32> = "90", "days that a conversation is kept after its last word; 0 keeps it until you \
-         remove it";
+    temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2" [Talk Here];
+    carry_reasoning: Option<CarryReasoning> = "\"none\"",
+        "how much of its reasoning the model reads again: none, last, turn" [Talk Here];
+    max_rounds: Option<NonZeroU32> = "12", "most requests for one question" [Talk Here Served];
+    max_repeats: Option<u32> = "10",
+        "times in a row that the model may repeat a passage; 0 for no limit" [Talk Here Served];
+    max_same_results: Option<u32> = "8",
+        "times in a row that equal calls of a read-only tool may give the same result; 0 for no limit" [Talk Served];
+    max_time: Option<NonZeroU32> = "600",
+        "seconds for one answer of serve to a request with tools or a schema, all rounds together" [Served];
+    strict_calls: Option<bool> = "true",
+        "whether serve ends an answer with an error where the model does not mend its call; else the client gets it"
+        [Served];
+    max_connections: Option<NonZeroUsize> = "4096", "connections of clients that serve has at once" [Serve];
+    max_requests: Option<NonZeroUsize> = "2048",
+        "requests that serve answers at once; one client gets three quarters" [Serve];
+    max_body_bytes: Option<NonZeroUsize> = "268435456",
+        "bytes of all bodies of requests that serve answers at once" [Serve];
+    max_prepared_bytes: Option<NonZeroUsize> = "268435456",
+        "bytes that the lists of tools of these requests take" [Serve];
+    max_workers: Option<NonZeroUsize> = "2", "large requests that serve reads at once; as many as processors" [Serve];
+    max_pixels: Option<NonZeroUsize> = "50000000",
+        "pixels of pictures of MCP servers that serve decodes at once" [Serve];
+    max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model" [Talk Here Probe];
+    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has" [Talk Here Launch];
+    system: Option<String> = "\"Answer briefly.\"",
+        "your own system text, which comes first; @FILE reads it from a file" [Talk Here Prompt];
+    allow: Vec<String> = "[\"files.read_*\"]",
+        "tools whose calls run without a question: globs over SERVER.TOOL" [Talk Serve];
+    deny: Vec<String> = "[\"*.delete_*\"]", "tools whose calls never run" [Talk Serve];
+    untrusted: Vec<String> = "[\"web\"]",
+        "servers whose results may be anybody's words: after one each call is asked about" [Talk Serve];
+    search: Option<String> = "\"web\"", "the MCP server whose tool answers a client's own web search, in serve" [Serve];
+    reasoning_display: Option<ReasoningDisplay> = "\"folded\"",
+        "how reasoning is shown: folded, full, hidden" [Chat Here];
+    call_display: Option<CallDisplay> = "\"line\"",
+        "how calls are shown at a terminal: box, or line, which /call N and /result N open" [Chat Here];
+    history: Option<bool> = "true", "whether the history of your lines is kept" [];
+    sessions: Option<bool> = "true", "whether conversations are kept by themselves" [];
+    session_days: Option<u32> = "90",
+        "days that a conversation is kept after its last word; 0 keeps it until you remove it" [];
 }
 
-/// Where flags are: `slots! { PLACE => KEY…, PLACE => KEY…; ..OTHERS }`. Each key is a field of its place.
-macro_rules! slots {
-    ($($place:expr => $($key:ident)+),+) => {
-        slots! { $($place => $($key)+),+; ..Default::default() }
-    };
-    ($($place:expr => $($key:ident)+),+; ..$others:expr) => {
-        $crate::settings::Slots { $($($key: Some(&mut $place.$key),)+)+ ..$others }
-    };
+/// Returns the names of the keys that one of these reads.
+pub(crate) fn keys_of(readers: &[Reader]) -> Vec<&'static str> {
+    let is_read = |key: &&Key| key.read_by.iter().any(|reader| readers.contains(reader));
+    KEYS.iter().filter(is_read).map(|key| key.name).collect()
 }
-pub(crate) use slots;
 
-/// The names of all keys.
+/// Returns the names of all keys.
 pub(crate) fn key_names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
-/// Whether images of tools go to the model.
+/// When images of tools go to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Images {
@@ -150,7 +166,7 @@ pub(crate) enum Images {
     Never,
 }
 
-/// How reasoning is shown.
+/// The display of reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReasoningDisplay {
@@ -159,7 +175,7 @@ pub(crate) enum ReasoningDisplay {
     Hidden,
 }
 
-/// How calls and their results are shown at a terminal.
+/// The display of calls and their results at a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallDisplay {
@@ -173,8 +189,7 @@ pub(crate) enum CallDisplay {
 trait Layer: Sized {
     fn over(&mut self, weaker: &Self);
 
-    /// Takes the place of another value, where this one says anything.
-    fn put(&self, slot: &mut Self);
+    fn put(&mut self, stronger: &Self);
 }
 
 impl<T: Clone> Layer for Option<T> {
@@ -184,9 +199,9 @@ impl<T: Clone> Layer for Option<T> {
         }
     }
 
-    fn put(&self, slot: &mut Self) {
-        if self.is_some() {
-            slot.clone_from(self);
+    fn put(&mut self, stronger: &Self) {
+        if stronger.is_some() {
+            self.clone_from(stronger);
         }
     }
 }
@@ -197,8 +212,8 @@ impl Layer for Vec<String> {
         self.splice(0..0, weaker.iter().cloned());
     }
 
-    fn put(&self, slot: &mut Self) {
-        slot.over(self);
+    fn put(&mut self, stronger: &Self) {
+        self.over(stronger);
     }
 }
 
@@ -261,14 +276,10 @@ mod tests {
             allow: vec!["a.*".to_owned()],
             ..Settings::default()
         };
-        let (mut model, mut rounds, mut allow) = (Some("flag".to_owned()), None, vec!["b.*".to_owned()]);
-        weaker.fill(Slots {
-            model: Some(&mut model),
-            max_rounds: Some(&mut rounds),
-            allow: Some(&mut allow),
-            ..Slots::default()
-        });
-        assert_eq!((model.as_deref(), rounds), (Some("flag"), NonZeroU32::new(3)));
-        assert_eq!(allow, ["a.*", "b.*"]);
+        let mut settings =
+            Settings { model: Some("flag".to_owned()), allow: vec!["b.*".to_owned()], ..Settings::default() };
+        settings.over(&weaker);
+        assert_eq!((settings.model.as_deref(), settings.max_rounds), (Some("flag"), NonZeroU32::new(3)));
+        assert_eq!(settings.allow, ["a.*", "b.*"]);
     }
 }

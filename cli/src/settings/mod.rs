@@ -1,16 +1,17 @@
 //! What is set where: flags, the environment, and `~/.config/toolgraft/config.toml` with what holds in a folder and
 //! what `toolgraft probe` found; then the model's profile.
 //!
-//! Each source is one [`Settings`]. A command names the places of its flags once
-//! ([`Slots`]), and every source fills those that stand open, the strongest first:
+//! Each source is one [`Settings`]. A command takes its options into one, [`set_args::SetArgs::under`] adds `--set`,
+//! and [`Settings::over`] each weaker source; what is left is read at the place that it counts for:
 //!
 //! ```text
 //! flags, --set ◀─ environment ◀─ config.toml ◀─ its [[probed]] ◀─ profile of the model ◀─ built in
 //!               └──────── defaults() ───────┘  └─ of a model ─┘ └──── the library ────┘
 //! ```
 //!
-//! A further setting is a line of the table in `keys`, a field and a slot among the command's arguments,
-//! and the place that it counts for. Only what is set often has a flag of its own beside `--set`.
+//! A further setting is a line of the table in `keys`, which says who reads it, and the place that it counts for. Only
+//! what is set often has an option of its own beside `--set`: a field of the command's clap struct, which the command
+//! takes over into its settings.
 
 pub(crate) mod offer_args;
 pub(crate) mod profiles;
@@ -32,7 +33,7 @@ mod variables;
 pub(crate) use command::{Args, run};
 pub(crate) use file::{names, one, parsed_with, path, read as file};
 pub(crate) use folder::Folder;
-pub(crate) use keys::{CallDisplay, Images, ReasoningDisplay, Settings, Slots, key_names, slots};
+pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, key_names, keys_of};
 pub(crate) use names::{Names, Place};
-pub(crate) use sources::{defaults, environment};
+pub(crate) use sources::{defaults, environment, nearer};
 pub(crate) use variables::variable;

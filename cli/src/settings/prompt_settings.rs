@@ -1,4 +1,4 @@
-//! How a prompt lists its tools: what commands with a prompt share.
+//! The settings of a prompt and of the list of tools in it: what commands with a prompt share.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -6,30 +6,26 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::base::{Failure, input, tokens};
-use crate::settings::{Slots, slots};
-use toolgraft::dialect::PromptStyle;
+use crate::settings::Settings;
+use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
 
-/// How the tools are listed: keys of the table alone.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PromptSettings {
-    pub(crate) listing: Option<Listing>,
-    pub(crate) prompt_style: Option<PromptStyle>,
-    pub(crate) describe: Option<usize>,
-    pub(crate) tool_budget: Option<NonZeroUsize>,
-    pub(crate) prompt: Option<PathBuf>,
-}
-
-impl PromptSettings {
-    /// Their places.
-    pub(crate) fn slots(&mut self) -> Slots<'_> {
-        slots! { self => listing prompt_style describe tool_budget prompt }
+impl Settings {
+    /// Returns the options of the prompt for a model of this profile, whose style is this unless the settings say another.
+    ///
+    /// # Errors
+    /// A file that the settings name cannot be read.
+    pub(crate) fn prompt_options(&self, profile: &Profile, style: PromptStyle) -> Result<Options, Failure> {
+        let defaults = Options::for_profile(profile).with_style(style);
+        let (dialect, lang) = (self.dialect.unwrap_or(defaults.dialect), self.lang.unwrap_or(defaults.lang));
+        let system = self.system.as_deref().map(input::text_or_file).transpose()?;
+        Ok(self.listed(defaults)?.with_dialect(dialect).with_lang(lang).with_system(system))
     }
 
-    /// The options with what the flags say. Reads the templates; what is wrong in
-    /// them shows when a prompt is made of the options.
-    pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
+    /// Returns the options with what these say of the list of tools. Reads the templates; what is wrong in them shows
+    /// when a prompt is made of the options.
+    pub(crate) fn listed(&self, options: Options) -> Result<Options, Failure> {
         let known = options.description_chars;
         let (style, listing) = (self.prompt_style.unwrap_or(options.style), self.listing.unwrap_or(options.listing));
         Ok(options
@@ -63,7 +59,7 @@ fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
     files.into_iter().map(read).collect()
 }
 
-/// What a budget did to the tools, for people; `None` where nothing was asked.
+/// Says what a budget did to the list of tools; `None` without a budget.
 pub(crate) fn fitted(listed: &Listed) -> Option<String> {
     let budget = listed.budget?;
     let listed_as = listed.to_string();
@@ -75,7 +71,7 @@ pub(crate) fn fitted(listed: &Listed) -> Option<String> {
     Some(format!("tools: {} of {budget} tokens; {listed_as}", listed.tokens))
 }
 
-/// What to do about a listing that does not fit its budget.
+/// Says what to do about a list that does not fit its budget; `None` where it fits.
 pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     let budget = listed.budget.filter(|_| listed.is_over_budget())?;
     Some(format!(
@@ -85,8 +81,7 @@ pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     ))
 }
 
-/// The same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that
-/// are not listed.
+/// Returns the same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that are not listed.
 pub(crate) fn as_json(listed: &Listed) -> Value {
     let mut object = Map::new();
     object.insert("tokens".to_owned(), listed.tokens.into());

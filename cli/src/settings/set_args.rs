@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: a key of the table for this time, in every command that has a use for it.
 
 use super::file::{self, one};
-use super::keys::{KEYS, Settings, Slots};
+use super::keys::{KEYS, Reader, Settings, keys_of};
 use super::sources;
 use crate::base::Failure;
 
@@ -51,20 +51,19 @@ pub(crate) fn keys_text() -> String {
 }
 
 impl SetArgs {
-    /// Fills what is left open among a command's flags. Of a key that is set twice the later value counts.
+    /// Returns what a command's options say, with these keys where the options say nothing. Of a key that is set twice
+    /// the later value counts.
     ///
     /// # Errors
-    /// A key that the command has no use for.
-    pub(crate) fn fill(&self, slots: Slots<'_>) -> Result<(), Failure> {
-        let taken = slots.names();
+    /// A key that none of the readers has a use for.
+    pub(crate) fn under(&self, mut options: Settings, readers: &[Reader]) -> Result<Settings, Failure> {
+        let taken = keys_of(readers);
         if let Some(Setting { key, .. }) = self.set.iter().find(|setting| !taken.contains(&setting.key.as_str())) {
             let taken = taken.join(", ");
             return Err(Failure::usage(format!("--set {key}: this command has no use for it; it takes {taken}")));
         }
-        let mut all = Settings::default();
-        self.set.iter().rev().for_each(|setting| all.over(&setting.value));
-        all.fill(slots);
-        Ok(())
+        self.set.iter().rev().for_each(|setting| options.over(&setting.value));
+        Ok(options)
     }
 }
 
@@ -78,16 +77,10 @@ mod tests {
 
     #[test]
     fn the_later_value_counts_a_flag_counts_more_and_lists_add_up() {
-        let (mut temperature, mut stop, mut dialect) = (None, Vec::new(), Some(toolgraft::Dialect::ToolTag));
         let set =
             given(&["temperature=0.2", "stop=User:", "stop=[\"A\", \"B\"]", "temperature=1", "dialect=type_marker"]);
-        let slots = Slots {
-            temperature: Some(&mut temperature),
-            stop: Some(&mut stop),
-            dialect: Some(&mut dialect),
-            ..Slots::default()
-        };
-        set.fill(slots).unwrap();
+        let options = Settings { dialect: Some(toolgraft::Dialect::ToolTag), ..Settings::default() };
+        let Settings { temperature, dialect, stop, .. } = set.under(options, &[Reader::Talk]).unwrap();
         assert_eq!((temperature, dialect), (Some(1.0), Some(toolgraft::Dialect::ToolTag)));
         assert_eq!(stop, ["User:", "A", "B"]);
     }
@@ -102,8 +95,10 @@ mod tests {
             let told = setting(text).unwrap_err();
             assert!(told.contains(problem), "{told}");
         }
-        let mut model = None;
-        let refused = given(&["max-time=9"]).fill(Slots { model: Some(&mut model), ..Slots::default() }).unwrap_err();
-        assert_eq!(refused.message(), "--set max_time: this command has no use for it; it takes model");
+        let refused = given(&["max-time=9"]).under(Settings::default(), &[Reader::Parse]).unwrap_err();
+        assert_eq!(
+            refused.message(),
+            "--set max_time: this command has no use for it; it takes reasoning, fenced_calls"
+        );
     }
 }

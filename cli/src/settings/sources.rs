@@ -1,11 +1,12 @@
 //! The sources that every command has: the environment and the file.
 
 use super::file::{self, one};
+use super::folder::Folder;
 use super::keys::{KEYS, Settings};
 use super::variables::variable;
 use crate::base::Failure;
 
-/// What counts where a flag says nothing: the environment, then the file.
+/// Returns what counts where an option says nothing: the environment, then the file.
 ///
 /// # Errors
 /// A variable has a value that its key may not have; the file cannot be read, or holds what it may not.
@@ -15,7 +16,17 @@ pub(crate) fn defaults() -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The values of environment variables.
+/// Returns what counts in a conversation before the file: the environment, then what holds in this folder.
+///
+/// # Errors
+/// As those of [`defaults`].
+pub(crate) fn nearer() -> Result<Settings, Failure> {
+    let mut settings = environment()?;
+    settings.over(&Folder::here().settings()?);
+    Ok(settings)
+}
+
+/// Returns the values of environment variables.
 ///
 /// # Errors
 /// A variable has a value that its key may not have.
@@ -31,7 +42,7 @@ pub(crate) fn environment() -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The variable that sets a key.
+/// Returns the name of the variable that sets a key.
 pub(super) fn variable_of(key: &str) -> String {
     match key {
         "base_url" => "OPENAI_BASE_URL".to_owned(),

@@ -44,11 +44,6 @@ impl TrustArgs {
         Ok(())
     }
 
-    /// Returns flags that have held this.
-    pub(crate) fn holding(trust: Trust) -> Self {
-        TrustArgs { held: trust, ..TrustArgs::default() }
-    }
-
     /// Returns the certificates that are trusted beside the system's.
     pub(crate) fn trust(&self) -> Trust {
         self.held.clone()

@@ -141,7 +141,7 @@ impl Chats {
     fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
         let Common { args, hub, existing, .. } = &self.common;
         let person = Some(Box::new(person.clone()) as _);
-        let approvals = Approvals::new(&args.calls, person, (hub.clone(), existing.clone()))?;
+        let approvals = Approvals::new(args, person, (hub.clone(), existing.clone()))?;
         Talk::new((args.clone(), None), (hub.clone(), self.common.endpoint()), approvals)
     }
 

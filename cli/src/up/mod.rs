@@ -31,7 +31,7 @@ use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
 use crate::sessions::Store;
-use crate::settings;
+use crate::settings::{self, Reader};
 use chats::Chats;
 use common::Common;
 use toolgraft::route::Toolbox;
@@ -60,12 +60,10 @@ pub(super) struct Args {
 
 /// Runs `toolgraft up`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
-    args.talk.endpoint.trust.hold()?;
+    args.talk.take_options(&[Reader::Talk])?;
     let settings = settings::file()?;
-    args.talk.set.clone().fill(args.talk.slots())?;
-    settings::environment()?.fill(args.talk.slots());
-    settings::Folder::here().settings()?.fill(args.talk.slots());
-    settings.fill(args.talk.slots());
+    args.talk.settings.over(&settings::nearer()?);
+    args.talk.complete(&settings);
     let store = match settings.sessions.unwrap_or(true) && !args.no_session {
         true => Store::open().ok(),
         false => None,
@@ -83,18 +81,17 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_within(starting::PATIENCE, hub, |hub| async move {
-        servers::refuse_strangers(&args.talk.calls.untrusted, &hub.servers())?;
+        servers::refuse_strangers(&args.talk.settings.untrusted, &hub.servers())?;
         let goes_on = starting::goes_on(&hub);
-        let calls = args.talk.calls.clone();
         let there = {
-            let hub = hub.clone();
+            let (hub, settings) = (hub.clone(), args.talk.settings.clone());
             async move {
                 hub.settled().await;
                 if goes_on {
                     see(&hub);
                 }
                 servers::report_failed(&hub.servers());
-                warn_unmatched(&calls, &hub.catalog());
+                warn_unmatched(&settings, &hub.catalog());
             }
         };
         if goes_on {
