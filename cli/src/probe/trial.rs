@@ -11,14 +11,14 @@ use super::score::{CORRECTIONS, Trial};
 use super::tasks::{Task, Tasks};
 use super::threshold::UNLIKELY;
 use crate::base::Failure;
-use toolgraft::agent::{CallerWarning, Finished, StopReason};
+use toolgraft::agent::{AgentBuilder, CallerWarning, Finished, StopReason};
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::model::ModelErrorKind;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
 use toolgraft::turn::{TurnConfig, call_margin};
-use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Functions, OpenAi, Outcome, Policy, Tool};
+use toolgraft::{Agent, AgentEvent, Catalog, Functions, Model, OpenAi, Outcome, Policy, Tool, route::Toolbox};
 
 /// Requests of one task at most: the call, and the answer with one to spare; corrections come on top.
 const ROUNDS: u32 = 3;
@@ -29,7 +29,7 @@ const TASK_LIMIT: Duration = Duration::from_secs(180);
 /// Bytes of a model's text that are kept for the report.
 const KEPT: usize = 4_000;
 
-/// What all trials share.
+/// The client, the tasks and the limits that all trials share.
 pub(crate) struct Bench {
     pub(crate) client: OpenAi,
     pub(crate) profile: &'static Profile,
@@ -41,22 +41,22 @@ pub(crate) struct Bench {
     pub(crate) call_threshold: Option<f64>,
 }
 
-/// What was seen of a turn.
+/// The observations of a turn.
 #[derive(Default)]
-struct Seen {
-    calls: Vec<(String, Map<String, Value>)>,
+pub(super) struct Seen {
+    pub(super) calls: Vec<(String, Map<String, Value>)>,
     texts: Vec<String>,
     rejected: Option<String>,
     /// Corrections before the calls.
     corrections: usize,
-    tokens: u64,
-    answer: String,
-    finished: Option<Finished>,
+    pub(super) tokens: u64,
+    pub(super) answer: String,
+    pub(super) finished: Option<Finished>,
     /// The time was over before the answer was.
-    timed_out: bool,
+    pub(super) timed_out: bool,
     /// Logarithm of the probability that the first message begins with a call, where it was
     /// measured.
-    likely: Option<f64>,
+    pub(super) likely: Option<f64>,
     /// The endpoint does not give what the way needs.
     unfit: Option<String>,
 }
@@ -83,7 +83,10 @@ impl Bench {
     ) -> Result<Option<Trial>, Unasked> {
         let begun = Instant::now();
         let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
-        let seen = self.ask(cell, task, limit).await?;
+        // Where the call is all that is asked for, the rest is not waited for, nor is a call that nobody wants.
+        let is_enough = |seen: &Seen| task.wanted.is_empty() && cell.how() == How::Measured && seen.likely.is_some();
+        let agent = self.task_agent(cell, task);
+        let seen = ask(&agent, (&task.question, task.answer.is_none()), limit, is_enough).await?;
         if seen.timed_out && limit < TASK_LIMIT {
             return Ok(None);
         }
@@ -97,42 +100,6 @@ impl Bench {
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
         Ok(Some(trial))
-    }
-
-    async fn ask(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Seen, Unasked> {
-        let answer = task.answer.as_ref();
-        let agent = self.agent(cell, task);
-        let mut conversation = Conversation::new();
-        conversation.push_user(task.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
-        let mut seen = Seen::default();
-        {
-            let mut run = agent.run(conversation).map_err(|e| Unasked::Way(Failure::job(e)))?;
-            let mut over = pin!(tokio::time::sleep(limit));
-            loop {
-                let event = tokio::select! {
-                    biased;
-                    event = run.next() => event,
-                    () = &mut over => {
-                        seen.timed_out = true;
-                        break;
-                    }
-                };
-                // Where the call is all that is asked for, the rest is not waited for, nor is a call
-                // that nobody wants.
-                let is_over = event.is_none_or(|event| seen.note(event, answer.is_none()));
-                let is_measured = cell.how() == How::Measured && seen.likely.is_some();
-                if is_over || is_measured && task.wanted.is_empty() {
-                    break;
-                }
-            }
-        }
-        if let Some(unfit) = seen.unfit.take() {
-            return Err(Unasked::Way(Failure::Job(unfit)));
-        }
-        match seen.finished.as_ref().and_then(|finished| unasked(&finished.reason)) {
-            Some(unasked) => Err(unasked),
-            None => Ok(seen),
-        }
     }
 
     /// All that a figure depends on beside the way, the model and the endpoint: what was found
@@ -153,7 +120,20 @@ impl Bench {
         self.call_threshold.filter(|_| cell.how() == How::Measured && task.answer.is_some())
     }
 
-    pub(super) fn options(&self, cell: Cell) -> Options {
+    /// Returns an agent for a way, with tools that are made up, so that the policy allows all of them.
+    pub(super) fn agent(
+        &self,
+        cell: Cell,
+        config: TurnConfig,
+        (model, tools): (impl Model + 'static, impl Toolbox + 'static),
+    ) -> AgentBuilder {
+        Agent::builder(model, tools)
+            .config(config)
+            .prompt(self.options(cell))
+            .policy(Policy::new(DefaultDecision::Allow))
+    }
+
+    fn options(&self, cell: Cell) -> Options {
         let options = Options::for_profile(self.profile);
         match cell {
             Cell::Native | Cell::ToolCalls => options,
@@ -180,7 +160,7 @@ impl Bench {
         config
     }
 
-    fn agent(&self, cell: Cell, task: &Task) -> Agent {
+    fn task_agent(&self, cell: Cell, task: &Task) -> Agent {
         let answer = task.answer.as_ref();
         let mut config = self.config(cell);
         config.max_rounds = ROUNDS + config.max_corrections;
@@ -213,17 +193,44 @@ impl Bench {
                 async move { Ok::<_, std::convert::Infallible>(Outcome::result(answer)) }
             })
         });
-        // The tools are made up: whatever the model writes may run.
-        Agent::builder(self.client.clone(), tools)
-            .config(config)
-            .prompt(self.options(cell))
-            .policy(Policy::new(DefaultDecision::Allow))
-            .build()
+        self.agent(cell, config, (self.client.clone(), tools)).build()
     }
 }
 
+/// Puts a question to an agent, until the turn ends, the time is over, or nothing more is needed: a call where that is
+/// all that is asked for, or what `is_enough` takes for it.
+///
+/// # Errors
+/// The endpoint cannot be reached, or refuses the request.
+pub(super) async fn ask(
+    agent: &Agent,
+    (question, only_call): (&str, bool),
+    limit: Duration,
+    is_enough: impl Fn(&Seen) -> bool,
+) -> Result<Seen, Unasked> {
+    let mut seen = Seen::default();
+    let mut run = agent.run(question).map_err(|e| Unasked::Way(Failure::job(e)))?;
+    let mut over = pin!(tokio::time::sleep(limit));
+    while !seen.timed_out {
+        let event = tokio::select! {
+            biased;
+            event = run.next() => event,
+            () = &mut over => {
+                seen.timed_out = true;
+                continue;
+            }
+        };
+        if event.is_none_or(|event| seen.note(event, only_call)) || is_enough(&seen) {
+            break;
+        }
+    }
+    let unfit = seen.unfit.take().map(|unfit| Unasked::Way(Failure::Job(unfit)));
+    let unasked = unfit.or_else(|| unasked(&seen.finished.as_ref()?.reason));
+    unasked.map_or(Ok(seen), Err)
+}
+
 impl Seen {
-    /// Takes note; `true` where nothing more is needed.
+    /// Takes note of an event; returns `true` where nothing more is needed.
     fn note(&mut self, event: AgentEvent, only_call: bool) -> bool {
         match event {
             // Behind a result the way is the same, and what is measured is the first decision.
@@ -271,7 +278,7 @@ impl Seen {
 }
 
 /// Why a turn that ended so says nothing of the model; `None` where it does.
-pub(super) fn unasked(reason: &StopReason) -> Option<Unasked> {
+fn unasked(reason: &StopReason) -> Option<Unasked> {
     match reason {
         StopReason::ModelFailed(failure) if failure.error == ModelErrorKind::Unreachable => {
             Some(Unasked::Endpoint(Failure::job(reason)))

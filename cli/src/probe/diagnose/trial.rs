@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
+use crate::probe::trial::{Unasked, ask};
 use serde::Serialize;
 use serde_json::Value;
-use toolgraft::agent::StopReason;
+use toolgraft::agent::{Finished, StopReason};
 use toolgraft::dialect::Profile;
 use toolgraft::event::Collector;
 use toolgraft::message::FinishReason;
@@ -14,7 +14,7 @@ use toolgraft::parse;
 use toolgraft::prompt::Options;
 use toolgraft::tools::{DefaultDecision, ToolsMode};
 use toolgraft::turn::TurnConfig;
-use toolgraft::{Agent, AgentEvent, Catalog, Functions, OpenAi, Outcome, Parser, Policy};
+use toolgraft::{Agent, Catalog, Functions, OpenAi, Outcome, Parser, Policy};
 
 /// Most tokens of an answer, and of one that may reason.
 const TOKENS: (u32, u32) = (512, 4_096);
@@ -146,24 +146,16 @@ async fn asks_by_prompt(client: &OpenAi, profile: &Profile, tokens: u32) -> Came
         .prompt(Options::for_profile(profile))
         .policy(Policy::new(DefaultDecision::Allow))
         .build();
-    let mut run = match agent.run(TRIAL_QUESTION) {
-        Ok(run) => run,
-        Err(error) => return Came::Failed { message: error.to_string() },
-    };
-    while let Some(event) = run.next().await {
-        match event {
-            AgentEvent::CallRunning { .. } => return Came::Called,
-            AgentEvent::Finished(finished) => {
-                return match finished.reason {
-                    StopReason::Answered if finished.answer.trim().is_empty() => {
-                        Came::Empty { finish: "stop".to_owned() }
-                    }
-                    StopReason::Answered => Came::Answered,
-                    reason => Came::Failed { message: reason.to_string() },
-                };
-            }
-            _ => {}
+    let seen = match ask(&agent, (TRIAL_QUESTION, true), Duration::MAX, |seen| !seen.calls.is_empty()).await {
+        Ok(seen) => seen,
+        Err(Unasked::Way(failure) | Unasked::Endpoint(failure)) => {
+            return Came::Failed { message: failure.message().to_owned() };
         }
+    };
+    match seen.finished {
+        _ if !seen.calls.is_empty() => Came::Called,
+        Some(Finished { reason: StopReason::Answered, answer, .. }) if !answer.trim().is_empty() => Came::Answered,
+        None | Some(Finished { reason: StopReason::Answered, .. }) => Came::Empty { finish: "stop".to_owned() },
+        Some(Finished { reason, .. }) => Came::Failed { message: reason.to_string() },
     }
-    Came::Empty { finish: "stop".to_owned() }
 }

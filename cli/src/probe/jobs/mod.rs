@@ -14,26 +14,23 @@ mod score;
 mod servers;
 mod world;
 
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::cell::{Cell, How};
 use super::store::{Run, Store};
-use super::trial::{Bench, Unasked, unasked};
+use super::trial::{Bench, Unasked, ask};
 use crate::base::Failure;
 use toolgraft::agent::ApprovalRequest;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::model::{ContextWindow, ModelError, ModelEvent, Request};
-use toolgraft::tools::DefaultDecision;
 use toolgraft::turn::TurnConfig;
-use toolgraft::{Agent, AgentEvent, Conversation, Functions, Model, OpenAi, Outcome, Policy};
+use toolgraft::{Agent, Functions, Model, OpenAi, Outcome};
 
 use self::job::Job;
 pub(super) use self::job::{Half, Jobs};
@@ -73,16 +70,6 @@ impl Model for Counting {
     fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
         self.client.context_window(model)
     }
-}
-
-/// A job that runs.
-#[derive(Default)]
-struct Running {
-    /// How likely the first message was a call, where that was measured.
-    likely: Option<f64>,
-    calls: Vec<(String, Map<String, Value>)>,
-    tokens: u64,
-    answer: String,
 }
 
 /// Jobs that are put to some ways, what is known of them, and until when.
@@ -156,48 +143,32 @@ impl Bench {
         let world = Arc::new(Mutex::new(job.world.clone()));
         let requests = Arc::new(AtomicUsize::new(0));
         let agent = self.job_agent(way, job, &world, &requests);
-        let mut conversation = Conversation::new();
-        conversation.push_user(job.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
-        let mut run = agent.run(conversation).map_err(|e| Unasked::Way(Failure::job(e)))?;
-        let (mut running, mut finished) = (Running::default(), false);
-        let mut over = pin!(tokio::time::sleep(limit));
-        while !finished {
-            let event = tokio::select! {
-                biased;
-                event = run.next() => event,
-                () = &mut over => break,
-            };
-            finished = match event {
-                Some(event) => running.note(event)?,
-                None => true,
-            };
-        }
-        drop(run);
-        if !finished && limit < JOB_LIMIT {
+        let seen = ask(&agent, (&job.question, false), limit, |_| false).await?;
+        if seen.timed_out && limit < JOB_LIMIT {
             return Ok(None);
         }
         let world = world.lock().unwrap_or_else(PoisonError::into_inner);
-        let (wanted, right, repeats) = counted(job, &running.calls);
-        let ran = running.calls.iter().map(|(tool, args)| format!("{tool} {}", Value::Object(args.clone())));
+        let (wanted, right, repeats) = counted(job, &seen.calls);
+        let ran = seen.calls.iter().map(|(tool, args)| format!("{tool} {}", Value::Object(args.clone())));
         Ok(Some(JobTrial {
             job: job.id.clone(),
             kind: job.kind,
             threshold: way.1,
-            likely: running.likely,
+            likely: seen.likely,
             wanted,
             right,
-            calls: running.calls.len(),
+            calls: seen.calls.len(),
             repeats,
             requests: requests.load(Ordering::Relaxed),
             // An answer without the call that it needs is invented, even where it is right.
-            answered: finished && (wanted == 0 || !running.calls.is_empty()) && job.is_answered(&running.answer),
+            answered: (wanted == 0 || !seen.calls.is_empty()) && job.is_answered(&seen.answer),
             state: job.is_done(&world),
-            tokens: running.tokens,
+            tokens: seen.tokens,
             ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             ran: ran.collect(),
-            answer: match finished {
-                true => running.answer.chars().take(KEPT).collect(),
-                false => format!("(longer than {} s)", JOB_LIMIT.as_secs()),
+            answer: match seen.timed_out {
+                true => format!("(longer than {} s)", JOB_LIMIT.as_secs()),
+                false => seen.answer.chars().take(KEPT).collect(),
             },
         }))
     }
@@ -229,36 +200,7 @@ impl Bench {
             })
         });
         let model = Counting { client: self.client.clone(), requests: requests.clone() };
-        // The tools are made up: whatever the model writes may run, also where a person would be asked.
-        Agent::builder(model, tools)
-            .config(config)
-            .prompt(self.options(cell))
-            .policy(Policy::new(DefaultDecision::Allow))
-            .approver(|_: ApprovalRequest| async { true })
-            .build()
-    }
-}
-
-impl Running {
-    /// Takes note; `true` where the job is over.
-    fn note(&mut self, event: AgentEvent) -> Result<bool, Unasked> {
-        match event {
-            AgentEvent::Decided { likely, .. } if self.calls.is_empty() => {
-                self.likely = self.likely.or(likely);
-            }
-            AgentEvent::CallRunning { tool, arguments, .. } => self.calls.push((tool, arguments)),
-            AgentEvent::RoundFinished { usage: Some(usage), .. } => {
-                self.tokens += usage.prompt_tokens + usage.completion_tokens;
-            }
-            AgentEvent::Finished(finished) => {
-                if let Some(unasked) = unasked(&finished.reason) {
-                    return Err(unasked);
-                }
-                self.answer.clone_from(&finished.answer);
-                return Ok(true);
-            }
-            _ => {}
-        }
-        Ok(false)
+        // Whatever the model writes may run, also where a user would be asked.
+        self.agent(cell, config, (model, tools)).approver(|_: ApprovalRequest| async { true }).build()
     }
 }
