@@ -3,14 +3,14 @@
 mod at_terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::args::TalkArgs;
 use super::existing::Existing;
-use crate::base::{Failure, digest::sha256, lock, output};
+use crate::base::{Failure, digest::sha256, lock, output, table::rows};
 use crate::labels::capitalised;
 use crate::screen::visible::{packed, word};
 use crate::screen::{Folded, arguments, excerpt::bounded, full_name};
@@ -124,25 +124,23 @@ impl Approvals {
         person: Option<Box<dyn Person>>,
         (hub, existing): (Arc<Hub>, Existing),
     ) -> Result<Arc<Self>, Failure> {
-        let (settings, yes) = (&args.settings, args.calls.yes);
-        let (policy, catalog) = (policy(settings, yes, hub.config().servers()), hub.catalog());
-        refuse_ambiguous(&policy, &catalog)?;
-        let permissions = Permissions::of(hub.config().servers());
-        Ok(Arc::new(Approvals {
-            // Settled now: a server that comes later takes no permission over.
-            policy: Mutex::new(permissions.settled(policy, &catalog)),
-            permissions,
+        let approvals = Approvals {
+            policy: Mutex::new(Policy::new(DefaultDecision::Ask)),
+            permissions: Permissions::of(hub.config().servers()),
             hub,
             existing,
             person,
-            yes,
+            yes: args.calls.yes,
             always: Mutex::default(),
             cancel: Mutex::default(),
             told: Mutex::default(),
-        }))
+        };
+        approvals.settle(&args.settings)?;
+        Ok(Arc::new(approvals))
     }
 
-    /// Settles the permissions of the settings anew, once the servers are there that were still starting.
+    /// Settles the permissions of the settings: a server that comes later takes none over. It is done anew once the
+    /// servers are there that were still starting.
     ///
     /// # Errors
     /// An `--allow` means tools of several servers.
@@ -203,9 +201,8 @@ impl Approvals {
         let name = (request.server.clone(), request.tool.clone());
         if request.reason == AskReason::Repeated && self.person.is_none() {
             // Where nobody can be asked, it is decided as if it were the first.
-            let catalog = self.hub.catalog();
-            let found = catalog.find(name.0.as_deref(), &name.1).ok().map(|found| found.tool);
-            let decision = self.policy().decide(name.0.as_deref(), &name.1, found, Some(&request.arguments));
+            let (tool, arguments) = (self.tool(&name), Some(&request.arguments));
+            let decision = self.policy().decide(name.0.as_deref(), &name.1, tool.as_ref(), arguments);
             if decision == Decision::Allow && !wants_approval(&request.arguments) {
                 return Approval::Approved;
             }
@@ -269,6 +266,7 @@ impl Approvals {
         room: (usize, usize),
     ) -> Question {
         let ApprovalRequest { server, tool, .. } = request;
+        let hints = self.tool(&(server.clone(), tool.clone())).and_then(|tool| tool.annotations);
         let by_pattern =
             self.policy().decide(server.as_deref(), tool, None, Some(&request.arguments)) == Decision::Allow;
         let value = Value::Object(request.arguments.clone());
@@ -281,7 +279,7 @@ impl Approvals {
         Question {
             id: request.id.clone(),
             name,
-            why: packed(&why(request, self.hints(server.as_deref(), tool).as_ref(), by_pattern)),
+            why: packed(&why(request, hints.as_ref(), by_pattern)),
             body: Folded::of(&parts.collect::<Vec<_>>().join("\n\n"), room),
             line: word(&value.to_string()),
             is_doubtful: is_asked_each_time(request.reason),
@@ -290,20 +288,17 @@ impl Approvals {
     }
 
     /// Takes the tool as it is now for what the policy allows, from now on.
-    fn accept(&self, (server, tool): &Name) {
-        if let Ok(found) = self.hub.catalog().find(server.as_deref(), tool) {
-            self.permissions.accept(found.tool);
-        }
+    fn accept(&self, name: &Name) {
+        self.tool(name).iter().for_each(|tool| self.permissions.accept(tool));
     }
 
-    /// What the server says of its tool.
-    fn hints(&self, server: Option<&str>, tool: &str) -> Option<Annotations> {
-        self.hub.catalog().find(server, tool).ok()?.tool.annotations.clone()
+    /// Returns the tool of this name as it is now.
+    fn tool(&self, (server, tool): &Name) -> Option<Tool> {
+        Some(self.hub.catalog().find(server.as_deref(), tool).ok()?.tool.clone())
     }
 
-    fn definition(&self, (server, tool): &Name) -> Definition {
-        let catalog = self.hub.catalog();
-        catalog.find(server.as_deref(), tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
+    fn definition(&self, name: &Name) -> Definition {
+        self.tool(name).as_ref().map(Definition::of).unwrap_or_default()
     }
 }
 
@@ -312,7 +307,7 @@ fn hash(definition: &Definition) -> String {
     sha256(serde_json::to_string(definition).unwrap_or_default().as_bytes())
 }
 
-/// Whether the tool of this very name calls itself destructive.
+/// Returns `true` if the tool of this very name calls itself destructive.
 fn destroys(server: &Server, name: &str) -> bool {
     server.tools.iter().any(|tool| {
         tool.name == name && tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true))
@@ -328,7 +323,7 @@ fn is_asked_each_time(reason: AskReason) -> bool {
 /// Most columns of a tool's name in a question.
 pub(super) const NAME: usize = 60;
 
-/// Why a call was not run that nobody could be asked about, and what runs it.
+/// Says why a call was not run that nobody could be asked about, and what runs it.
 fn nobody(request: &ApprovalRequest) -> String {
     let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
     let why = match (request.reason, doubt(request.reason)) {
@@ -357,60 +352,26 @@ fn nobody(request: &ApprovalRequest) -> String {
     format!("{name} was not run: {why}")
 }
 
-/// The same for the model: what it can do itself.
+/// Says the same to the model, with what it can do itself.
 fn for_the_model(reason: AskReason) -> String {
-    let why = match reason {
-        AskReason::Untrusted => ", and what leads to it may be the words of a page or a mail",
-        AskReason::FencedFirst => ", and it may be an example: it stands in a code fence with prose behind it",
-        AskReason::BehindProse => {
-            ", and it may be an example: it stands behind prose; a message that begins with the call is taken as meant"
-        }
-        AskReason::BeforeProse => {
-            ", and it may be an example: prose stands behind it; a message that is the call alone is taken as meant"
-        }
-        AskReason::InALine => {
-            ", and it may be an example: it does not begin its line; a call at the start of a line is taken as meant"
-        }
-        AskReason::FencedBehindProse => {
-            ", and it may be an example: it stands in a code fence behind prose; a call outside of fences is taken as meant"
-        }
-        AskReason::InElement => ", and it may be an example: it is inside a tag of an unknown name",
-        AskReason::Mended => ", and a value of it was taken from text without quotation marks",
-        AskReason::Echoed => ", and it, or a text in it, is a copy from a result, a file or a message of the program",
-        AskReason::InsteadOfRead => ", and it may change what a rejected call only wanted to read",
-        AskReason::Changed => ", and the tool has changed since it was allowed",
-        AskReason::Ungrounded => {
-            ", and it names something that neither the user nor a result spoke of; look up which one is meant"
-        }
-        AskReason::NoReasoningTag => {
-            ", and it may only be a draft: it stands behind other text where reasoning was expected; a message that begins \
-             with the call is taken as meant"
-        }
-        _ => "",
-    };
+    let why = row(reason).map(|(_, _, why)| format!(", and {why}")).unwrap_or_default();
     format!("nobody is there to approve the call{why}")
 }
 
-/// Where the call stands, if that makes it doubtful.
-fn doubt(reason: AskReason) -> Option<&'static str> {
-    match reason {
-        AskReason::FencedFirst => Some("the call stands in a code fence with prose behind it and may be an example"),
-        AskReason::BehindProse => Some("the call stands behind prose without a marker and may be an example"),
-        AskReason::BeforeProse => Some("the call stands before prose without a marker and may be an example"),
-        AskReason::InALine => Some("the call does not begin its line and may be an example"),
-        AskReason::FencedBehindProse => Some("the call stands in a code fence behind prose and may be an example"),
-        AskReason::InElement => Some("the call is inside a tag of an unknown name and may be an example"),
-        AskReason::Mended => Some("a value of the call was taken from text without quotation marks"),
-        AskReason::Echoed => {
-            Some("the call, or a text in it, is a copy from a result, a file or a message of the program")
-        }
-        AskReason::InsteadOfRead => Some("the call may change what the rejected call before it only wanted to read"),
-        AskReason::Ungrounded => Some("the call may destroy something that neither you nor a result spoke of"),
-        _ => None,
-    }
+/// The reasons for which a call may not be meant, what the user is told of each, and what the model.
+static REASONS: LazyLock<Vec<(AskReason, String, String)>> =
+    LazyLock::new(|| rows(include_str!("approve/reasons.toml")));
+
+fn row(reason: AskReason) -> Option<&'static (AskReason, String, String)> {
+    REASONS.iter().find(|(other, ..)| *other == reason)
 }
 
-/// Why the call is asked about: why it may not be meant, or what the server says of its tool.
+/// Returns what makes the call doubtful, if it may not be meant.
+fn doubt(reason: AskReason) -> Option<&'static str> {
+    row(reason).map(|(_, doubt, _)| doubt.as_str()).filter(|doubt| !doubt.is_empty())
+}
+
+/// Says why the call is asked about: why it may not be meant, or what the server says of its tool.
 fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
     match (request.reason, doubt(request.reason)) {
         (_, Some(doubt)) => format!("{}.", capitalised(doubt)),
@@ -426,7 +387,7 @@ fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool)
     }
 }
 
-/// What the server says of the tool, and that nothing allows the call.
+/// Says what the server says of the tool, and that nothing allows the call.
 fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
     let hint = |says: fn(&Annotations) -> Option<bool>| hints.and_then(says);
     let nature = match (hint(|h| h.destructive_hint), hint(|h| h.read_only_hint)) {
@@ -462,6 +423,18 @@ mod tests {
         }
         request.arguments.insert("requires_approval".to_owned(), true.into());
         assert!(why(&request, None, false).ends_with("and the model wants this call approved."));
+    }
+
+    #[test]
+    fn each_doubt_has_words_for_the_user_and_for_the_model() {
+        assert_eq!(REASONS.len(), 13);
+        assert!(REASONS.iter().all(|(_, _, why)| !why.is_empty()));
+        assert_eq!(doubt(AskReason::InALine), Some("the call does not begin its line and may be an example"));
+        assert_eq!(doubt(AskReason::Untrusted), None);
+        assert!(
+            for_the_model(AskReason::Mended)
+                .ends_with("call, and a value of it was taken from text without quotation marks")
+        );
     }
 
     #[test]
