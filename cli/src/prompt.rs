@@ -141,7 +141,7 @@ fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
     if !args.tools.is_empty() && !args.servers.is_given() {
         return Ok((listed, true));
     }
-    let (connected, complete) = args.servers.with_hub(|hub| async move {
+    let (connected, complete) = args.servers.with_hub(async move |hub| {
         let complete = hub.servers().iter().all(|server| !server.has_failed());
         Ok((hub.catalog().servers().to_vec(), complete))
     })?;

@@ -59,7 +59,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let tools = args.tools.as_deref().map(tool_file::read).transpose()?.map(|servers| Arc::new(Catalog::new(servers)));
     if args.servers.is_given() {
         let servers = args.servers.clone();
-        return servers.with_hub(|hub| run::with_tools(move |caller| replay(&args, tools.as_ref(), Some(caller)), hub));
+        return servers.with_hub(async move |hub| {
+            run::with_tools(move |caller| replay(&args, tools.as_ref(), Some(caller)), hub).await
+        });
     }
     replay(&args, tools.as_ref(), None)
 }

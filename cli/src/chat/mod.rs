@@ -133,7 +133,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     // A question that is there waits for all of them.
     let patience = if in_conversation { starting::PATIENCE } else { Duration::MAX };
     let is_shown = shows && !args.output.json;
-    let done = runner.with_hub_within(patience, hub, |hub| async move {
+    let done = runner.with_hub_within(patience, hub, async move |hub| {
         let mut prompt = None;
         if in_conversation {
             let mut lines = repl::prompt(&hub, keeps_history)?;

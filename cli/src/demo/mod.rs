@@ -87,7 +87,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
     let server = ServerConfig::stdio(SERVER, program.to_string_lossy(), ["demo-server"]);
     let config: Config = [server].into_iter().collect();
-    match Runner::start()?.showing(false).with_hub(&config, |hub| async move { show(&args, &recording, hub).await }) {
+    match Runner::start()?.showing(false).with_hub(&config, async |hub| show(&args, &recording, hub).await) {
         // Whoever read the output has seen enough.
         Err(Failure::Reported) => Ok(()),
         done => done,

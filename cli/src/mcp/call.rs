@@ -1,6 +1,7 @@
 //! `toolgraft mcp call`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +10,7 @@ use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft_mcp::{Hub, HubBuilder, MEDIA_EVENT};
+use toolgraft_mcp::{Hub, MEDIA_EVENT};
 
 /// Options of `toolgraft mcp call`.
 #[derive(Debug, clap::Args)]
@@ -25,11 +26,18 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME=VALUE|JSON")]
     arguments: Vec<String>,
 
-    /// Print one JSON object: server, tool, status, text, structured, took (ms)
+    #[command(flatten)]
+    result: ResultArgs,
+}
+
+/// The output of a command with a result of one server.
+#[derive(Debug, clap::Args)]
+pub(super) struct ResultArgs {
+    /// Print one JSON object: what was asked for, status, text, structured, took (ms)
     #[arg(long)]
     json: bool,
 
-    /// Write the images, audio and blobs of the result to this file; its text, if it has none
+    /// Write the images, audio and blobs that came to this file; the text, if there are none
     ///
     /// The second of several becomes NAME-2, and so on. No file is written over.
     #[arg(long, short, value_name = "FILE")]
@@ -39,15 +47,25 @@ pub(crate) struct Args {
     servers: ServerArgs,
 }
 
+impl ResultArgs {
+    /// Asks a server for a result and prints it. What was asked for is named among the members of the JSON object.
+    pub(super) fn run(
+        &self,
+        server: &str,
+        asked: (&str, &str),
+        job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<Outcome, Failure>,
+    ) -> Result<(), Failure> {
+        self.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
+        let outcome = with_server(&self.servers, (server, self.output.is_some()), job)?;
+        show(outcome, (self.json, self.output.as_deref()), &[("server", server), asked])
+    }
+}
+
 /// Runs `toolgraft mcp call`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let given = Given::read(&args.arguments)?;
-    args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
-    let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
-    let outcome = with_server(hub, async |hub, watch| called(hub, (server, tool), given, watch).await)?;
-    show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
+    args.result.run(server, ("tool", tool), async |hub, watch| called(hub, (server, tool), given, watch).await)
 }
 
 /// Calls a tool of a server.
@@ -66,16 +84,19 @@ async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Wa
     Ok(watch.over(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
 
-/// Does a job with the one server of a hub, once it is ready. What it asks meanwhile is asked at the terminal.
-pub(crate) fn with_server<T>(
-    hub: HubBuilder,
+/// Does a job with one server, once it is ready. What it asks meanwhile is asked at the terminal.
+pub(super) fn with_server<T>(
+    servers: &ServerArgs,
+    (server, keeps_media): (&str, bool),
     job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let hub = Hub::builder().config(servers::only(servers.load()?, server)?).keep_media(keeps_media);
     // Dropped last: it puts the terminal back as it was.
     let asker = Asker::at_terminal();
     let questions = Questions::new(asker.clone());
     let asked = questions.clone();
-    Runner::start()?.with_hub_of(hub.elicitor(move |request| asked.clone().answer(request)), |hub| async move {
+    let hub = hub.elicitor(move |request| asked.clone().answer(request));
+    Runner::start()?.with_hub_within(Duration::MAX, hub, async move |hub| {
         servers::demand_ready(&hub)?;
         job(&hub, Watch { questions: &questions }).await
     })
@@ -109,11 +130,7 @@ impl Given {
 
 /// Prints an outcome, and writes what came with it where a file is named; one that is no
 /// result is a failure.
-pub(crate) fn show(
-    mut outcome: Outcome,
-    (as_json, file): (bool, Option<&Path>),
-    names: &[(&str, &str)],
-) -> Result<(), Failure> {
+fn show(mut outcome: Outcome, (as_json, file): (bool, Option<&Path>), names: &[(&str, &str)]) -> Result<(), Failure> {
     let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);
     let files = file.filter(|_| outcome.is_result()).map(|file| media::write(&mut outcome, file)).transpose()?;
     if as_json {

@@ -64,7 +64,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     // What a program reads is English.
     let config = servers.load()?;
-    let reports = Runner::start()?.with_hub(&config, move |hub| async move { reports(&hub) })?;
+    let reports = Runner::start()?.with_hub(&config, async |hub| reports(&hub))?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,

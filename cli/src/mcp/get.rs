@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::base::{Failure, output, words};
 use crate::mcp::call;
 use crate::screen::excerpt::names as shown_names;
-use crate::servers::{self, ServerArgs, watch::Watch};
+use crate::servers::{ServerArgs, watch::Watch};
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
@@ -33,11 +33,10 @@ pub(crate) struct Args {
 
 /// Runs `toolgraft mcp get`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
-    let hub = Hub::builder().config(config);
-    let messages =
-        call::with_server(hub, async |hub, watch| filled(hub, (server, name), &args.arguments, watch).await)?;
+    let messages = call::with_server(&args.servers, (server, false), async |hub, watch| {
+        filled(hub, (server, name), &args.arguments, watch).await
+    })?;
     show(&messages, (server, name), args.json)
 }
 

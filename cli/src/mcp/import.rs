@@ -12,7 +12,7 @@ use super::programs::{Machine, PROGRAMS, Program};
 use crate::base::{Failure, input, output};
 use crate::dialog::ask::Asker;
 use crate::screen::excerpt::names as shown_names;
-use crate::screen::visible::{plain, word};
+use crate::screen::visible::word;
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, checked, target};
 use crate::servers::trust;
@@ -257,13 +257,7 @@ fn shown(files: &[Judged]) -> String {
                 Fate::Taken => vec!["left out: another server has this name; --replace takes this one".to_owned()],
                 Fate::Earlier => vec!["left out: a file above has a server of this name".to_owned()],
             };
-            let disabled = if server.entry.contains_key("disabled") { "  disabled" } else { "" };
-            let mut lines = masked::lines(&server.entry).into_iter();
-            let reached = plain(&lines.next().unwrap_or_default());
-            let _ = writeln!(text, "  {}  {reached}{disabled}", plain(&server.name));
-            for line in lines {
-                let _ = writeln!(text, "      {}", plain(&line));
-            }
+            text.push_str(&masked::block(&server.name, &server.entry));
             for line in why.iter().chain(&server.notes) {
                 let _ = writeln!(text, "      ({})", word(line));
             }

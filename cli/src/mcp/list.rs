@@ -97,15 +97,12 @@ fn as_text(files: &[Listed]) -> String {
     text
 }
 
-/// A server's name and line, and what it gets below them.
+/// A server's name and line, and what it gets below them, with what is wrong.
 pub(super) fn server(name: &str, entry: &Entry) -> String {
-    let mut lines = masked::lines(entry).into_iter();
-    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { "disabled" } else { "" };
-    let head = format!("  {}  {}  {disabled}", plain(name), plain(&lines.next().unwrap_or_default()));
-    let mut text = format!("{}\n", head.trim_end());
+    let mut text = masked::block(name, entry);
     let (problem, unset) = checked(name, entry);
     let unset = (!unset.is_empty()).then(|| format!("not set in this shell: {}", unset.join(", ")));
-    for line in lines.chain(problem.map(|problem| format!("wrong: {problem}"))).chain(unset) {
+    for line in problem.map(|problem| format!("wrong: {problem}")).into_iter().chain(unset) {
         let _ = writeln!(text, "      {}", plain(&line));
     }
     text

@@ -2,11 +2,20 @@
 
 use serde_json::Value;
 
-use crate::screen::visible::quoted;
+use crate::screen::visible::{plain, quoted};
 use crate::servers::config_file::Entry;
 use toolgraft::secrets::Secrecy;
 
-/// How a server is reached, and what it gets.
+/// A server's name and the way to it in a line, and what it gets in lines below that.
+pub(super) fn block(name: &str, entry: &Entry) -> String {
+    let mut lines = lines(entry).into_iter();
+    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { "disabled" } else { "" };
+    let head = format!("  {}  {}  {disabled}", plain(name), plain(&lines.next().unwrap_or_default()));
+    let below: String = lines.map(|line| format!("      {}\n", plain(&line))).collect();
+    format!("{}\n{below}", head.trim_end())
+}
+
+/// The way to a server, and what it gets.
 pub(super) fn lines(entry: &Entry) -> Vec<String> {
     let secrecy = Secrecy::of(entry);
     let text = |key: &str| entry.get(key).and_then(Value::as_str);

@@ -48,7 +48,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     let config = servers.load()?;
     let (statuses, catalog, prompts) =
-        Runner::start()?.with_hub(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
+        Runner::start()?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;
     if args.json {
         output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
     } else {

@@ -13,7 +13,6 @@ pub(crate) mod tool_file;
 pub(crate) mod trust;
 pub(crate) mod watch;
 
-use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -175,14 +174,10 @@ impl ServerArgs {
     /// An entry that is wrong ends it before anything is started. A server that
     /// fails is reported on stderr, and the job runs with the rest; it can look
     /// at [`Hub::servers`].
-    pub(crate) fn with_hub<T, F, Fut>(&self, job: F) -> Result<T, Failure>
-    where
-        F: FnOnce(Arc<Hub>) -> Fut,
-        Fut: Future<Output = Result<T, Failure>>,
-    {
+    pub(crate) fn with_hub<T>(&self, job: impl AsyncFnOnce(Arc<Hub>) -> Result<T, Failure>) -> Result<T, Failure> {
         let config = self.load()?;
         refuse_problems(&config)?;
-        Runner::start()?.with_hub(&config, |hub| async {
+        Runner::start()?.with_hub(&config, async move |hub| {
             report_failed(&hub.servers());
             job(hub).await
         })

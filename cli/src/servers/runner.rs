@@ -64,32 +64,22 @@ impl Runner {
 
     /// Connects to the servers, runs `job`, and shuts the servers down. A signal ends
     /// each of these, and then the command has failed, whatever the job says.
-    pub(crate) fn with_hub<T, Fut>(&self, config: &Config, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
-    where
-        Fut: Future<Output = Result<T, Failure>>,
-    {
-        self.with_hub_of(Hub::builder().config(config.clone()), job)
+    pub(crate) fn with_hub<T>(
+        &self,
+        config: &Config,
+        job: impl AsyncFnOnce(Arc<Hub>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.with_hub_within(Duration::MAX, Hub::builder().config(config.clone()), job)
     }
 
-    /// As [`with_hub`](Self::with_hub), with a hub that is set up in its own way.
-    pub(crate) fn with_hub_of<T, Fut>(&self, hub: HubBuilder, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
-    where
-        Fut: Future<Output = Result<T, Failure>>,
-    {
-        self.with_hub_within(Duration::MAX, hub, job)
-    }
-
-    /// As [`with_hub_of`](Self::with_hub_of), but waits no longer than this for the servers: the job
-    /// finds some of them still starting then, and calls [`see`] once they are there.
-    pub(crate) fn with_hub_within<T, Fut>(
+    /// As [`with_hub`](Self::with_hub), with a hub that is set up in its own way, and waits no longer than this for the
+    /// servers: the job finds some of them still starting then, and calls [`see`] once they are there.
+    pub(crate) fn with_hub_within<T>(
         &self,
         patience: Duration,
         hub: HubBuilder,
-        job: impl FnOnce(Arc<Hub>) -> Fut,
-    ) -> Result<T, Failure>
-    where
-        Fut: Future<Output = Result<T, Failure>>,
-    {
+        job: impl AsyncFnOnce(Arc<Hub>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let hub = logins::of_this_user(hub);
         let (starting, drawn) = Starting::new(hub.states());
         let signals = &self.signals;

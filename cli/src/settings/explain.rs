@@ -35,7 +35,7 @@ impl ToolArgs {
     /// Does a job with the tool, once the servers are there.
     fn with_tool(&self, job: impl FnOnce(&Hub, &Tool) -> Result<(), Failure>) -> Result<(), Failure> {
         let servers = ServerArgs { mcp_config: self.mcp_config.clone(), ..ServerArgs::default() };
-        servers.with_hub(|hub| async move {
+        servers.with_hub(async move |hub| {
             let catalog = hub.catalog();
             let found = catalog.find(Some(&self.server), &self.tool);
             let found = found.map_err(|error| Failure::usage(format!("{error}; `toolgraft mcp tools` lists them")))?;

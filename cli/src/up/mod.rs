@@ -80,7 +80,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.trust()).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
-    runner.with_hub_within(starting::PATIENCE, hub, |hub| async move {
+    runner.with_hub_within(starting::PATIENCE, hub, async move |hub| {
         servers::refuse_strangers(&args.talk.settings.untrusted, &hub.servers())?;
         let goes_on = starting::goes_on(&hub);
         let there = {
