@@ -174,20 +174,10 @@ impl Session {
     }
 
     async fn log_in(&mut self, server: &str) -> Result<(), Failure> {
-        let (shown, entry) = (format!("{server:?}"), self.entry(server)?.clone());
-        let show = |url: &str| {
-            let opened = browser::open(url);
-            let told = if opened {
-                format!("to log in at {shown}, a browser was opened; if it shows nothing, open this page:")
-            } else {
-                format!("to log in at {shown}, open this page:")
-            };
-            self.note(DIM, &told)?;
-            // In one piece, for whoever copies it.
-            output::emit(&format!("{url}\n"))
-        };
-        logins::log_in(&entry, show, logins::no_paste).await?;
-        self.note(DIM, &format!("logged in at {shown}"))?;
+        let entry = self.entry(server)?.clone();
+        let tell = |words: &str| self.note(DIM, words);
+        logins::log_in(&entry, (browser::open, tell), logins::no_paste).await?;
+        self.note(DIM, &format!("logged in at {server:?}"))?;
         self.restart(Some(server.to_owned())).await
     }
 

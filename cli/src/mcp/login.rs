@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base::{Failure, browser, output, trust::of_system};
 use crate::dialog::ask::Asker;
 use crate::servers::{self, ServerArgs, logins, runner::Runner};
-use toolgraft_mcp::{Config, LoggedOut, LoginError, ServerConfig};
+use toolgraft_mcp::{LoggedOut, LoginError, ServerConfig};
 
 /// Options of `toolgraft mcp login`.
 #[derive(Debug, clap::Args)]
@@ -44,44 +44,31 @@ struct Files {
 }
 
 impl Files {
-    /// The configuration with this server alone. A project's own file that nobody trusts is
-    /// asked about first, as before it starts anything.
-    fn only(self, name: &str) -> Result<Config, Failure> {
-        let args = ServerArgs { mcp_config: self.mcp_config, server_timeout: None, ..ServerArgs::default() };
-        servers::only(args.load()?, name)
+    /// Returns the server of this name. A project's own file that nobody trusts is asked about first, as before it
+    /// starts anything.
+    fn server(self, name: &str) -> Result<ServerConfig, Failure> {
+        let config = servers::only(ServerArgs { mcp_config: self.mcp_config, ..ServerArgs::default() }.load()?, name)?;
+        let server = config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))?;
+        Ok(server.clone().with_trust(of_system()))
     }
-}
-
-fn server(config: &Config) -> Result<ServerConfig, Failure> {
-    let server = config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))?;
-    Ok(server.clone().with_trust(of_system()))
 }
 
 /// Runs `toolgraft mcp login`.
 pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
-    let config = args.files.only(&name)?;
-    let (server, shown) = (server(&config)?, format!("{name:?}"));
-    let show = |url: &str| {
-        let opened = !args.no_open && open(url);
-        output::note(&if opened {
-            format!("to log in at {shown}, a browser was opened; if it shows nothing, open this page:")
-        } else {
-            format!("to log in at {shown}, open this page:")
-        });
-        output::emit(&format!("{url}\n"))
-    };
+    let server = args.files.server(&name)?;
     let asker = Asker::at_terminal().filter(|_| stdin().is_terminal());
-    Runner::start()?.wait(log_in(&server, asker, show))?;
-    output::tell(&format!("logged in at {shown}"))
+    Runner::start()?.wait(log_in(&server, asker, !args.no_open))?;
+    output::tell(&format!("logged in at {name:?}"))
 }
 
 /// Logs in. At a terminal the address that a browser elsewhere was sent to may be pasted meanwhile.
-async fn log_in(
-    server: &ServerConfig,
-    asker: Option<Asker>,
-    show: impl FnOnce(&str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+async fn log_in(server: &ServerConfig, asker: Option<Asker>, opens: bool) -> Result<(), Failure> {
+    let tell = |words: &str| {
+        output::note(words);
+        Ok(())
+    };
+    let show = (|url: &str| opens && open(url), tell);
     let Some(asker) = asker else { return logins::log_in(server, show, logins::no_paste).await };
     let left = CancellationToken::new();
     let paste = async |wrong: Option<LoginError>| {
@@ -109,9 +96,7 @@ async fn log_in(
 /// Runs `toolgraft mcp logout`.
 pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     let name = args.name;
-    let config = args.files.only(&name)?;
-    let (server, logins) = (server(&config)?, logins::demanded()?);
-    let shown = format!("{name:?}");
+    let (server, logins) = (args.files.server(&name)?, logins::demanded()?);
     let done = Runner::start()?.wait(async {
         logins.log_out(&server).await.map_err(|error| match error {
             LoginError::NotForLogins(why) => Failure::usage(format!("server {name:?}: {why}")),
@@ -123,10 +108,10 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
         LoggedOut::Removed(why) => output::warn(&format!("the tokens are removed here and were not taken back: {why}")),
         _ => {}
     }
-    output::tell(&format!("logged out at {shown}"))
+    output::tell(&format!("logged out at {name:?}"))
 }
 
-/// Opens a page in the person's browser, if one sits at this terminal; whether that was begun.
+/// Opens a page in the user's browser, if a user is at this terminal; returns `true` if that was begun.
 fn open(url: &str) -> bool {
     stdout().is_terminal() && stderr().is_terminal() && browser::open(url)
 }

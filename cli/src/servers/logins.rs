@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::base::{Failure, state, trust::of_system};
+use crate::base::{Failure, output, state, trust::of_system};
 use toolgraft_mcp::{HubBuilder, Login, LoginError, Logins, ServerConfig};
 
 /// Where they are kept; `None` where there is no home directory.
@@ -26,11 +26,11 @@ pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
 /// The time that a person has at the browser.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Logs a person in at a server. `show` gets the page to open, `paste` the address that a browser
-/// on another machine was sent back to ([`Login::finish_or_pasted`]).
+/// Logs a user in at a server. `open` opens the page, `tell` says so, and `paste` gives the address that a browser on
+/// another machine was sent back to ([`Login::finish_or_pasted`]).
 pub(crate) async fn log_in(
     server: &ServerConfig,
-    show: impl FnOnce(&str) -> Result<(), Failure>,
+    (open, tell): (impl FnOnce(&str) -> bool, impl FnOnce(&str) -> Result<(), Failure>),
     paste: impl AsyncFnMut(Option<LoginError>) -> String,
 ) -> Result<(), Failure> {
     let failed = |error: LoginError| {
@@ -42,7 +42,11 @@ pub(crate) async fn log_in(
     };
     let logins = demanded()?;
     let login = Login::begin(server, &logins).await.map_err(failed)?;
-    show(login.url())?;
+    let url = login.url();
+    let opened = if open(url) { "a browser was opened; if it shows nothing, " } else { "" };
+    tell(&format!("to log in at {:?}, {opened}open this page:", server.name))?;
+    // In one piece, for whoever copies it.
+    output::emit(&format!("{url}\n"))?;
     login.finish_or_pasted(PATIENCE, paste).await.map_err(failed)
 }
 
