@@ -29,6 +29,9 @@ const LOCAL: [(&str, &str); 4] = [
     ("llama.cpp", "http://localhost:9931/v1"),
 ];
 
+/// Longest wait for a connection when a server starts in front of the endpoint.
+const SERVED_CONNECT: Duration = Duration::from_secs(2);
+
 /// Time that a local server has to say which models it has. It is on this
 /// machine and has nothing to load for that.
 const PROBE: Duration = Duration::from_millis(1500);
@@ -82,9 +85,8 @@ impl Endpoint {
         // Whether the URL is one is said before anything is asked.
         let mut endpoint = Endpoint::at(&place)?;
         let Some(model) = &place.model else {
-            endpoint.list().await?;
-            let model = endpoint.pick(asker).await?;
-            return Ok(endpoint.with_model(&model).learned().await);
+            endpoint.list(true).await?;
+            return Ok(Endpoint::pick(&[endpoint], asker).await?.learned().await);
         };
         let mut endpoint = endpoint.with_model(model);
         // Its list is asked for once: what the client learns of the model looks into that.
@@ -129,7 +131,9 @@ impl Endpoint {
     pub(crate) async fn all(args: &EndpointArgs, usual: Option<String>) -> Result<Vec<Self>, Failure> {
         let place = args.place()?;
         if place.url.is_some() {
-            return Ok(vec![Endpoint::at(&place)?.with_list().await?]);
+            let mut endpoint = Endpoint::at(&place)?;
+            endpoint.list(false).await?;
+            return Ok(vec![endpoint]);
         }
         warn_of_variables();
         let names = settings::names()?;
@@ -138,7 +142,8 @@ impl Endpoint {
         let listed = join_all(urls.iter().map(|url| async {
             let place =
                 names.resolve(Place { url: Some(url.clone()), trust: place.trust.clone(), ..Place::default() })?;
-            Endpoint::at(&place)?.with_list().await
+            let mut endpoint = Endpoint::at(&place)?;
+            endpoint.list(false).await.map(|()| endpoint)
         }));
         let (listed, local) = futures::join!(listed, Endpoint::all_local(&place));
         let (mut all, mut without): (Vec<Endpoint>, Vec<Failure>) = (Vec::new(), Vec::new());
@@ -163,15 +168,6 @@ impl Endpoint {
         Ok(all)
     }
 
-    /// The same with its list of models.
-    async fn with_list(mut self) -> Result<Self, Failure> {
-        self.listed = self
-            .fetched()
-            .await?
-            .map_err(|error| Failure::job(format!("the list of models cannot be had: {error}")))?;
-        Ok(self)
-    }
-
     /// The certificates that it is verified with.
     pub(crate) fn trust(&self) -> &Trust {
         &self.trust
@@ -190,6 +186,38 @@ impl Endpoint {
     /// What it says of one of its models, asked for that one.
     pub(crate) async fn of_model(&self, model: &str) -> Option<ModelInfo> {
         self.with_model(model).client().model_info().await
+    }
+
+    /// Returns the URL of the endpoint that a server is in front of, whether or not anybody is there yet, and its name
+    /// for messages: the one of the options, below `/v1` where only that lists models; else one on this machine.
+    ///
+    /// # Errors
+    /// The URL is none; nothing is named, and nothing answers on this machine.
+    pub(crate) async fn served(args: &EndpointArgs) -> Result<(String, String), Failure> {
+        let Some(url) = &args.base_url else {
+            warn_of_variables();
+            let there = Endpoint::all_local(&Place::default()).await?;
+            let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
+            return Ok((endpoint.url.clone(), endpoint.name()));
+        };
+        let by = (args.api_key.clone(), &args.trust.trust());
+        let mut endpoint = Endpoint::new(url.clone(), None, by, SERVED_CONNECT)?;
+        match endpoint.client.models().await {
+            Ok(_) => {}
+            Err(error @ ModelError::Unreachable { .. }) => {
+                output::warn(&format!("{error} (requests are answered with 502 until it is there)"));
+            }
+            Err(_) if endpoint.name() == *url => drop(endpoint.go_below_v1().await?),
+            // One with a password or a query is shown without: it is for its owner to change.
+            Err(_) => {
+                if let Some(below) = endpoint.client.missing_v1().await {
+                    let name = endpoint.name();
+                    output::warn(&format!("{name} has no list of models, {below} has: is that the base URL?"));
+                }
+            }
+        }
+        let name = endpoint.name();
+        Ok((endpoint.url, name))
     }
 
     fn new(
@@ -218,9 +246,11 @@ impl Endpoint {
         })
     }
 
-    /// Takes the list of models; from below `/v1` where the URL lacks that.
-    async fn list(&mut self) -> Result<(), Failure> {
-        self.listed = listed(self.fetched().await?)?;
+    /// Takes the list of models; from below `/v1` where the URL lacks that. It `is_needed` where no model was named.
+    async fn list(&mut self, is_needed: bool) -> Result<(), Failure> {
+        let why = if is_needed { "no model was named, and " } else { "" };
+        let cannot = |error| Failure::job(format!("{why}the list of models cannot be had: {error}"));
+        self.listed = self.fetched().await?.map_err(cannot)?;
         Ok(())
     }
 
@@ -374,15 +404,9 @@ impl Endpoint {
     async fn local(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
         let there = Endpoint::all_local(place).await?;
-        let has = |endpoint: &&Endpoint| match &place.model {
-            Some(model) => endpoint.info(model).is_some(),
-            None => !endpoint.listed.is_empty(),
-        };
-        let first = there.iter().find(has).unwrap_or(&there[0]);
-        match &place.model {
-            Some(model) => Ok(first.with_model(model)),
-            None => Endpoint::pick_among(&there, first, asker).await,
-        }
+        let Some(model) = &place.model else { return Endpoint::pick(&there, asker).await };
+        let first = there.iter().find(|endpoint| endpoint.info(model).is_some()).unwrap_or(&there[0]);
+        Ok(first.with_model(model))
     }
 
     /// The servers that answer on this machine; at least one.
@@ -410,29 +434,38 @@ impl Endpoint {
         if there.is_empty() { Err(nobody(&tried, answered)) } else { Ok(there) }
     }
 
-    /// One of all models of all servers that were found.
-    async fn pick_among(there: &[Endpoint], first: &Endpoint, asker: Option<&Asker>) -> Result<Self, Failure> {
-        let all: Vec<Endpoint> = there
-            .iter()
-            .flat_map(|endpoint| endpoint.listed.iter().map(|info| endpoint.with_model(&info.id)))
-            .collect();
-        if there.iter().filter(|endpoint| !endpoint.listed.is_empty()).count() < 2 {
-            let model = first.pick(asker).await?;
-            return Ok(first.with_model(&model));
-        }
-        let names: Vec<String> =
-            all.iter().map(|one| format!("{} ({})", one.model, one.found.unwrap_or_default())).collect();
-        let Some(asker) = asker else {
+    /// The only model of these endpoints, or the one that is chosen.
+    async fn pick(there: &[Endpoint], asker: Option<&Asker>) -> Result<Self, Failure> {
+        let of = |endpoint: &Endpoint| endpoint.listed.iter().map(|info| endpoint.with_model(&info.id)).collect();
+        let all: Vec<Endpoint> = there.iter().flat_map::<Vec<_>, _>(of).collect();
+        let Some(first) = all.first() else {
             return Err(Failure::usage(format!(
-                "several servers run on this machine: name a model with --model, or one of them with --base-url \
-                 URL\n{}",
-                list(&names)
+                "{} has no model: load one (LM Studio), pull one (`ollama pull NAME`), or name one with --model",
+                there[0].name()
             )));
         };
-        let title = format!("{} servers run on this machine, with these models:", there.len());
-        let name = ask(&title, &names, asker).await?;
-        let at = names.iter().position(|other| *other == name).unwrap_or_default();
-        Ok(all[at].clone())
+        if all.len() == 1 {
+            return Ok(first.clone());
+        }
+        let is_one_server = all.iter().all(|one| one.is_where(first));
+        let (title, several) = match is_one_server {
+            true => (
+                format!("{} has these models:", first.name()),
+                format!("{} has several models: name one with --model", first.name()),
+            ),
+            false => (
+                format!("{} servers run on this machine, with these models:", there.len()),
+                "several servers run on this machine: name a model with --model, or one of them with --base-url URL"
+                    .to_owned(),
+            ),
+        };
+        let name = |one: &Endpoint| match one.found.filter(|_| !is_one_server) {
+            Some(server) => format!("{} ({server})", one.model),
+            None => one.model.clone(),
+        };
+        let names: Vec<String> = all.iter().map(name).collect();
+        let asker = asker.ok_or_else(|| Failure::usage(format!("{several}\n{}", list(&names))))?;
+        Ok(all[ask(&title, &names, asker).await?].clone())
     }
 
     /// The models of a server, or why it has none.
@@ -459,26 +492,6 @@ impl Endpoint {
             }
             Ok(Err(ModelError::BadAnswer { message, .. })) => something(format!("another program: {message}")),
             Ok(Err(other)) => something(other.to_string()),
-        }
-    }
-
-    /// The only model, or the one that is chosen.
-    async fn pick(&self, asker: Option<&Asker>) -> Result<String, Failure> {
-        let models: Vec<String> = self.listed.iter().map(|info| info.id.clone()).collect();
-        match models.as_slice() {
-            [] => Err(Failure::usage(format!(
-                "{} has no model: load one (LM Studio), pull one (`ollama pull NAME`), or name one with --model",
-                self.name()
-            ))),
-            [only] => Ok(only.clone()),
-            several => match asker {
-                Some(asker) => ask(&format!("{} has these models:", self.name()), several, asker).await,
-                None => Err(Failure::usage(format!(
-                    "{} has several models: name one with --model\n{}",
-                    self.name(),
-                    list(several)
-                ))),
-            },
         }
     }
 
@@ -545,7 +558,7 @@ impl Endpoint {
     /// The names of its models; it is asked for them once.
     pub(crate) async fn models(&mut self) -> Result<Vec<String>, Failure> {
         if self.listed.is_empty() {
-            self.list().await?;
+            self.list(true).await?;
         }
         Ok(self.listed.iter().map(|info| info.id.clone()).collect())
     }
@@ -562,16 +575,7 @@ impl Endpoint {
     }
 }
 
-/// What answers on this machine, for a command that takes each of its models: the URL, and
-/// a name for messages.
-pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
-    warn_of_variables();
-    let there = Endpoint::all_local(&Place::default()).await?;
-    let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
-    Ok((endpoint.url.clone(), endpoint.name()))
-}
-
-/// Warns of variables by which other programs are told their endpoint, where none is named for this one.
+/// Warns of variables of other programs, which are not read.
 fn warn_of_variables() {
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
         if let Some(value) = variable(name) {
@@ -589,8 +593,8 @@ pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }
 
-/// Has one of the models chosen.
-async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<String, Failure> {
+/// Has one of the models chosen; returns its place among them.
+async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<usize, Failure> {
     output::tell_stderr(title);
     for (n, model) in models.iter().enumerate() {
         output::tell_stderr(format_args!("  {:>2}  {}", n + 1, word(model)));
@@ -600,8 +604,8 @@ async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<String, Fa
         let Some(answer) = asker.ask(&prompt).await else {
             return Err(Failure::usage("no model was chosen: name one with --model"));
         };
-        if let Some(model) = chosen(models, answer.trim()) {
-            return Ok(model.clone());
+        if let Some(place) = chosen(models, answer.trim()) {
+            return Ok(place);
         }
         output::warn(&format!("a number from 1 to {}, or a model's name", models.len()));
     }
@@ -610,10 +614,6 @@ async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<String, Fa
 /// Whether a server is up and its model is not yet.
 fn is_loading(error: &ModelError) -> bool {
     error.status() == Some(503) && error.to_string().to_lowercase().contains("loading model")
-}
-
-fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, Failure> {
-    models.map_err(|error| Failure::job(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
 fn nobody(tried: &[String], answered: bool) -> Failure {
@@ -629,11 +629,11 @@ fn nobody(tried: &[String], answered: bool) -> Failure {
     ))
 }
 
-/// The model of a number or of a name.
-fn chosen<'a>(models: &'a [String], answer: &str) -> Option<&'a String> {
+/// The place of a model, by its number or its name.
+fn chosen(models: &[String], answer: &str) -> Option<usize> {
     match answer.parse::<usize>() {
-        Ok(number) => models.get(number.checked_sub(1)?),
-        Err(_) => models.iter().find(|model| *model == answer),
+        Ok(number) => number.checked_sub(1).filter(|place| *place < models.len()),
+        Err(_) => models.iter().position(|model| model == answer),
     }
 }
 
@@ -652,8 +652,8 @@ mod tests {
     #[test]
     fn a_model_is_chosen_by_number_or_name() {
         let models = ["a:1".to_owned(), "7".to_owned()];
-        assert_eq!(chosen(&models, "1"), Some(&models[0]));
-        assert_eq!(chosen(&models, "a:1"), Some(&models[0]));
+        assert_eq!(chosen(&models, "2"), Some(1));
+        assert_eq!(chosen(&models, "a:1"), Some(0));
         for wrong in ["0", "3", "", "a"] {
             assert_eq!(chosen(&models, wrong), None, "{wrong}");
         }

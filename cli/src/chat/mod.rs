@@ -63,7 +63,7 @@ use toolgraft_mcp::Hub;
 pub(crate) use approve::{Answer, Approvals, Person, Question, warn_unmatched};
 pub(super) use args::Args;
 pub(crate) use args::{EndpointArgs, EndpointOrUrl, TalkArgs};
-pub(crate) use endpoint::{Endpoint, local_endpoint, local_models};
+pub(crate) use endpoint::{Endpoint, local_models};
 pub(crate) use existing::Existing;
 pub(crate) use kept::{Keeping, prune};
 pub(crate) use said::Line;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::{Failure, input, output, signals::Signals};
-use crate::chat::{Endpoint, EndpointArgs, local_endpoint};
+use crate::chat::{Endpoint, EndpointArgs};
 use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
@@ -26,17 +26,13 @@ use crate::settings::{
 use tokio::sync::oneshot;
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
-use toolgraft::model::ModelError;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Catalog, OpenAi, Policy};
+use toolgraft::{Catalog, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_serve::{Budgets, Config, DRAIN, Inspector, ModelSettings, SearchTool, ServeError, Server};
-
-/// Longest wait for a connection to the endpoint when the server starts.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Options of `toolgraft serve`.
 #[derive(Debug, clap::Args)]
@@ -64,7 +60,7 @@ pub(crate) struct Args {
     calls: CallArgs,
 }
 
-/// Who may come in.
+/// The clients that may come in.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Clients")]
 struct DoorArgs {
@@ -112,7 +108,7 @@ struct DoorArgs {
     inspect: Option<u16>,
 }
 
-/// What the model's profile decides, unless it is said here.
+/// Settings that the model's profile decides, unless they are said here.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
@@ -126,7 +122,7 @@ pub(crate) struct ModelArgs {
     without: Vec<String>,
 }
 
-/// Which calls of the MCP servers run.
+/// The calls of the MCP servers that run.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 struct CallArgs {
@@ -252,10 +248,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     runner.wait_out(async {
         let (config, name) = signals.or_stopped(config(&args, &settings)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
-        let config = match args.door.inspect {
-            Some(_) => config.with_inspector(inspector.clone()),
-            None => config,
-        };
+        let config = set(config, args.door.inspect, |config, _| config.with_inspector(inspector.clone()));
         let pages = match args.door.inspect {
             Some(port) => Some(inspect::Pages::bind(port, inspector).await?),
             None => None,
@@ -277,18 +270,12 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
             }
             None => None,
         };
-        let config = match &hub {
-            // Settled now: a server that comes later takes no permission over.
-            Some(hub) => config.with_policy(settled(&settings, hub)).with_toolbox(hub.clone(), args.calls.mcp_always),
-            None => config,
-        };
-        let (config, log) = match args.door.quiet {
-            true => (config, None),
-            false => {
-                let (log, tell) = RequestLog::start();
-                (config.with_log(tell), Some(log))
-            }
-        };
+        // Settled now: a server that comes later takes no permission over.
+        let config = set(config, hub.as_ref(), |config, hub| {
+            config.with_policy(settled(&settings, hub)).with_toolbox(hub.clone(), args.calls.mcp_always)
+        });
+        let (log, tell) = (!args.door.quiet).then(RequestLog::start).unzip();
+        let config = set(config, tell, |config, tell| config.with_log(tell));
         let served = serve(config, &args.door.listen, &name, pages, &signals).await;
         log.into_iter().for_each(RequestLog::end);
         if let Some(hub) = hub {
@@ -298,19 +285,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     })
 }
 
-/// The server's configuration, and the endpoint's name for messages.
+/// Returns the server's configuration, and the endpoint's name for messages.
 async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Failure> {
-    let (url, name, is_named) = match &args.endpoint.base_url {
-        Some(url) => {
-            let url = corrected(url.clone(), &args.endpoint).await?;
-            let name = shown_url(&url);
-            (url, name, true)
-        }
-        None => {
-            let (url, name) = local_endpoint().await?;
-            (url, name, false)
-        }
-    };
+    let (url, name) = Endpoint::served(&args.endpoint).await?;
     let mut config = config_at(settings, &args.model, (url, args.endpoint.trust.trust()))?;
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
@@ -320,13 +297,12 @@ async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Fa
         config = settings.untrusted.iter().fold(config, Config::with_untrusted);
         config = set(config, settings.search.as_deref(), Config::with_search);
     }
-    if let Some(key) = args.door.client_key.clone().or_else(|| variable("TOOLGRAFT_CLIENT_KEY")) {
-        config = config.with_api_key(key);
-    }
+    let key = args.door.client_key.clone().or_else(|| variable("TOOLGRAFT_CLIENT_KEY"));
+    config = set(config, key, Config::with_api_key);
     // What was found by its port is nobody's to give a key to.
     let config = match args.endpoint.api_key.clone() {
         Some(key) => config.with_upstream_key(key),
-        None if is_named => config,
+        None if args.endpoint.base_url.is_some() => config,
         None => config.without_client_keys(),
     };
     Ok((config, name))
@@ -374,9 +350,7 @@ fn config_at(settings: &Settings, args: &ModelArgs, (url, trust): (String, Trust
         Images::Always => config.with_reads(Reads::default().with_images(true)),
         Images::Never => config.without_media(),
     };
-    if settings.strict_calls == Some(true) {
-        config = config.with_strict_calls();
-    }
+    config = set(config, settings.strict_calls.filter(|is_on| *is_on), |config, _| config.with_strict_calls());
     config = set(config, settings.max_rounds.map(NonZeroU32::get), Config::with_max_rounds);
     config = set(config, settings.max_repeats, Config::with_max_repeats);
     config = set(config, settings.max_same_results, Config::with_max_same_results);
@@ -390,7 +364,7 @@ fn config_at(settings: &Settings, args: &ModelArgs, (url, trust): (String, Trust
     Ok(config.with_prompt(settings.listed(Options::default())?))
 }
 
-/// Sets what a flag says, where it says anything.
+/// Sets what an option says, if it says anything.
 fn set<C, T>(config: C, value: Option<T>, set: impl FnOnce(C, T) -> C) -> C {
     match value {
         Some(value) => set(config, value),
@@ -440,7 +414,7 @@ fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
     }
 }
 
-/// What counts where flags say nothing. A shell that is set up for the server's clients names
+/// The settings that count where options say nothing. A shell that is set up for the server's clients names
 /// the server itself: that one is not its own endpoint.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
     let environment = settings::environment()?;
@@ -458,37 +432,6 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
         }
         None => settings::defaults(),
     }
-}
-
-/// A client for the endpoint, without a model.
-fn client(url: &str, endpoint: &EndpointArgs) -> Result<OpenAi, Failure> {
-    let builder = OpenAi::builder(url, "").connect_timeout(CONNECT_TIMEOUT).trust(endpoint.trust.trust());
-    match &endpoint.api_key {
-        Some(key) => builder.api_key(key.as_str()),
-        None => builder,
-    }
-    .build()
-    .map_err(Failure::usage)
-}
-
-/// The base URL; with `/v1` behind it where only that one lists models. Where nobody is there
-/// yet, the person is told.
-async fn corrected(url: String, endpoint: &EndpointArgs) -> Result<String, Failure> {
-    let client = client(&url, endpoint)?;
-    let shown = shown_url(&url);
-    let models = client.models().await;
-    if let Err(error @ ModelError::Unreachable { .. }) = &models {
-        output::warn(&format!("{error} (requests are answered with 502 until it is there)"));
-        return Ok(url);
-    }
-    let Some(below) = client.missing_v1().await.filter(|_| models.is_err()) else { return Ok(url) };
-    // One with a password or a query is shown without: it is for its owner to change.
-    if shown == url {
-        output::warn(&format!("{shown} has no list of models, {below} has: taking that"));
-        return Ok(below);
-    }
-    output::warn(&format!("{shown} has no list of models, {below} has: is that the base URL?"));
-    Ok(url)
 }
 
 /// Listens until a signal comes, and then until the answers that go on are over; the

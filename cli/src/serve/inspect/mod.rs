@@ -13,7 +13,7 @@ mod list;
 mod search;
 
 use axum::Router;
-use axum::extract::{FromRef, Path, RawQuery, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
@@ -43,25 +43,13 @@ const POLICY: &str =
 /// The pages, before anybody asks for them.
 pub(crate) struct Pages {
     server: LocalServer,
-    shown: Shown,
-}
-
-/// What the pages show, and in which language.
-#[derive(Clone)]
-struct Shown {
     inspector: Inspector,
-}
-
-impl FromRef<Shown> for Inspector {
-    fn from_ref(shown: &Shown) -> Self {
-        shown.inspector.clone()
-    }
 }
 
 impl Pages {
     /// Listens on the loopback alone; port 0 takes any that is free.
     pub(crate) async fn bind(port: u16, inspector: Inspector) -> Result<Self, Failure> {
-        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, shown: Shown { inspector } })
+        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, inspector })
     }
 
     /// The URL that lets one browser in.
@@ -71,21 +59,21 @@ impl Pages {
 
     /// Answers until it is dropped.
     pub(crate) async fn run(self) {
-        self.server.serve(router(self.shown), POLICY).await;
+        self.server.serve(router(self.inspector), POLICY).await;
     }
 }
 
-fn router(shown: Shown) -> Router {
+fn router(inspector: Inspector) -> Router {
     Router::new()
         .route("/inspect", get(list))
         .route("/inspect/{id}", get(request))
         .route("/inspect/{id}/recording", get(recording))
-        .with_state(shown)
+        .with_state(inspector)
         .fallback(|| async { missing() })
 }
 
 /// The list, or what of it is searched for.
-async fn list(State(Shown { inspector }): State<Shown>, RawQuery(query): RawQuery) -> Response {
+async fn list(State(inspector): State<Inspector>, RawQuery(query): RawQuery) -> Response {
     let query = Query::read(query.as_deref().unwrap_or_default());
     page(move || {
         let all = inspector.list();
@@ -97,7 +85,7 @@ async fn list(State(Shown { inspector }): State<Shown>, RawQuery(query): RawQuer
 }
 
 /// One request.
-async fn request(State(Shown { inspector }): State<Shown>, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
+async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
     let Some((about, text)) = found(&inspector, id) else { return missing() };
     let is_live = Query::read(query.as_deref().unwrap_or_default()).is_live;
     page(move || {
