@@ -1,7 +1,7 @@
 //! A file in memory, of a limited size.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use crate::base::lock;
 
@@ -15,18 +15,13 @@ pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 impl Written {
     /// All of it.
     pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes()).into_owned()
-    }
-
-    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        // Nothing is done under the lock that could panic half-way.
-        lock(&self.0)
+        String::from_utf8_lossy(&lock(&self.0)).into_owned()
     }
 }
 
 impl io::Write for Written {
     fn write(&mut self, more: &[u8]) -> io::Result<usize> {
-        let mut bytes = self.bytes();
+        let mut bytes = lock(&self.0);
         if bytes.len() + more.len() > MOST {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "the recording is larger than what is kept of one"));
         }

@@ -7,7 +7,7 @@
 
 mod form;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
@@ -52,7 +52,7 @@ impl Questions {
     /// questions, as long as the receiver is there.
     pub(crate) fn begin(&self, cancel: CancellationToken) -> mpsc::UnboundedReceiver<Pause> {
         let (display, pauses) = mpsc::unbounded_channel();
-        *self.turn() = Some(Turn { cancel, display });
+        *lock(&self.turn) = Some(Turn { cancel, display });
         pauses
     }
 
@@ -71,11 +71,11 @@ impl Questions {
         let asking = Asking { floor: &floor };
         let answer = match &request.kind {
             InputKind::Form(form) => asking.form(&request, form).await,
-            InputKind::Url { url, host, .. } => asking.page(&request, (url, host)).await,
+            InputKind::Url { host, .. } => asking.page(&request, &line(host)).await,
             _ => return InputAnswer::Decline,
         };
         answer.unwrap_or_else(|unanswered| {
-            if let (Unanswered::Interrupted, Some(turn)) = (unanswered, &*self.turn()) {
+            if let (Unanswered::Interrupted, Some(turn)) = (unanswered, &*lock(&self.turn)) {
                 turn.cancel.cancel();
             }
             output::note(&format!("({} is told that you put its question away)", line(&request.server)));
@@ -85,20 +85,15 @@ impl Questions {
 
     /// Waits until there is room for a question.
     async fn pause(&self) -> Option<oneshot::Sender<()>> {
-        let display = self.turn().as_ref().map(|turn| turn.display.clone())?;
+        let display = lock(&self.turn).as_ref().map(|turn| turn.display.clone())?;
         let ((begun, has_begun), (end, over)) = (oneshot::channel(), oneshot::channel());
         display.send(Pause { begun, over }).ok()?;
         has_begun.await.ok()?;
         Some(end)
     }
-
-    fn turn(&self) -> MutexGuard<'_, Option<Turn>> {
-        // Nothing is done under the lock that could panic half-way.
-        lock(&self.turn)
-    }
 }
 
-/// A server's question for a page.
+/// A server's question, as a terminal and a page show it.
 pub(crate) struct InWords {
     pub(crate) title: String,
     /// What the server says.
@@ -126,11 +121,7 @@ impl InWords {
             },
             InputKind::Url { url, host, .. } => InWords {
                 title: format!("{server} asks you to open a page"),
-                text: format!(
-                    "{}\n\nIt is at {}. Nothing is opened for you: open it yourself, if you trust that host.",
-                    shown(&request.message),
-                    line(host)
-                ),
+                text: format!("{}\n\n{}", shown(&request.message), is_at(&line(host))),
                 warning: looks_alike(host),
                 fields: Vec::new(),
                 url: Some(url.clone()),
@@ -154,7 +145,12 @@ pub(crate) fn field_error(field: &FormField, error: &FieldError) -> String {
     format!("{}: {error}", form::label(field))
 }
 
-/// A warning for a host that may look like another.
+/// Says where a page is, and that it is the user who opens it.
+fn is_at(host: &str) -> String {
+    format!("It is at {host}. Nothing is opened for you: open it yourself, if you trust that host.")
+}
+
+/// Returns a warning for a host that may look like another.
 fn looks_alike(host: &str) -> Option<String> {
     host.split('.')
         .any(|label| label.starts_with("xn--"))
@@ -179,15 +175,13 @@ struct Asking<'f> {
 }
 
 impl Asking<'_> {
-    /// Shows in a box what a server says.
-    fn show(&self, title: &str, body: &str) {
-        for line in boxes::draw(title, &shortened(&packed(body)), Frame::Drawn, terminal::columns()) {
-            output::tell_stderr(line);
-        }
-    }
-
-    fn warn(&self, message: &str) {
-        output::warn(message);
+    /// Shows the title of a question above what the server says, in a box; then, for a page, its address, which is
+    /// whole and in one piece, so that it can be copied; and the warning.
+    fn show(&self, request: &InputRequest, body: &str) {
+        let InWords { title, warning, url, .. } = InWords::of(request);
+        let rows = boxes::draw(&title, &shortened(&packed(body)), Frame::Drawn, terminal::columns());
+        rows.into_iter().chain(url.map(|url| word(&url))).for_each(output::tell_stderr);
+        warning.into_iter().for_each(|warning| output::warn(&warning));
     }
 
     /// Asks until the answer is one of these letters, or a word that stands for it.
@@ -204,7 +198,7 @@ impl Asking<'_> {
             };
             match letters.iter().find(is_meant) {
                 Some(letter) => return Ok(*letter),
-                None => self.warn(help),
+                None => output::warn(help),
             }
         }
     }
@@ -212,10 +206,7 @@ impl Asking<'_> {
     /// Asks for a form, and shows what was filled in before it is sent.
     async fn form(&self, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
         let server = line(&request.server);
-        self.show(&format!("{server} asks for input"), &form::overview(&request.message, form));
-        if form::wants_secret(form) {
-            self.warn("it seems to ask for a password or key, which no server should do by a form");
-        }
+        self.show(request, &form::overview(&request.message, form));
         let question = if form.fields.is_empty() {
             format!("Say yes to {server}? [y/n] ")
         } else {
@@ -238,7 +229,7 @@ impl Asking<'_> {
                 let value = loop {
                     match field.read(&self.floor.ask(&prompt).await?) {
                         Ok(value) => break value,
-                        Err(error) => self.warn(&error.to_string()),
+                        Err(error) => output::warn(&error.to_string()),
                     }
                 };
                 content.extend(value.map(|value| (field.name.clone(), value)));
@@ -262,13 +253,10 @@ impl Asking<'_> {
     }
 
     /// Shows a page and asks for consent.
-    async fn page(&self, request: &InputRequest, (url, host): (&str, &str)) -> Result<InputAnswer, Unanswered> {
-        let (server, host) = (line(&request.server), line(host));
-        self.show(&format!("{server} asks you to open a page"), &request.message);
-        // Whole and in one piece, so that it can be copied: the terminal breaks it.
-        output::tell_stderr(word(url));
-        looks_alike(&host).into_iter().for_each(|warning| self.warn(&warning));
-        output::note(&format!("It is at {host}. Nothing is opened for you: open it yourself, if you trust that host."));
+    async fn page(&self, request: &InputRequest, host: &str) -> Result<InputAnswer, Unanswered> {
+        let server = line(&request.server);
+        self.show(request, &request.message);
+        output::note(&is_at(host));
         match self
             .choose(
                 &format!("Tell {server} that you open it? [y/n] "),

@@ -1,6 +1,6 @@
 //! One conversation of the page: what is said, its turn, and what it was kept as.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use futures::StreamExt;
@@ -8,13 +8,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex as Held, OwnedMutexGuard, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::common::{Begun, Common};
+use super::common::{Common, Refusal};
 use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
 use crate::chat::{Answer, Existing, Line, Talk};
 use crate::labels;
-use crate::screen::visible::clean;
 use crate::servers::starting::{self, StartingServers};
 use crate::sessions::Kept;
 use toolgraft::agent::{Run, StopReason};
@@ -23,14 +22,6 @@ use toolgraft::message::Image;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
 use toolgraft_mcp::Hub;
-
-/// Why nothing can be said now.
-pub(super) enum Refused {
-    /// A turn goes on.
-    Busy,
-    /// What is wrong, in a sentence.
-    Wrong(String),
-}
 
 /// A conversation of the page.
 pub(super) struct Chat {
@@ -51,8 +42,7 @@ pub(super) struct Chat {
 }
 
 impl Chat {
-    pub(super) fn new(begun: Begun, person: AtPage, common: &Common) -> Self {
-        let Begun { id, talk, note } = begun;
+    pub(super) fn new((id, talk, note): (String, Talk, Option<String>), person: AtPage, common: &Common) -> Self {
         person.settle(all_said(talk.conversation()), &Value::Null);
         for entry in talk.conversation().entries() {
             if let Entry::Outcome { id, outcome } = entry {
@@ -84,17 +74,17 @@ impl Chat {
 
     /// Whether a turn goes on, or somebody looks at it.
     pub(super) fn is_in_use(&self) -> bool {
-        self.cancel().is_some() || self.person.is_there()
+        lock(&self.cancel).is_some() || self.person.is_there()
     }
 
     /// Where the person sees the turn that goes on; `None` where none does, or nobody looks.
     pub(super) fn window(&self) -> Option<AtPage> {
-        (self.cancel().is_some() && self.person.is_there()).then(|| self.person.clone())
+        (lock(&self.cancel).is_some() && self.person.is_there()).then(|| self.person.clone())
     }
 
     /// How it is now, as one step, and the steps that follow.
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
-        let is_busy = self.cancel().is_some();
+        let is_busy = lock(&self.cancel).is_some();
         let (steps, told) = self.person.look();
         let (model, about) = lock(&self.about).clone();
         let state = json!({
@@ -104,89 +94,62 @@ impl Chat {
     }
 
     /// Says something to the model, in which these texts were pasted; its turn goes on by itself.
-    pub(super) fn ask(self: &Arc<Self>, question: &str, pasted: Vec<String>) -> Result<(), Refused> {
-        let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
-        let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
-        let before = talk.say(Line::of(question, pasted).said).map_err(wrong)?;
-        let early = lock(&self.early).clone();
-        if let Some(hub) = early.filter(|hub| starting::goes_on(hub)) {
-            let stop = CancellationToken::new();
-            *self.cancel() = Some(stop.clone());
-            self.person.tell(told::user(question));
-            tokio::spawn(self.clone().turn_after_start(talk, before, (hub, stop)));
-            return Ok(());
-        }
-        let run = match self.begin(&mut talk) {
-            Ok(run) => run,
-            Err(failure) => {
-                talk.go_back(before);
-                return Err(wrong(failure));
-            }
-        };
+    pub(super) fn ask(self: &Arc<Self>, question: &str, pasted: Vec<String>) -> Result<(), Refusal> {
+        let mut talk = self.idle()?;
+        let before = talk.say(Line::of(question, pasted).said).map_err(Refusal::wrong)?;
+        let stop = CancellationToken::new();
+        *lock(&self.cancel) = Some(stop.clone());
         self.person.tell(told::user(question));
-        tokio::spawn(self.clone().turn(talk, run, before));
+        tokio::spawn(self.clone().turn(talk, before, stop));
         Ok(())
     }
 
-    /// A turn, which is stopped by [`stop`](Self::stop) from now on.
-    fn begin(&self, talk: &mut Talk) -> Result<Run, Failure> {
-        if lock(&self.early).is_some() {
+    /// Returns the conversation, unless a turn goes on.
+    fn idle(&self) -> Result<OwnedMutexGuard<Talk>, Refusal> {
+        self.talk.clone().try_lock_owned().map_err(|_| Refusal::busy())
+    }
+
+    /// Begins a turn, once the servers are there that are still being started; all windows see what these write
+    /// meanwhile. [`stop`](Self::stop) stops the turn from now on, too.
+    async fn begin(&self, talk: &mut Talk, stop: CancellationToken) -> Result<Run, Failure> {
+        let early = lock(&self.early).clone();
+        if let Some(hub) = early {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(Failure::job(labels::stopped(&StopReason::Cancelled))),
+                () = hub.settled() => {}
+                () = self.show_start(&hub) => {}
+            }
             talk.servers_are_there()?;
             *lock(&self.early) = None;
         }
         let run = talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder))?;
         let cancel = run.cancellation();
         talk.approvals().begin(cancel.clone());
-        *self.cancel() = Some(cancel);
+        *lock(&self.cancel) = Some(cancel.clone());
+        if stop.is_cancelled() {
+            cancel.cancel();
+        }
         Ok(run)
     }
 
-    /// A turn that waits for the servers that are still being started; whoever looks sees what they
-    /// write meanwhile.
-    async fn turn_after_start(
-        self: Arc<Self>,
-        mut talk: OwnedMutexGuard<Talk>,
-        before: Conversation,
-        (hub, stop): (Arc<Hub>, CancellationToken),
-    ) {
-        let shown = async {
-            let (mut servers, mut events) = (StartingServers::default(), hub.states());
-            while let Some(event) = events.next().await {
-                servers.take(event);
-                self.person.tell(told::wait(servers.text().unwrap_or_default()));
-            }
-            std::future::pending::<()>().await;
-        };
-        let is_stopped = tokio::select! {
-            biased;
-            () = stop.cancelled() => true,
-            () = hub.settled() => false,
-            () = shown => false,
-        };
-        let begun = match is_stopped {
-            true => Err(labels::stopped(&StopReason::Cancelled)),
-            false => self.begin(&mut talk).map_err(|failure| failure.message().to_owned()),
-        };
-        match begun {
-            Ok(run) => self.turn(talk, run, before).await,
-            Err(why) => {
-                talk.go_back(before);
-                *self.cancel() = None;
-                let said = all_said(talk.conversation());
-                drop(talk);
-                self.person.settle(said, &json!({"step": "end", "stopped": clean(&why), "again": true}));
-            }
+    /// Tells all windows what servers write while they are started, for ever.
+    async fn show_start(&self, hub: &Hub) {
+        let (mut servers, mut events) = (StartingServers::default(), hub.states());
+        while let Some(event) = events.next().await {
+            servers.take(event);
+            self.person.tell(told::wait(servers.text().unwrap_or_default()));
         }
+        std::future::pending().await
     }
 
     /// Talks to another model from now on, by a name as `--model` takes it, as new conversations do
     /// then; all windows are told.
-    pub(super) async fn change_model(&self, name: &str, common: &Common) -> Result<(), Refused> {
-        let mut talk = self.talk.clone().try_lock_owned().map_err(|_| Refused::Busy)?;
+    pub(super) async fn change_model(&self, name: &str, common: &Common) -> Result<(), Refusal> {
+        let mut talk = self.idle()?;
         let before = talk.endpoint().clone();
-        let wrong = |failure: Failure| Refused::Wrong(failure.message().to_owned());
-        let other = common.home.other(name, false).await.map_err(wrong)?;
-        talk.talk_to(other).map_err(wrong)?;
+        let other = common.home.other(name, false).await.map_err(Refusal::wrong)?;
+        talk.talk_to(other).map_err(Refusal::wrong)?;
         if !talk.endpoint().is_where(&before) {
             // The recorder does not know the key of this one.
             *lock(&self.recorded) = None;
@@ -210,7 +173,7 @@ impl Chat {
 
     /// Stops the turn that goes on.
     pub(super) fn stop(&self) {
-        if let Some(cancel) = &*self.cancel() {
+        if let Some(cancel) = &*lock(&self.cancel) {
             cancel.cancel();
         }
     }
@@ -238,39 +201,38 @@ impl Chat {
         Some(Kept { id: self.id.clone(), used: SystemTime::now(), saved })
     }
 
-    async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, mut run: Run, before: Conversation) {
-        let mut teller = Teller::new(&self.existing);
-        let mut finished = None;
-        while let Some(event) = run.next().await {
-            if let AgentEvent::Outcome { id, outcome } = &event {
-                self.person.keep_pictures(id, outcome);
-            }
-            teller.take(&event).into_iter().for_each(|step| self.person.tell(step));
-            if let AgentEvent::Finished(last) = event {
-                finished = Some(last);
-            }
-        }
-        let last = match finished {
-            Some(finished) => {
-                talk.end(&finished, before);
-                let was_taken = finished.conversation.entries().len() > talk.conversation().entries().len();
-                teller.last(&finished, was_taken)
-            }
-            // There is always a last event, unless the program is at fault.
-            None => {
+    async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, before: Conversation, stop: CancellationToken) {
+        let last = match self.begin(&mut talk, stop).await {
+            Ok(run) => self.follow(run, &mut talk, before).await,
+            Err(failure) => {
                 talk.go_back(before);
-                json!({"step": "end", "stopped": "the turn ended without a last event", "again": true})
+                told::end(Some(failure.message()), true)
             }
         };
-        talk.write_kept();
-        *self.cancel() = None;
+        *lock(&self.cancel) = None;
         let said = all_said(talk.conversation());
         // Whoever is told so may ask the next question at once.
         drop(talk);
         self.person.settle(said, &last);
     }
 
-    fn cancel(&self) -> MutexGuard<'_, Option<CancellationToken>> {
-        lock(&self.cancel)
+    /// Tells all windows the steps of a turn, and takes over its end; returns the last step.
+    async fn follow(&self, mut run: Run, talk: &mut Talk, before: Conversation) -> Value {
+        let mut teller = Teller::new(&self.existing);
+        while let Some(event) = run.next().await {
+            if let AgentEvent::Outcome { id, outcome } = &event {
+                self.person.keep_pictures(id, outcome);
+            }
+            teller.take(&event).into_iter().for_each(|step| self.person.tell(step));
+            if let AgentEvent::Finished(finished) = event {
+                talk.end(&finished, before);
+                talk.write_kept();
+                let was_taken = finished.conversation.entries().len() > talk.conversation().entries().len();
+                return told::finished(&finished, was_taken);
+            }
+        }
+        // There is always a last event, unless the program is at fault.
+        talk.go_back(before);
+        told::end(Some("the turn ended without a last event"), true)
     }
 }

@@ -1,13 +1,13 @@
 //! The conversations that are open in the page, and what they have in common.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::chat::Chat;
-use super::common::{Begun, Common};
+use super::common::Common;
 use super::input::Inputs;
 use super::person::AtPage;
 use crate::base::{Failure, lock, secret::secret};
@@ -48,9 +48,8 @@ impl Chats {
         if let Some(chat) = self.find(id) {
             return Ok(chat);
         }
-        let (chat, person) = self.begin(id)?;
-        let chat = Arc::new(Chat::new(chat, person, &self.common));
-        let mut open = self.open();
+        let chat = Arc::new(self.begin(id)?);
+        let mut open = lock(&self.open);
         // A second window may have entered it meanwhile.
         if let Some(other) = open.get(chat.id()) {
             return Ok(other.clone());
@@ -64,7 +63,7 @@ impl Chats {
 
     /// The conversation with this name, if it is open.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Chat>> {
-        self.open().get(id).cloned()
+        lock(&self.open).get(id).cloned()
     }
 
     /// The conversations in which all of these words stand, the latest first.
@@ -98,7 +97,7 @@ impl Chats {
 
     /// Asks what a server wants where a turn goes on; `None` where none does.
     pub(super) async fn input(&self, request: &InputRequest) -> Option<InputAnswer> {
-        let windows: Vec<AtPage> = self.open().values().filter_map(|chat| chat.window()).collect();
+        let windows: Vec<AtPage> = lock(&self.open).values().filter_map(|chat| chat.window()).collect();
         match windows.is_empty() {
             true => None,
             false => Some(self.inputs.ask(request, windows).await),
@@ -107,7 +106,7 @@ impl Chats {
 
     /// Stops all turns, and waits until what was said is kept.
     pub(super) async fn end(&self) {
-        let all: Vec<Arc<Chat>> = self.open().values().cloned().collect();
+        let all: Vec<Arc<Chat>> = lock(&self.open).values().cloned().collect();
         all.iter().for_each(|chat| chat.stop());
         for chat in all {
             chat.until_idle().await;
@@ -116,13 +115,12 @@ impl Chats {
 
     /// A conversation of this name if one was kept, else a new one; with its name, and a note for
     /// the person.
-    fn begin(&self, id: &str) -> Result<(Begun, AtPage), Failure> {
-        let Common { store, .. } = &self.common;
+    fn begin(&self, id: &str) -> Result<Chat, Failure> {
         let person = AtPage::new();
         let mut talk = self.talk(&person)?;
-        let Some(store) = store.clone() else {
+        let Some(store) = self.common.store.clone() else {
             let id = secret()?[..8].to_owned();
-            return Ok((Begun { id, talk, note: None }, person));
+            return Ok(Chat::new((id, talk, None), person, &self.common));
         };
         let kept = if id.is_empty() { None } else { store.read(id) };
         let (keeping, note) = match kept {
@@ -135,7 +133,7 @@ impl Chats {
         };
         let id = keeping.id().to_owned();
         talk.keep(Some(keeping));
-        Ok((Begun { id, talk, note }, person))
+        Ok(Chat::new((id, talk, note), person, &self.common))
     }
 
     fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
@@ -143,10 +141,5 @@ impl Chats {
         let person = Some(Box::new(person.clone()) as _);
         let approvals = Approvals::new(args, person, (hub.clone(), existing.clone()))?;
         Talk::new((args.clone(), None), (hub.clone(), self.common.endpoint()), approvals)
-    }
-
-    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Chat>>> {
-        // Nothing is done under the lock that could panic half-way.
-        lock(&self.open)
     }
 }

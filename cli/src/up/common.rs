@@ -1,9 +1,14 @@
-//! What the conversations of the page have in common, and one that is about to be shown.
+//! What the conversations of the page have in common.
 
 use std::sync::{Arc, Mutex};
 
-use crate::base::lock;
-use crate::chat::{Endpoint, Existing, Talk, TalkArgs};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::base::{Failure, lock};
+use crate::chat::{Endpoint, Existing, TalkArgs};
+use crate::pages::doors;
 use crate::sessions::Store;
 use toolgraft::secrets::Secrets;
 use toolgraft_mcp::Hub;
@@ -35,10 +40,32 @@ impl Common {
     }
 }
 
-/// A conversation that is about to be shown.
-pub(super) struct Begun {
-    pub(super) id: String,
-    pub(super) talk: Talk,
-    /// What the person is told first.
-    pub(super) note: Option<String>,
+/// A request of the page that is refused, with its status.
+pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
+
+impl Refusal {
+    pub(super) fn busy() -> Self {
+        Refusal(StatusCode::CONFLICT, "the model still answers: stop it first".to_owned())
+    }
+
+    pub(super) fn wrong(failure: Failure) -> Self {
+        Refusal(StatusCode::BAD_REQUEST, failure.message().to_owned())
+    }
+
+    /// Returns the answer to a question about what is not there.
+    pub(super) fn gone() -> Self {
+        Refusal(StatusCode::NOT_FOUND, "there is no such conversation or question any more".to_owned())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        doors::json(self.0, &json!({ "error": self.1 }))
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal(StatusCode::INTERNAL_SERVER_ERROR, failure.message().to_owned())
+    }
 }

@@ -2,7 +2,7 @@
 //! conversations whose turns go on.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
@@ -28,7 +28,7 @@ impl Inputs {
         // Without random numbers nobody else can be kept from answering.
         let Ok(id) = secret() else { return InputAnswer::Cancel };
         let (tell, told) = oneshot::channel();
-        self.open().insert(id.clone(), (request.clone(), tell));
+        lock(&self.open).insert(id.clone(), (request.clone(), tell));
         let InWords { title, text, warning, fields, url } = InWords::of(request);
         let step = json!({
             "step": "input", "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
@@ -41,7 +41,7 @@ impl Inputs {
     /// Answers a question with what was filled in, or declines it; what is wrong with a field leaves
     /// it open. Returns whether it was open.
     pub(super) fn answer(&self, id: &str, values: Option<&Map<String, Value>>) -> Result<bool, String> {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         let Some((request, _)) = open.get(id) else { return Ok(false) };
         let answer = match values {
             None => InputAnswer::Decline,
@@ -60,11 +60,6 @@ impl Inputs {
         }
         Ok(content)
     }
-
-    fn open(&self) -> MutexGuard<'_, BTreeMap<String, (InputRequest, oneshot::Sender<InputAnswer>)>> {
-        // Nothing is done under the lock that could panic half-way.
-        lock(&self.open)
-    }
 }
 
 /// Takes a question out of the windows, however it ends.
@@ -76,7 +71,7 @@ struct Over<'a> {
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.inputs.open().remove(&self.id);
+        lock(&self.inputs.open).remove(&self.id);
         let step = json!({"step": "input-over", "input": self.id});
         self.windows.iter().for_each(|window| window.tell(step.clone()));
     }

@@ -1,7 +1,7 @@
 //! The person at the page, who is asked about calls.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -43,19 +43,19 @@ impl AtPage {
     /// All steps until now, and those that follow.
     pub(super) fn look(&self) -> (Vec<Value>, mpsc::Receiver<String>) {
         let (tell, told) = mpsc::channel(BEHIND);
-        let mut desk = self.desk();
+        let mut desk = lock(&self.desk);
         desk.windows.push(tell);
         (desk.said.iter().chain(&desk.turn).cloned().collect(), told)
     }
 
     /// Whether a window shows it.
     pub(super) fn is_there(&self) -> bool {
-        self.desk().windows.iter().any(|window| !window.is_closed())
+        lock(&self.desk).windows.iter().any(|window| !window.is_closed())
     }
 
     /// Shows a step of the turn that goes on.
     pub(super) fn tell(&self, step: Value) {
-        let mut desk = self.desk();
+        let mut desk = lock(&self.desk);
         desk.send(&step);
         let joined = desk.turn.last_mut().is_some_and(|last| join(last, &step));
         if !joined {
@@ -65,12 +65,12 @@ impl AtPage {
 
     /// Tells something to whoever looks now, which is no part of what was said.
     pub(super) fn announce(&self, step: &Value) {
-        self.desk().send(step);
+        lock(&self.desk).send(step);
     }
 
     /// The turn is over: these steps show all that was said. `last` is told to whoever looks.
     pub(super) fn settle(&self, said: Vec<Value>, last: &Value) {
-        let mut desk = self.desk();
+        let mut desk = lock(&self.desk);
         desk.said = said;
         desk.turn.clear();
         desk.questions.clear();
@@ -81,19 +81,19 @@ impl AtPage {
     pub(super) fn keep_pictures(&self, call: &str, outcome: &Outcome) {
         let pictures: Vec<Image> = outcome.images().collect();
         if !pictures.is_empty() {
-            self.desk().pictures.insert(call.to_owned(), pictures);
+            lock(&self.desk).pictures.insert(call.to_owned(), pictures);
         }
     }
 
     /// One of these pictures, counted from 0.
     pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
-        self.desk().pictures.get(call)?.get(n).cloned()
+        lock(&self.desk).pictures.get(call)?.get(n).cloned()
     }
 
     /// Answers the question about a call of a tool with this definition; whether there was one.
     pub(super) fn answer(&self, (call, definition): (&str, &str), answer: Answer) -> bool {
         let taken = {
-            let mut desk = self.desk();
+            let mut desk = lock(&self.desk);
             // A window may still show what was asked before the tool changed.
             let is_asked = desk.questions.get(call).is_some_and(|(asked, _)| asked == definition);
             if is_asked { desk.questions.remove(call) } else { None }
@@ -102,11 +102,6 @@ impl AtPage {
         // Before the turn goes on, which may ask about this call again.
         self.tell(json!({"step": "answered", "call": call}));
         question.send(answer).is_ok()
-    }
-
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        // Nothing is done under the lock that could panic half-way.
-        lock(&self.desk)
     }
 }
 
@@ -139,7 +134,7 @@ impl Person for AtPage {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>> {
         let (tell, told) = oneshot::channel();
         let Question { id, name, why, body, is_doubtful, definition, .. } = question;
-        self.desk().questions.insert(id.clone(), (definition.clone(), tell));
+        lock(&self.desk).questions.insert(id.clone(), (definition.clone(), tell));
         self.tell(json!({
             "step": "ask", "call": id, "name": name, "title": format!("Run {name}?"), "why": why,
             "body": [body.head, body.hidden, body.tail], "more": format!("Show {} characters more", body.hidden.chars().count()),
@@ -183,6 +178,6 @@ mod tests {
         }
         drop(slow);
         assert!(page.is_there());
-        assert_eq!(page.desk().windows.len(), 1);
+        assert_eq!(lock(&page.desk).windows.len(), 1);
     }
 }

@@ -83,16 +83,6 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The last step of a turn. Where the question `was_taken` back, since nothing was said to it,
-    /// the person has it again.
-    pub(super) fn last(&self, finished: &Finished, was_taken: bool) -> Value {
-        let stopped = match &finished.reason {
-            StopReason::Answered => None,
-            reason => Some(clean(&labels::stopped(reason))),
-        };
-        json!({"step": "end", "stopped": stopped, "again": was_taken})
-    }
-
     fn text(&mut self, text: &str) -> Value {
         let shown = piece(&self.said, text);
         self.said.push_str(text);
@@ -154,6 +144,17 @@ impl<'a> Teller<'a> {
     fn body(&self, call: &Call) -> String {
         arguments(&call.arguments, |path| self.existing.text(call.server.as_deref(), path))
     }
+}
+
+/// Returns the last step of a turn; `again` where the question is to be asked again, as it was not taken over.
+pub(super) fn finished(finished: &Finished, again: bool) -> Value {
+    let stopped = (finished.reason != StopReason::Answered).then(|| labels::stopped(&finished.reason));
+    end(stopped.as_deref(), again)
+}
+
+/// Returns the last step of a turn that stopped for a reason, or of one that was answered.
+pub(super) fn end(stopped: Option<&str>, again: bool) -> Value {
+    json!({"step": "end", "stopped": stopped.map(clean), "again": again})
 }
 
 /// The steps that show a conversation.

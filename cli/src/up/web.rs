@@ -36,8 +36,9 @@ use futures::stream;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::chat::{Chat, Refused};
+use super::chat::Chat;
 use super::chats::Chats;
+use super::common::Refusal;
 use crate::base::Failure;
 use crate::chat::Answer;
 use crate::log;
@@ -158,8 +159,8 @@ async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered
 async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let field = |name| field(query.as_deref(), name);
     let picture = desk.chats.find(&field("chat")).zip(field("n").parse().ok());
-    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n)).ok_or_else(gone)?;
-    let bytes = STANDARD.decode(picture.base64()).map_err(|_| gone())?;
+    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n)).ok_or_else(Refusal::gone)?;
+    let bytes = STANDARD.decode(picture.base64()).map_err(|_| Refusal::gone())?;
     Ok(([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response())
 }
 
@@ -187,7 +188,7 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answer
         };
         page.map(Some).map_err(Failure::job)
     });
-    Ok(Html(page.await?.ok_or_else(gone)?).into_response())
+    Ok(Html(page.await?.ok_or_else(Refusal::gone)?).into_response())
 }
 
 /// A conversation as one file for others.
@@ -197,7 +198,7 @@ async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered 
         let Some(kept) = desk.chats.kept(&id) else { return Ok(None) };
         log::page(&kept, &[]).map(|page| Some((kept.id, page))).map_err(Failure::job)
     });
-    let (id, page) = page.await?.ok_or_else(gone)?;
+    let (id, page) = page.await?.ok_or_else(Refusal::gone)?;
     let name = format!("attachment; filename=\"conversation-{id}.html\"");
     Ok(([(header::CONTENT_DISPOSITION, name)], Html(page)).into_response())
 }
@@ -258,7 +259,7 @@ async fn answer(State(desk): State<Desk>, body: Bytes) -> Answered {
     let asked = (field("call"), field("definition"));
     match chat(&desk, &said)?.answer(asked, answer) {
         true => answered(&Value::Null),
-        false => Err(gone()),
+        false => Err(Refusal::gone()),
     }
 }
 
@@ -267,7 +268,7 @@ async fn input(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
     match desk.chats.inputs.answer(said["input"].as_str().unwrap_or_default(), said["values"].as_object()) {
         Ok(true) => answered(&Value::Null),
-        Ok(false) => Err(gone()),
+        Ok(false) => Err(Refusal::gone()),
         // A slip of the person, which the question's window shows.
         Err(wrong) => answered(&json!({ "wrong": wrong })),
     }
@@ -295,7 +296,7 @@ async fn switch(State(desk): State<Desk>, body: Bytes) -> Answered {
 
 /// The conversation that a request names.
 fn chat(desk: &Desk, said: &Value) -> Result<Arc<Chat>, Refusal> {
-    said["chat"].as_str().and_then(|id| desk.chats.find(id)).ok_or_else(gone)
+    said["chat"].as_str().and_then(|id| desk.chats.find(id)).ok_or_else(Refusal::gone)
 }
 
 fn read(body: &Bytes) -> Value {
@@ -312,31 +313,3 @@ fn answered(value: &Value) -> Answered {
 }
 
 type Answered = Result<Response, Refusal>;
-
-/// Why a request is not answered, in words for the page.
-struct Refusal(StatusCode, String);
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        doors::json(self.0, &json!({ "error": self.1 }))
-    }
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        Refusal(StatusCode::INTERNAL_SERVER_ERROR, failure.message().to_owned())
-    }
-}
-
-impl From<Refused> for Refusal {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::Busy => Refusal(StatusCode::CONFLICT, "the model still answers: stop it first".to_owned()),
-            Refused::Wrong(why) => Refusal(StatusCode::BAD_REQUEST, why),
-        }
-    }
-}
-
-fn gone() -> Refusal {
-    Refusal(StatusCode::NOT_FOUND, "there is no such conversation or question any more".to_owned())
-}
