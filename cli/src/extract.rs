@@ -14,7 +14,6 @@
 //! in flight is bounded in blocks and in bytes.
 
 mod blocks;
-mod chunk;
 mod pipeline;
 mod record;
 
@@ -24,10 +23,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::base::{Failure, input, output};
+use crate::base::{Failure, chunk::Chunk, input, output};
 use crate::settings::profiles::{dialect_file, profile_of};
 use crate::settings::{self, Reader, Settings, set_args::SetArgs};
-use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::Dialect;
 use toolgraft::dialect::{DialectSet, Profile};

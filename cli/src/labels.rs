@@ -1,6 +1,7 @@
 //! Names of statuses, rejections and stop reasons as people read them. The terminal's boxes, the
 //! pages' headings and the lines of text all take them from here, so that one thing has one name.
 
+use toolgraft::Call;
 use toolgraft::agent::{CallerWarning, StopReason};
 use toolgraft::event::{Provenance, RejectedKind};
 use toolgraft::model::ModelError;
@@ -29,7 +30,7 @@ pub(crate) fn status(status: Status) -> &'static str {
     }
 }
 
-/// How a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
+/// The way in which a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
 pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'static str> {
     Some(match provenance {
         Provenance::Plain => return None,
@@ -47,7 +48,13 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
     })
 }
 
-/// Why there is no answer, and the option that may help.
+/// The repairs of a call, if it has any.
+pub(crate) fn repaired(call: &Call) -> Option<String> {
+    let repairs: Vec<String> = call.repairs.iter().map(ToString::to_string).collect();
+    (!repairs.is_empty()).then(|| format!("repaired: {}", repairs.join(", ")))
+}
+
+/// The reason why there is no answer, and the option that may help.
 pub(crate) fn stopped(reason: &StopReason) -> String {
     match reason {
         StopReason::OutputLimit => format!("{reason}: raise the limit with --set max_tokens=N"),

@@ -28,7 +28,7 @@ use std::io;
 use std::sync::Arc;
 
 use self::settings::Settings;
-use crate::base::{Failure, output};
+use crate::base::{Failure, chunk::Chunk, output};
 use crate::screen::Frame;
 use crate::servers::tool_file;
 use crate::settings::{self as sources, Reader};
@@ -53,7 +53,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
             return Err(Failure::usage("--open opens one page: name one for all files with --html PAGE"));
         }
     }
-    if args.speed != play::Speed::Max && args.chunk != play::Chunk::Recorded {
+    if args.speed != play::Speed::Max && args.chunk.is_some() {
         return Err(Failure::usage("--speed needs the recorded deltas: leave out --chunk"));
     }
     let tools = args.tools.as_deref().map(tool_file::read).transpose()?.map(|servers| Arc::new(Catalog::new(servers)));
@@ -86,7 +86,7 @@ pub(crate) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catal
     let round = recording.rounds.get(round)?;
     let overrides = settings::Overrides::default();
     let settings = Settings::new((&overrides, None), &recording.session, Format::Recording, Some(tools.clone()));
-    play::play(round, &settings, play::Chunk::Whole, Speed::Max, |_| {}).unread().map(str::to_owned)
+    play::play(round, &settings, Some(Chunk::Whole), Speed::Max, |_| {}).unread().map(str::to_owned)
 }
 
 /// Replays all files, with a view of the kind that was asked for.

@@ -1,8 +1,9 @@
-//! What every command stands on: failures, files and pipes, signals, the state folder.
+//! The common base of all commands: failures, files and pipes, signals, the state folder.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) mod browser;
+pub(crate) mod chunk;
 pub(crate) mod digest;
 pub(crate) mod failure;
 pub(crate) mod input;

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::chunk::Chunk;
-use crate::base::{input, lock, output};
+use crate::base::{chunk::Chunk, input, lock, output};
 use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;

@@ -22,9 +22,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     pub(super) format: Option<Format>,
 
-    /// How the text is cut: recorded, whole, or a number of characters
-    #[arg(long, value_name = "CUT", default_value_t = play::Chunk::Recorded, hide_short_help = true)]
-    pub(super) chunk: play::Chunk,
+    /// How the text is cut: recorded, whole, a number of characters, or random:SEED
+    #[arg(long, value_name = "CUT", default_value = "recorded", value_parser = play::cut_by, hide_short_help = true)]
+    pub(super) chunk: play::Cut,
 
     /// How fast: max, or how many times as fast as it was recorded
     #[arg(long, value_name = "FACTOR", default_value = "max", hide_short_help = true)]

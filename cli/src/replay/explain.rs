@@ -19,6 +19,7 @@ use toolgraft::event::{OwnedEvent, Region, RejectedKind};
 use toolgraft::parse::Config;
 
 pub(super) use rules::Rule;
+use rules::Verdict;
 
 /// Something that looked like a call and was given back as text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,7 +65,9 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<Give
         })
         .collect();
     // Of a near call the rule that gave its text back says more.
-    let is_told = |entry: &GivenBack| entry.rule == Rule::NearCall && list.iter().any(|told| told.line == entry.line);
+    let is_told = |entry: &GivenBack| {
+        entry.rule == Rule::Rejected(RejectedKind::NearCall) && list.iter().any(|told| told.line == entry.line)
+    };
     let mut rejected = rejected(played, &context);
     rejected.retain(|entry| !is_told(entry));
     list.extend(rejected);
@@ -89,8 +92,9 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                 let is_near = rejected.kind == RejectedKind::NearCall;
                 let offset = is_near.then(written).flatten().unwrap_or(offset);
                 let (line, column) = place(context.text, offset);
-                let (rule, remedy) = rules::of_kind(rejected.kind, rejected.quoted_in, context);
-                let region = if rule == Rule::InReasoning { Region::Reasoning } else { Region::Content };
+                let Verdict { rule, remedy, .. } = rules::of_kind(rejected.kind, rejected.quoted_in, context);
+                let region =
+                    if rejected.kind == RejectedKind::InReasoning { Region::Reasoning } else { Region::Content };
                 list.push(GivenBack {
                     found: opener(&rejected.raw),
                     offset,
@@ -99,7 +103,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                     region,
                     rule,
                     why: rejected.message.clone(),
-                    remedy: remedy.to_owned(),
+                    remedy,
                 });
             }
             _ => {}

@@ -1,47 +1,31 @@
 //! A recorded round through the parser, cut as the user wants it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::settings::Settings;
-use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Rejected, RejectedKind};
+use crate::base::chunk::Chunk;
+use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACall;
 use toolgraft::transcript::{Round, TimedDelta};
 use toolgraft::turn;
 use toolgraft::{Call, Parser};
 
-/// How the text is cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Chunk {
-    /// As it was streamed.
-    #[default]
-    Recorded,
-    /// Not at all.
-    Whole,
-    /// Every so many characters.
-    Every(usize),
-}
+/// The way in which the text is cut; `None` as it was streamed.
+pub(super) type Cut = Option<Chunk>;
 
-impl FromStr for Chunk {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "recorded" => Ok(Chunk::Recorded),
-            "whole" => Ok(Chunk::Whole),
-            _ => match text.parse() {
-                Ok(n) if n > 0 => Ok(Chunk::Every(n)),
-                _ => Err(format!("expected `recorded`, `whole` or a number of characters above 0, found {text:?}")),
-            },
-        }
+/// Reads the way in which the text is cut.
+pub(super) fn cut_by(text: &str) -> Result<Cut, String> {
+    match text {
+        "recorded" => Ok(None),
+        _ => text.parse().map(Some).map_err(|e: String| e.replacen("`whole`", "`recorded`, `whole`", 1)),
     }
 }
 
-/// How fast deltas follow each other.
+/// The speed at which deltas follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum Speed {
     /// At once.
@@ -61,16 +45,6 @@ impl FromStr for Speed {
                 Ok(times) if times.is_finite() && times > 0.0 => Ok(Speed::Times(times)),
                 _ => Err(format!("expected `max` or a factor above 0, found {text:?}")),
             },
-        }
-    }
-}
-
-impl fmt::Display for Chunk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Chunk::Recorded => f.write_str("recorded"),
-            Chunk::Whole => f.write_str("whole"),
-            Chunk::Every(n) => write!(f, "{n}"),
         }
     }
 }
@@ -106,7 +80,35 @@ pub(super) struct Stop {
     pub(super) bytes: usize,
 }
 
+/// A part of what a turn reads of an answer, as it is shown.
+pub(super) enum Shown<'a> {
+    Text(Region, &'a str),
+    /// A call with its number.
+    Call(usize, Call),
+    Rejected(Rejected),
+}
+
 impl Played {
+    /// The parts of the answer that a turn reads, at their places.
+    pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'_>> {
+        let read = self.stop.map_or(self.pieces.len(), |stop| stop.pieces);
+        self.pieces[..read].iter().filter_map(|piece| match piece {
+            Piece::Text { region, text, .. } => Some(Shown::Text(*region, text)),
+            Piece::Syntax { text, .. } => Some(Shown::Text(Region::Reasoning, text)),
+            Piece::Marker { .. } => None,
+            Piece::Call { index, .. } => Some(match self.call_at_its_place(*index)? {
+                Ok(call) => Shown::Call(self.numbers[index], call),
+                Err(rejected) => Shown::Rejected(rejected),
+            }),
+        })
+    }
+
+    /// The drafts that were promoted, which are shown at the answer's end: the number of each that is made, and the call.
+    pub(super) fn promoted(&self) -> impl Iterator<Item = (Option<usize>, Result<&Call, &Rejected>)> {
+        let promoted = self.assembled.entries.iter().filter(|entry| entry.provenance() == Provenance::Promoted);
+        promoted.map(|entry| (self.numbers.get(&entry.index).copied(), entry.result.as_ref()))
+    }
+
     /// The piece that holds this byte of the stream.
     pub(super) fn piece_at(&self, byte: u64) -> Option<&Piece> {
         let span = |piece: &Piece| match piece {
@@ -119,7 +121,7 @@ impl Played {
         self.pieces.get(next).filter(|piece| span(piece).contains(&byte))
     }
 
-    /// A call as it stands at its place. One that was promoted is a draft there: it is
+    /// A call as it is at its place. One that was promoted is a draft there: it is
     /// shown as a call at the answer's end.
     pub(super) fn call_at_its_place(&self, index: u32) -> Option<Result<Call, Rejected>> {
         let entry = self.assembled.entries.iter().find(|entry| entry.index == index)?;
@@ -174,7 +176,7 @@ impl Played {
 pub(super) fn play(
     round: &Round,
     settings: &Settings,
-    chunk: Chunk,
+    chunk: Cut,
     speed: Speed,
     mut live: impl FnMut(&OwnedEvent),
 ) -> Played {
@@ -291,10 +293,8 @@ pub(super) fn finish_reason(round: &Round) -> FinishReason {
 }
 
 /// The deltas cut anew.
-fn cut(deltas: &[TimedDelta], chunk: Chunk) -> Vec<TimedDelta> {
-    if chunk == Chunk::Recorded {
-        return deltas.to_vec();
-    }
+fn cut(deltas: &[TimedDelta], chunk: Cut) -> Vec<TimedDelta> {
+    let Some(chunk) = chunk else { return deltas.to_vec() };
     let mut joined: Vec<TimedDelta> = Vec::new();
     for delta in deltas {
         match joined.last_mut() {
@@ -302,17 +302,10 @@ fn cut(deltas: &[TimedDelta], chunk: Chunk) -> Vec<TimedDelta> {
             _ => joined.push(delta.clone().with_ms(None)),
         }
     }
-    let Chunk::Every(size) = chunk else { return joined };
-    let mut pieces = Vec::new();
-    for TimedDelta { kind, text, .. } in joined {
-        let mut rest = text.as_str();
-        while !rest.is_empty() {
-            let end = rest.char_indices().nth(size).map_or(rest.len(), |(at, _)| at);
-            pieces.push(TimedDelta::new(kind, rest[..end].to_owned()));
-            rest = &rest[end..];
-        }
-    }
-    pieces
+    let pieces = (0..)
+        .zip(&joined)
+        .flat_map(|(salt, delta)| chunk.pieces(&delta.text, salt).map(move |piece| TimedDelta::new(delta.kind, piece)));
+    pieces.collect()
 }
 
 #[cfg(test)]
@@ -330,17 +323,18 @@ mod tests {
             delta(DeltaKind::Reasoning, "汉a", 2),
             delta(DeltaKind::Content, "bc", 3),
         ];
-        let texts = |chunk| cut(&deltas, chunk).into_iter().map(|d| d.text).collect::<Vec<_>>();
-        assert_eq!(texts(Chunk::Recorded), ["武", "汉a", "bc"]);
-        assert_eq!(texts(Chunk::Whole), ["武汉a", "bc"]);
-        assert_eq!(texts(Chunk::Every(2)), ["武汉", "a", "bc"]);
-        assert!(cut(&deltas, Chunk::Whole).iter().all(|d| d.ms.is_none()));
+        let texts = |by| cut(&deltas, cut_by(by).unwrap()).into_iter().map(|d| d.text).collect::<Vec<_>>();
+        assert_eq!(texts("recorded"), ["武", "汉a", "bc"]);
+        assert_eq!(texts("whole"), ["武汉a", "bc"]);
+        assert_eq!(texts("2"), ["武汉", "a", "bc"]);
+        assert_eq!(texts("random:1").concat(), "武汉abc");
+        assert!(cut(&deltas, Some(Chunk::Whole)).iter().all(|d| d.ms.is_none()));
     }
 
     #[test]
     fn chunk_and_speed_are_read() {
-        assert_eq!("7".parse(), Ok(Chunk::Every(7)));
-        assert!("0".parse::<Chunk>().is_err() && "x".parse::<Chunk>().is_err());
+        assert!(matches!(cut_by("7"), Ok(Some(Chunk::Characters(n))) if n.get() == 7));
+        assert!(cut_by("0").is_err() && cut_by("x").unwrap_err().starts_with("expected `recorded`, `whole`"));
         assert_eq!("2.5".parse(), Ok(Speed::Times(2.5)));
         assert!("0".parse::<Speed>().is_err() && "-1".parse::<Speed>().is_err() && "inf".parse::<Speed>().is_err());
     }

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::explain::GivenBack;
-use super::play::Played;
+use super::play::{Played, Shown};
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View, question};
 use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
 use crate::terminal::counted;
 use toolgraft::Call;
-use toolgraft::event::{Destination, Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
+use toolgraft::event::{Destination, OwnedEvent, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::turn;
@@ -51,10 +51,7 @@ impl<W: Write> Show<W> {
         let name = format!("call {number}: {name}");
         let title = format!("{name} ({}{found})", call.dialect);
         let mut body = arguments(&call.arguments, |_| None);
-        if !call.repairs.is_empty() {
-            let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            body.push_str(&format!("\nrepaired: {}", repairs.join(", ")));
-        }
+        body.extend(labels::repaired(call).map(|repaired| format!("\n{repaired}")));
         self.screen.boxed(CALL, &title, &body)
     }
 
@@ -191,20 +188,11 @@ impl<W: Write> View for Show<W> {
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
-        let read = played.stop.map_or(played.pieces.len(), |stop| stop.pieces);
-        for piece in &played.pieces[..read] {
-            match piece {
-                Piece::Text { region, text, .. } => self.screen.text(*region, text)?,
-                Piece::Syntax { text, .. } => self.screen.text(Region::Reasoning, text)?,
-                Piece::Marker { .. } => {}
-                Piece::Call { index, .. } => match played.call_at_its_place(*index) {
-                    Some(Ok(call)) => self.call(played.numbers[index], &call, false)?,
-                    Some(Err(rejected)) => self.rejected(&rejected)?,
-                    None => {}
-                },
-            }
-        }
-        Ok(())
+        played.shown().try_for_each(|part| match part {
+            Shown::Text(region, text) => self.screen.text(region, text),
+            Shown::Call(number, call) => self.call(number, &call, false),
+            Shown::Rejected(rejected) => self.rejected(&rejected),
+        })
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
@@ -216,12 +204,11 @@ impl<W: Write> View for Show<W> {
             held.iter().try_for_each(|event| self.read(at, event))?;
         }
         let untagged = played.assembled.answer_in_reasoning;
-        let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
-        for entry in played.assembled.entries.iter().filter(promoted) {
-            match (&entry.result, played.numbers.get(&entry.index)) {
-                (Ok(call), Some(number)) => self.call(*number, call, untagged)?,
-                (Ok(_), None) => {}
-                (Err(rejected), _) => self.rejected(rejected)?,
+        for promoted in played.promoted() {
+            match promoted {
+                (Some(number), Ok(call)) => self.call(number, call, untagged)?,
+                (None, Ok(_)) => {}
+                (_, Err(rejected)) => self.rejected(rejected)?,
             }
         }
         round.native_calls.iter().zip(&played.native_numbers).try_for_each(|(call, n)| self.native(*n, call))?;
@@ -284,9 +271,7 @@ impl<W: Write> View for Show<W> {
     }
 
     fn summary(&mut self, totals: &Totals) -> io::Result<()> {
-        let rejected: Vec<String> = totals.rejected.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-        let rejected =
-            if rejected.is_empty() { "none rejected".to_owned() } else { format!("not run: {}", rejected.join(", ")) };
+        let rejected = totals.not_run().map_or("none rejected".to_owned(), |kinds| format!("not run: {kinds}"));
         let parts = [
             Some(counted(totals.files, "file")),
             Some(counted(totals.recordings, "recording")),

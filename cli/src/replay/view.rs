@@ -99,6 +99,12 @@ pub(super) struct Totals {
 }
 
 impl Totals {
+    /// Returns the numbers of calls that did not run, by their kinds; `None` if all did.
+    pub(super) fn not_run(&self) -> Option<String> {
+        let kinds: Vec<String> = self.rejected.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        (!kinds.is_empty()).then(|| kinds.join(", "))
+    }
+
     /// Counts a round's calls.
     pub(super) fn count(&mut self, round: &Round, played: &Played) {
         self.rounds += 1;

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::replay::play::{Chunk, Speed, play};
+use crate::replay::play::{Speed, play};
 use crate::replay::settings::Settings;
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::Reason;
@@ -17,7 +17,7 @@ fn listed(text: &str, config: Config) -> Vec<GivenBack> {
     let deltas = vec![TimedDelta::new(DeltaKind::Content, text.to_owned())];
     let round = Round::default().with_deltas(deltas).with_finish(Finish::new(FinishReason::Stop));
     let settings = Settings { config: config.clone(), ..Settings::default() };
-    let played = play(&round, &settings, Chunk::Every(3), Speed::Max, |_| {});
+    let played = play(&round, &settings, "3".parse().ok(), Speed::Max, |_| {});
     explain(&played, &config, true)
 }
 
@@ -34,6 +34,12 @@ fn one(text: &str, config: Config) -> GivenBack {
 
 fn known() -> Config {
     Config::default().with_catalog(Some(weather().into()))
+}
+
+#[test]
+fn each_case_has_a_remedy_but_for_openers_which_have_their_own() {
+    let without = rules::CASES.iter().filter(|(.., remedy)| remedy.is_empty()).map(|(case, ..)| case.as_str());
+    assert_eq!(without.collect::<Vec<_>>(), ["noted gate", "noted partial_opener", "noted no_json"]);
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn a_marker_of_a_draft_stands_in_the_reasoning() {
     let text =
         "<think>\n```\nTYPE: MCP\n{\"tool_name\": \"get_weather\", \"parameters\": {}}\n```\nYes.\n</think>\nSunny.";
     let list = listed(text, known());
-    assert!(!list.is_empty() && list.iter().all(|e| e.rule == Rule::InReasoning), "{list:#?}");
+    assert!(!list.is_empty() && list.iter().all(|e| e.rule == Rule::Rejected(RejectedKind::InReasoning)), "{list:#?}");
     assert!(list.iter().all(|e| e.region == Region::Reasoning), "{list:#?}");
 }
 
@@ -109,7 +115,7 @@ fn a_dialect_that_is_not_read_is_named() {
 fn a_tag_that_looks_like_a_tools_asks_for_the_tools() {
     let text = "<read_file><path>a</path></read_file>";
     assert_eq!(one(text, Config::default()).rule, Rule::ToolsUnknown);
-    assert_eq!(one(text, known()).rule, Rule::UnknownTool);
+    assert_eq!(one(text, known()).rule, Rule::Rejected(RejectedKind::UnknownTool));
 }
 
 #[test]
@@ -126,7 +132,7 @@ fn rejected_calls_are_listed_with_their_kind() {
     let text = format!("<think>{call}</think>\n```\n{call}\n```\nand <use_mcp_tool><server_name>a");
     let list = rules(&text, Config::default());
     let kinds: Vec<_> = list.iter().map(|(_, rule, _)| *rule).collect();
-    assert_eq!(kinds, [Rule::InReasoning, Rule::Quoted, Rule::Truncated]);
+    assert_eq!(kinds, [RejectedKind::InReasoning, RejectedKind::Quoted, RejectedKind::Truncated].map(Rule::Rejected));
     assert!(list.iter().all(|(found, ..)| found == "<use_mcp_tool>"), "{list:?}");
 }
 

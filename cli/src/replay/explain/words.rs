@@ -1,4 +1,4 @@
-//! Why a candidate is text, in words: what the parser noted, else what stands around it.
+//! The reason why a candidate is text: what the parser noted, else what is around it.
 
 use std::ops::Range;
 
@@ -12,13 +12,10 @@ use toolgraft::dialect::Shape;
 use toolgraft::event::{Region, RejectedKind};
 use toolgraft::parse::Reason;
 
-const LISTED_NAME: &str = "use a listed name, or give the tool too with `--tool-file FILE`";
-const LINE_OR_LIST: &str =
-    "none needed for a mention; a call must stand alone on its line, or in a list in square brackets";
-const ONLY_CALL: &str =
-    "none needed for an answer; a call has the tool's name, its arguments, and no key that calls do not have";
+/// The rule for a name that no tool has.
+const NO_TOOL: Rule = Rule::Rejected(RejectedKind::UnknownTool);
 
-/// The first rule that fits.
+/// Returns the verdict of the first rule that fits.
 pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region) -> Verdict {
     let before = &context.text[..candidate.span.start];
     let after = &context.text[candidate.span.end..];
@@ -26,47 +23,26 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
         return noted(context, candidate.span.clone(), dialect, reason);
     }
     if matches!(candidate.kind, Kind::Name) {
-        let why = if region == Region::Reasoning {
-            "the tool's name stands in the reasoning without a call's syntax"
-        } else {
-            "the tool's name stands in the text without a call's syntax"
-        };
-        return verdict(
-            Rule::BareName,
-            why,
-            "none needed where the tool is only mentioned; else the call's syntax is missing",
-        );
+        let place = if region == Region::Reasoning { "reasoning" } else { "text" };
+        return verdict(Rule::BareName, "bare_name", place);
     }
     if let Some(quote) = before.chars().next_back().filter(|c| is_quote(*c)) {
-        return verdict(
-            Rule::Quote,
-            format!("it follows {quote} directly, so it is quoted"),
-            "none needed for a mention; a call must not follow a quotation mark or backtick",
-        );
+        return verdict(Rule::Quote, "quote", &quote.to_string());
     }
     if let Some(dialect) = dialect_of(&candidate.kind).filter(|d| !context.config.dialects.contains(*d)) {
-        return verdict(
-            Rule::DialectOff,
-            format!("the dialect {dialect} is not read"),
-            format!("read it too: `--dialect {dialect}`, or `--dialect auto`"),
-        );
+        return verdict(Rule::DialectOff, "dialect_off", dialect.name());
     }
     let verdict = by_kind(context, candidate, before, after);
     if region == Region::Reasoning && matches!(verdict.rule, Rule::Fence | Rule::Other) {
-        let (rule, remedy) = of_kind(RejectedKind::InReasoning, None, context);
-        return super::rules::verdict(rule, "it stands in the reasoning", remedy);
+        return of_kind(RejectedKind::InReasoning, None, context);
     }
     verdict
 }
 
 fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &str) -> Verdict {
     match &candidate.kind {
-        Kind::UnknownTag if context.config.catalog.is_none() => verdict(
-            Rule::ToolsUnknown,
-            "it looks like a tool's tag, but no tools are known, so `tool_tag` is off",
-            "give the tools: `--tool-file FILE` or `--mcp-config FILE`",
-        ),
-        Kind::UnknownTag => verdict(Rule::UnknownTool, "no tool has this name", LISTED_NAME),
+        Kind::UnknownTag if context.config.catalog.is_none() => verdict(Rule::ToolsUnknown, "tools_unknown tag", ""),
+        Kind::UnknownTag => verdict(NO_TOOL, "no_tool tag", ""),
         Kind::Line(_) => line(before, after),
         Kind::Python { list } => python(context, candidate.span.clone(), *list),
         Kind::Json => json(context, before),
@@ -92,19 +68,15 @@ fn line(before: &str, after: &str) -> Verdict {
     if beside.is_empty() {
         return other(before);
     }
-    verdict(
-        Rule::NotALine,
-        format!("{} stands on the same line", excerpt(beside)),
-        "the marker must stand alone on its line, the JSON below it",
-    )
+    verdict(Rule::NotALine, "not_a_line marker", &excerpt(beside))
 }
 
-/// Why a call in Python's syntax was not even held.
+/// Returns the verdict on a call in Python's syntax that the parser did not even hold.
 fn python(context: &Context<'_>, span: Range<usize>, list: bool) -> Verdict {
     let before = &context.text[..span.start];
     let call = context.text[span].trim_start_matches(['[', '"', '\'']).trim_start();
     if before.ends_with('\\') && list {
-        return verdict(Rule::Quote, "it follows a backslash directly, so it is quoted", LINE_OR_LIST);
+        return verdict(Rule::Quote, "quote list", "");
     }
     let in_fence = other(before);
     if list || in_fence.rule == Rule::Fence {
@@ -112,125 +84,72 @@ fn python(context: &Context<'_>, span: Range<usize>, list: bool) -> Verdict {
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     if !line.trim().is_empty() {
-        return verdict(Rule::NotALine, format!("{} stands before it on its line", excerpt(line.trim())), LINE_OR_LIST);
+        return verdict(Rule::NotALine, "not_a_line call", &excerpt(line.trim()));
     }
     if !line.is_empty() {
-        return verdict(
-            Rule::Indented,
-            "its line is indented by more than three spaces, so it is code",
-            "none needed for code; a call must begin its line",
-        );
+        return verdict(Rule::Indented, "indented", "");
     }
     if let Some((object, _)) = call.rsplit_once('.').filter(|_| !call.ends_with(".call(")) {
-        return verdict(Rule::UnknownTool, format!("{} is no server that has the tool", excerpt(object)), LISTED_NAME);
+        return verdict(NO_TOOL, "no_tool server", &excerpt(object));
     }
     in_fence
 }
 
-/// Why JSON that names a tool was not even held.
+/// Returns the verdict on JSON that names a tool and that the parser did not even hold.
 fn json(context: &Context<'_>, before: &str) -> Verdict {
     if context.config.catalog.is_none() {
-        return tools_unknown(Dialect::Json);
+        return verdict(Rule::ToolsUnknown, "tools_unknown", Dialect::Json.name());
     }
     let in_fence = other(before);
     if in_fence.rule == Rule::Fence || before.trim().is_empty() {
         return in_fence;
     }
     let line = before.trim_end().rsplit('\n').next().unwrap_or_default();
-    verdict(
-        Rule::NotAlone,
-        format!("{} stands before it", excerpt(line.trim())),
-        "none needed for an answer; a call in JSON without a marker must be the whole message, or stand alone in its \
-         fence",
-    )
+    verdict(Rule::NotAlone, "not_alone", &excerpt(line.trim()))
 }
 
-/// Why a call in ReAct's words was not even held.
+/// Returns the verdict on a call in ReAct's words that the parser did not even hold.
 fn react_lines(context: &Context<'_>, span: Range<usize>) -> Verdict {
     let before = &context.text[..span.start];
     if context.config.catalog.is_none() {
-        return tools_unknown(Dialect::React);
+        return verdict(Rule::ToolsUnknown, "tools_unknown", Dialect::React.name());
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     if !line.trim().is_empty() {
-        return verdict(
-            Rule::NotALine,
-            format!("{} stands before it on its line", excerpt(line.trim())),
-            "none needed for a mention; a call's words must begin their line",
-        );
+        return verdict(Rule::NotALine, "not_a_line words", &excerpt(line.trim()));
     }
     other(before)
 }
 
-fn tools_unknown(dialect: Dialect) -> Verdict {
-    verdict(
-        Rule::ToolsUnknown,
-        format!("it looks like a call, but no tools are known, so `{dialect}` is off"),
-        "give the tools: `--tool-file FILE` or `--mcp-config FILE`",
-    )
-}
-
-/// What the parser said of text that is no call.
+/// Returns the verdict on text that the parser noted as no call.
 fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Reason) -> Verdict {
     let (own, after) = (&context.text[span.clone()], &context.text[span.end..]);
-    let next = excerpt(after);
-    let ends_with_object = own.trim_end().ends_with('}');
-    let (why, remedy) = match reason {
-        Reason::Gate | Reason::PartialOpener | Reason::NoJson => {
-            let remedy = expected(context, own, dialect);
-            let what = match reason {
-                _ if after.trim().is_empty() => context.ending().to_owned(),
-                Reason::Gate => format!("the opener is followed by {next}"),
-                Reason::PartialOpener => format!("the opener breaks off and is followed by {next}"),
-                _ => format!("{next} follows the marker, not a JSON object"),
-            };
-            return verdict(Rule::Noted(reason), what, remedy);
-        }
-        Reason::TextBehind if dialect == Dialect::Json => (
-            format!("{next} stands behind it"),
-            "none needed for an answer; a call in JSON without a marker must be the whole message, or stand alone in \
-             its fence",
-        ),
-        Reason::TextBehind => (format!("{next} stands behind it on its line"), LINE_OR_LIST),
-        Reason::UnknownTool => (unknown(own), LISTED_NAME),
-        Reason::ForeignKey if ends_with_object => ("it has a key that no call has".to_owned(), ONLY_CALL),
-        Reason::ForeignKey => (format!("no call has {next} there"), ONLY_CALL),
-        Reason::Incomplete => ("the tool's name or its arguments are missing".to_owned(), ONLY_CALL),
-        Reason::Definition => (
-            "a JSON Schema stands in place of the arguments, so it defines a tool".to_owned(),
-            "none needed for a definition; a call has values under its arguments",
-        ),
-        Reason::Damaged => (damage(own), "mend the JSON: what it says must be certain"),
-        Reason::NoLiteral => (no_literal(own, after), "values must be literals: texts, numbers, lists, dictionaries"),
-        Reason::NoKeyword => (
-            "a value has no keyword, and the tool has other than one parameter".to_owned(),
-            "name the parameters: `f(a=1, b=2)`",
-        ),
-        Reason::NoFurtherCall => {
-            (format!("{next} stands in the list and is no further call"), "a list must hold calls only")
-        }
-        Reason::CodeAround => {
-            ("it is a part of the code, the comment or the heading on its line".to_owned(), "none needed for code")
-        }
-        Reason::Link => ("it is the text of a link".to_owned(), "none needed for a link"),
-        Reason::Unclosed => (format!("{next} came before its last bracket"), "close its brackets"),
-        Reason::CutOff if context.ended => {
-            ("the answer ended before it was certain to be a call".to_owned(), "close its brackets")
-        }
-        Reason::CutOff => (
-            "the answer was cut off before it was certain to be a call".to_owned(),
-            "raise the model's output limit, or ask for a shorter call",
-        ),
-        Reason::Limit => (
-            "it is past the limit on a call's bytes or nesting".to_owned(),
-            "ask for less at once: smaller arguments, fewer calls in one message",
-        ),
-        other => (format!("it is no call ({other:?})"), ONLY_CALL),
+    let variant = match reason {
+        Reason::TextBehind if dialect == Dialect::Json => " json",
+        Reason::ForeignKey if own.trim_end().ends_with('}') => " object",
+        Reason::CutOff if context.ended => " ended",
+        _ => "",
     };
-    verdict(Rule::Noted(reason), format!("read as `{dialect}`: {why}"), remedy)
+    let rule = Rule::Noted(reason);
+    let name = serde_json::to_value(reason).unwrap_or_default();
+    let case = format!("noted {}{variant}", name.as_str().unwrap_or_default());
+    let mut verdict = verdict(rule, &case, &excerpt(after));
+    match reason {
+        Reason::Gate | Reason::PartialOpener | Reason::NoJson => {
+            if after.trim().is_empty() {
+                context.ending().clone_into(&mut verdict.why);
+            }
+            return Verdict { remedy: expected(context, own, dialect), ..verdict };
+        }
+        Reason::UnknownTool => verdict.why = unknown(own),
+        Reason::Damaged => verdict.why = damage(own),
+        Reason::NoLiteral => verdict.why = no_literal(own, after),
+        _ => {}
+    }
+    Verdict { why: format!("read as `{dialect}`: {}", verdict.why), ..verdict }
 }
 
-/// What a call goes on with behind its opener.
+/// Says what a call goes on with after its opener.
 fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
     let name = own.trim_matches(['<', '>', ' ', '\t']);
     let tags: Vec<&str> = match &dialect.spec().shape {
@@ -260,7 +179,7 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
     format!("none needed for a mention; a call must go on with {}{or}</{name}>", tags.join(", "))
 }
 
-/// The name that no tool has, where the text ends with it.
+/// Says which name no tool has, where the text ends with it.
 fn unknown(own: &str) -> String {
     let name = own.strip_suffix('"').and_then(|own| own.rsplit('"').next());
     name.map_or_else(|| "no known tool is named".to_owned(), |name| format!("{} is no known tool", excerpt(name)))

@@ -8,7 +8,6 @@
 mod page;
 mod timeline;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -26,7 +25,7 @@ use crate::labels;
 use crate::pages;
 use crate::screen::full_name;
 use crate::terminal::{counted, grouped};
-use toolgraft::event::{Entry, OwnedEvent, Provenance};
+use toolgraft::event::OwnedEvent;
 use toolgraft::message::Role;
 use toolgraft::transcript::{Recording, Round, import::Format};
 
@@ -75,9 +74,9 @@ fn beside(file: &Path) -> PathBuf {
 /// Collects a replay and writes pages at its end.
 pub(super) struct Pages {
     target: Target,
-    /// Whether the page is opened in a browser.
+    /// The page is opened in a browser.
     open: bool,
-    /// Whether the Markdown of answers is formatted, rather than shown as it was written.
+    /// The Markdown of answers is formatted, rather than shown as it was written.
     formats: bool,
     /// Files with their recordings.
     files: Vec<(String, Vec<Taken>)>,
@@ -93,9 +92,7 @@ struct Taken {
     rounds: Vec<RoundPart>,
     contents: Vec<Listed>,
     endings: Vec<Value>,
-    calls: usize,
-    /// What was not run, by kind.
-    not_run: BTreeMap<&'static str, usize>,
+    totals: Totals,
     tokens: u64,
     /// Times of outcomes that are still to be shown, by id.
     times: Vec<(String, Option<u64>)>,
@@ -160,8 +157,7 @@ impl Taken {
             rounds: Vec::new(),
             contents: Vec::new(),
             endings: Vec::new(),
-            calls: 0,
-            not_run: BTreeMap::new(),
+            totals: Totals::default(),
             tokens: 0,
             times: Vec::new(),
             notices: Vec::new(),
@@ -180,11 +176,9 @@ impl Taken {
 
     fn finish(self) -> Value {
         let Taken { session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
-        facts.extend([fact("Rounds", rounds.len().to_string()), fact("Calls", self.calls.to_string())]);
-        if !self.not_run.is_empty() {
-            let kinds: Vec<String> = self.not_run.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-            facts.push(fact("Not run", kinds.join(", ")));
-        }
+        let calls = self.totals.calls + self.totals.native_calls;
+        facts.extend([fact("Rounds", rounds.len().to_string()), fact("Calls", calls.to_string())]);
+        facts.extend(self.totals.not_run().map(|kinds| fact("Not run", kinds)));
         facts.extend(rows.total().map(|time| fact("Time", time)));
         if self.tokens > 0 {
             facts.push(fact("Tokens", grouped(self.tokens)));
@@ -268,10 +262,9 @@ impl View for Pages {
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
         let untagged = played.assembled.answer_in_reasoning;
-        let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
-        for entry in played.assembled.entries.iter().filter(promoted) {
-            if let (Ok(call), Some(number)) = (&entry.result, played.numbers.get(&entry.index)) {
-                self.part(page::call(*number, call, untagged));
+        for promoted in played.promoted() {
+            if let (Some(number), Ok(call)) = promoted {
+                self.part(page::call(number, call, untagged));
             }
         }
         let natives = round.native_calls.iter().zip(&played.native_numbers);
@@ -283,10 +276,7 @@ impl View for Pages {
             self.part(page::notice("Note", "no </think> came: what looked like reasoning is taken as the answer"));
         }
         let taken = self.taken();
-        taken.calls += played.calls().count() + round.native_calls.len();
-        for rejected in played.assembled.rejected() {
-            *taken.not_run.entry(rejected.kind.as_str()).or_default() += 1;
-        }
+        taken.totals.count(round, played);
         if let Some(last) = taken.rounds.last_mut() {
             last.meta = meta(round, played);
             taken.rows.round(last.heading.clone(), last.anchor.clone(), round, played);

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::labels::{self, capitalised};
 use crate::pages::{markdown, text::Long};
-use crate::replay::play::Played;
+use crate::replay::play::{Played, Shown};
 use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
 use crate::terminal::shortened;
-use toolgraft::event::{Piece, Region, Rejected, RejectedKind};
+use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::outcome::Status;
 use toolgraft::{Call, Catalog, Message};
@@ -131,10 +131,7 @@ pub(super) fn message(message: &Message, results: bool) -> Vec<Value> {
 pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Value {
     let mut about = vec![call.dialect.to_string()];
     about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
-    if !call.repairs.is_empty() {
-        let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-        about.push(format!("repaired: {}", repairs.join(", ")));
-    }
+    about.extend(labels::repaired(call));
     let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
     json!({
         "kind": "call",
@@ -164,7 +161,7 @@ fn rejected(rejected: &Rejected) -> Value {
         "kind": "rejected",
         "label": capitalised(labels::not_run(rejected.kind)),
         "name": rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
-        "draft": is_draft(rejected),
+        "draft": rejected.stays_in_text(),
         "reason": rejected.kind.as_str(),
         "message": message,
         "raw": Long::new(&rejected.raw),
@@ -204,40 +201,29 @@ pub(super) fn fact(label: &str, value: impl Into<Value>) -> Value {
     json!({"label": label, "value": value.into()})
 }
 
-/// Whether a call was never meant to run: its bytes are part of the text.
-fn is_draft(rejected: &Rejected) -> bool {
-    rejected.stays_in_text()
-}
-
 /// The blocks of an answer: its pieces where they belong, joined. The calls of
 /// the reasoning stay in its text and are listed behind it. `formats`: its Markdown is shown as it is meant.
 pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut text = Text { formats, ..Text::default() };
-    let read = played.stop.map_or(played.pieces.len(), |stop| stop.pieces);
-    for piece in &played.pieces[..read] {
-        match piece {
-            Piece::Text { region, text: more, .. } => text.push(*region == Region::Reasoning, more, &mut parts),
-            Piece::Syntax { text: more, .. } => text.push(true, more, &mut parts),
-            Piece::Marker { .. } => {}
-            Piece::Call { index, .. } => match played.call_at_its_place(*index) {
-                Some(Ok(call)) => {
+    for part in played.shown() {
+        match part {
+            Shown::Text(region, more) => text.push(region == Region::Reasoning, more, &mut parts),
+            Shown::Call(number, call) => {
+                text.end(&mut parts);
+                parts.push(self::call(number, &call, false));
+            }
+            Shown::Rejected(rejected) => {
+                match rejected.kind {
+                    RejectedKind::InReasoning => text.push(true, &rejected.raw, &mut parts),
+                    _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
+                    _ => text.end(&mut parts),
+                }
+                text.behind.push(self::rejected(&rejected));
+                if !rejected.stays_in_text() {
                     text.end(&mut parts);
-                    parts.push(self::call(played.numbers[index], &call, false));
                 }
-                Some(Err(rejected)) => {
-                    match rejected.kind {
-                        RejectedKind::InReasoning => text.push(true, &rejected.raw, &mut parts),
-                        _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
-                        _ => text.end(&mut parts),
-                    }
-                    text.behind.push(self::rejected(&rejected));
-                    if !is_draft(&rejected) {
-                        text.end(&mut parts);
-                    }
-                }
-                None => {}
-            },
+            }
         }
     }
     text.end(&mut parts);

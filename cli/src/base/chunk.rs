@@ -1,4 +1,4 @@
-//! A text to the pieces in which it is fed to the parser.
+//! The pieces in which a text is fed to the parser.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 /// Characters in the longest random piece.
 const MAX_RANDOM: u64 = 16;
 
-/// How a text is cut.
+/// The way in which a text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Chunk {
+pub(crate) enum Chunk {
     /// Not at all.
     Whole,
     /// Into pieces of this many characters.
@@ -34,7 +34,7 @@ impl FromStr for Chunk {
 
 impl Chunk {
     /// The pieces of a text. `salt` sets random cuts of different texts apart.
-    pub(super) fn pieces(self, text: &str, salt: u64) -> impl Iterator<Item = &str> {
+    pub(crate) fn pieces(self, text: &str, salt: u64) -> impl Iterator<Item = &str> {
         let mut rest = text;
         let mut state = match self {
             Chunk::Random(seed) => seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15),
