@@ -3,17 +3,15 @@
 //! The reader and the workers are threads of their own and not joined: a
 //! reader may wait for input for ever when nobody wants the output any more.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-
-use crate::base::lock;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use super::blocks::{Block, Blocks, MAX_LINE};
 use super::record::write_error;
+use crate::base::lock;
 
 /// Bytes of input that are in flight at most, or one block if it is larger.
 const MAX_BYTES: usize = 32 << 20;
@@ -37,16 +35,18 @@ pub(super) enum Error {
 
 /// The output of a block.
 struct Done {
-    place: u64,
     bytes: usize,
     output: Vec<u8>,
     counts: Counts,
 }
 
+/// A block, and where its output goes.
+type Task = (Block, Sender<Done>);
+
 /// Puts every line of `input` through a worker and writes the output in order.
 ///
 /// `worker` makes one function per thread, which takes a line, its number and
-/// the buffer to append an output line to, and says whether the line was valid.
+/// the buffer to append an output line to, and returns `true` if the line was valid.
 pub(super) fn run<R, W, M>(input: R, output: &mut impl Write, jobs: usize, worker: M) -> Result<Counts, Error>
 where
     R: Read + Send + 'static,
@@ -54,32 +54,36 @@ where
     W: FnMut(&[u8], u64, &mut Vec<u8>) -> bool,
 {
     let budget = Arc::new(Budget::new(jobs * BLOCKS_PER_WORKER, MAX_BYTES));
-    let (to_workers, blocks) = mpsc::channel();
-    let (to_writer, done) = mpsc::channel();
+    let (to_workers, tasks) = mpsc::channel();
+    let (to_writer, outputs) = mpsc::channel();
     let reading = {
         let budget = Arc::clone(&budget);
-        thread::spawn(move || read(Blocks::new(input, MAX_LINE), &to_workers, &budget))
+        thread::spawn(move || read(Blocks::new(input, MAX_LINE), &to_workers, &to_writer, &budget))
     };
-    let blocks = Arc::new(Mutex::new(blocks));
+    let tasks = Arc::new(Mutex::new(tasks));
     for _ in 0..jobs {
-        let (blocks, to_writer, worker) = (Arc::clone(&blocks), to_writer.clone(), worker.clone());
-        thread::spawn(move || work(&blocks, &to_writer, &worker));
+        let (tasks, worker) = (Arc::clone(&tasks), worker.clone());
+        thread::spawn(move || work(&tasks, &worker));
     }
-    drop(to_writer);
-    let counts = write(&done, output, &budget)?;
-    // All workers have ended, so the reader has: nothing else ends them.
+    let counts = write(&outputs, output, &budget)?;
+    // All outputs have come, so the reader has ended: nothing else ends them.
     match reading.join() {
         Ok(Err(error)) => Err(Error::Read(error)),
         Ok(Ok(())) | Err(_) => Ok(counts),
     }
 }
 
-/// Hands on blocks, numbered from 0, while the budget allows.
-fn read<R: Read>(mut blocks: Blocks<R>, to_workers: &Sender<(u64, Block)>, budget: &Budget) -> io::Result<()> {
-    for place in 0.. {
-        let Some(block) = blocks.next()? else { break };
+/// Hands on blocks while the budget allows; the writer gets the places of their outputs in order.
+fn read<R: Read>(
+    mut blocks: Blocks<R>,
+    to_workers: &Sender<Task>,
+    to_writer: &Sender<Receiver<Done>>,
+    budget: &Budget,
+) -> io::Result<()> {
+    while let Some(block) = blocks.next()? {
         budget.take(size(&block));
-        if to_workers.send((place, block)).is_err() {
+        let (done, output) = mpsc::channel();
+        if to_writer.send(output).is_err() || to_workers.send((block, done)).is_err() {
             break;
         }
     }
@@ -90,25 +94,25 @@ fn size(block: &Block) -> usize {
     block.lines.as_ref().map_or(0, Vec::len)
 }
 
-fn work<M, W>(blocks: &Mutex<Receiver<(u64, Block)>>, to_writer: &Sender<Done>, worker: &M)
+fn work<M, W>(tasks: &Mutex<Receiver<Task>>, worker: &M)
 where
     M: Fn() -> W,
     W: FnMut(&[u8], u64, &mut Vec<u8>) -> bool,
 {
     let mut line = worker();
     loop {
-        let next = lock(blocks).recv();
-        let Ok((place, block)) = next else { return };
+        let next = lock(tasks).recv();
+        let Ok((block, to_writer)) = next else { return };
         let bytes = size(&block);
         // What comes out is mostly about as long as what went in.
-        let mut done = Done { place, bytes, output: Vec::with_capacity(bytes), counts: Counts::default() };
+        let mut done = Done { bytes, output: Vec::with_capacity(bytes), counts: Counts::default() };
         each_line(&block, |text, number| {
             let start = done.output.len();
             let valid = catch_unwind(AssertUnwindSafe(|| line(text, number, &mut done.output)));
             done.counts.lines += 1;
             done.counts.bad += u64::from(!matches!(valid, Ok(true)));
             if valid.is_err() {
-                // A fault of ours costs one record, and what it left behind.
+                // A fault of ours costs one record, and the part of its output that is there.
                 done.output.truncate(start);
                 write_error("internal error", number, &mut done.output);
                 line = worker();
@@ -138,34 +142,26 @@ fn each_line(block: &Block, mut give: impl FnMut(&[u8], u64)) {
     }
 }
 
-/// Writes blocks in order.
-fn write(done: &Receiver<Done>, output: &mut impl Write, budget: &Budget) -> Result<Counts, Error> {
-    let mut waiting: BTreeMap<u64, Done> = BTreeMap::new();
+/// Writes the outputs in order.
+fn write(outputs: &Receiver<Receiver<Done>>, output: &mut impl Write, budget: &Budget) -> Result<Counts, Error> {
     let mut counts = Counts::default();
-    let mut next = 0;
-    loop {
-        let block = match done.try_recv() {
-            Ok(block) => block,
-            Err(TryRecvError::Disconnected) => break,
-            Err(TryRecvError::Empty) => {
-                output.flush().map_err(Error::Write)?;
-                match done.recv() {
-                    Ok(block) => block,
-                    Err(_) => break,
-                }
-            }
-        };
-        waiting.insert(block.place, block);
-        while let Some(block) = waiting.remove(&next) {
-            output.write_all(&block.output).map_err(Error::Write)?;
-            budget.give_back(block.bytes);
-            counts.lines += block.counts.lines;
-            counts.bad += block.counts.bad;
-            next += 1;
-        }
+    while let Some(block) = next(outputs, output)? {
+        let Some(done) = next(&block, output)? else { break };
+        output.write_all(&done.output).map_err(Error::Write)?;
+        budget.give_back(done.bytes);
+        counts.lines += done.counts.lines;
+        counts.bad += done.counts.bad;
+    }
+    Ok(counts)
+}
+
+/// Waits for what comes next, if anything does; what was written before can be read meanwhile.
+fn next<T>(from: &Receiver<T>, output: &mut impl Write) -> Result<Option<T>, Error> {
+    if let Ok(next) = from.try_recv() {
+        return Ok(Some(next));
     }
     output.flush().map_err(Error::Write)?;
-    Ok(counts)
+    Ok(from.recv().ok())
 }
 
 /// What may still be taken into flight.
