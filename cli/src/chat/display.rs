@@ -17,7 +17,7 @@ use super::existing::Existing;
 use super::summary::Summary;
 use crate::base::{Failure, stderr::Stderr, tokens};
 use crate::labels;
-use crate::screen::boxes::{clean, fit};
+use crate::screen::boxes::clean;
 use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
 use crate::screen::{
@@ -25,7 +25,7 @@ use crate::screen::{
     pictures::Protocol, pretty,
 };
 use crate::settings::{CallDisplay, ReasoningDisplay, Settings, variable};
-use crate::terminal::{self, counted, grouped, lasted};
+use crate::terminal::{self, counted, grouped, lasted, shortened};
 use numbers::Numbers;
 use piped::Piped;
 pub(super) use shelf::Shelf;
@@ -529,7 +529,7 @@ impl Display {
     fn one_line(&mut self, style: Style, title: &str, text: &str) -> io::Result<()> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (columns, _) = size();
-        self.line(style, &fit(&clean(&format!("{title}  {text}")), columns.saturating_sub(1)))
+        self.line(style, &shortened(&clean(&format!("{title}  {text}")), columns.saturating_sub(1)))
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {

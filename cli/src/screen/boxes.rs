@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthChar;
 
 pub(crate) use super::visible::clean;
 use super::visible::word;
+use crate::terminal::shortened;
 
 /// How boxes are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec
     }
     let wrapped = rows(&body, columns);
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
-    let title = fit(&title, columns - 6);
+    let title = shortened(&title, columns - 6);
     let inner = wrapped.iter().map(|line| width(line)).chain([width(&title) + 2]).max().unwrap_or_default();
     let mut lines = vec![format!("╭─ {title} {}╮", "─".repeat(inner - 1 - width(&title)))];
     lines.extend(wrapped.iter().map(|line| format!("│ {line}{} │", " ".repeat(inner - width(line)))));
@@ -41,7 +42,7 @@ pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec
 /// The rows of a body in a box of at most so many columns.
 pub(super) fn rows(body: &str, columns: usize) -> Vec<String> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
-    clean(body).lines().flat_map(|line| wrap(line, columns - 4)).collect()
+    clean(body).lines().flat_map(|line| wrap(line, columns - 4)).map(str::to_owned).collect()
 }
 
 /// Where each row of a [clean] body begins, in bytes.
@@ -64,19 +65,6 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// A text shortened to some columns, with an ellipsis where it was.
-pub(crate) fn fit(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut used = 0;
-    let fitting = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used < columns
-    });
-    fitting.chain(['…']).collect()
-}
-
 /// Rows of cells in columns as wide as they must be, with `gap` between them. The columns from `figures`
 /// on stand at the right, so that figures are below each other.
 pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap: &str) -> Vec<String> {
@@ -91,24 +79,28 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap:
     rows.iter().map(line).collect()
 }
 
-/// A line cut into pieces of at most so many columns, at spaces where there are any.
-pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    let mut used = 0;
-    for c in line.chars() {
+/// A line in rows. Where one is full, `place` says after which byte of it the next row begins, by the row and the
+/// columns of the next character; else that begins the next row.
+pub(super) fn cut_at(line: &str, columns: usize, place: impl Fn(&str, usize) -> Option<usize>) -> Vec<&str> {
+    let columns = columns.max(2);
+    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
+    for (at, c) in line.char_indices() {
         let wide = c.width().unwrap_or(0);
         if used + wide > columns {
-            let piece = pieces.last_mut().expect("it begins with one");
-            // Ideographs may part anywhere.
-            let word = if wide < 2 { word_begun(piece) } else { None };
-            let carried = word.map(|at| piece.split_off(at)).unwrap_or_default();
-            used = width(&carried);
-            pieces.push(carried);
+            let end = place(&line[start..at], wide).map_or(at, |place| start + place);
+            rows.push(&line[start..end]);
+            (start, used) = (end, width(&line[end..at]));
         }
         used += wide;
-        pieces.last_mut().expect("it begins with one").push(c);
     }
-    pieces
+    rows.push(&line[start..]);
+    rows
+}
+
+/// A line cut into pieces of at most so many columns, at spaces where there are any.
+pub(crate) fn wrap(line: &str, columns: usize) -> Vec<&str> {
+    // Ideographs may part anywhere.
+    cut_at(line, columns, |piece, next| if next < 2 { word_begun(piece) } else { None })
 }
 
 /// Where the word begins that a full piece breaks off in, if the break in front

@@ -6,7 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::screen::DIM;
-use crate::screen::boxes::{clean, fit, wrap};
+use crate::screen::boxes::{clean, wrap};
+use crate::terminal::shortened;
 
 /// Time between two pictures of the spinner.
 const TICK: Duration = Duration::from_millis(100);
@@ -62,7 +63,7 @@ impl Live {
         if self.place == Place::Nowhere {
             return;
         }
-        let what = fit(&clean(what).replace('\n', " "), self.columns.saturating_sub(12));
+        let what = shortened(&clean(what).replace('\n', " "), self.columns.saturating_sub(12));
         self.spinner.get_or_insert_with(|| Spinner::start(self.place)).picture().what = what;
     }
 
@@ -75,11 +76,9 @@ impl Live {
         self.drawn = Instant::now();
         let columns = self.columns.saturating_sub(3).max(1);
         let start = text.char_indices().rev().nth(ROWS * columns).map_or(0, |(at, _)| at);
-        let rows: Vec<String> = clean(&text[start..])
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .flat_map(|line| wrap(line, columns))
-            .collect();
+        let text = clean(&text[start..]);
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let rows: Vec<&str> = lines.flat_map(|line| wrap(line, columns)).collect();
         let rows = &rows[rows.len().saturating_sub(ROWS)..];
         let dim = if self.styled { DIM } else { anstyle::Style::new() };
         spinner.picture().rows = rows.iter().map(|row| format!("\n{dim}┆ {row}{dim:#}")).collect();

@@ -6,7 +6,7 @@ use std::io::{IsTerminal, stderr};
 use unicode_linebreak::linebreaks;
 use unicode_width::UnicodeWidthChar;
 
-use super::boxes::width;
+use super::boxes::{cut_at, width};
 use crate::terminal::columns;
 
 /// Fewest columns that are worth a column of text.
@@ -134,18 +134,7 @@ impl Layout<'_> {
 
 /// A line in rows that are full.
 pub(super) fn cut(line: &str, columns: usize) -> Vec<&str> {
-    let columns = columns.max(2);
-    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
-    for (at, c) in line.char_indices() {
-        let wide = c.width().unwrap_or(0);
-        if used + wide > columns {
-            rows.push(&line[start..at]);
-            (start, used) = (at, 0);
-        }
-        used += wide;
-    }
-    rows.push(&line[start..]);
-    rows
+    cut_at(line, columns, |_, _| None)
 }
 
 impl OpenRow {

@@ -8,7 +8,7 @@ pub(crate) mod typed;
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, Utc};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// Columns where neither the environment nor a terminal says.
 const USUAL: usize = 80;
@@ -58,15 +58,16 @@ pub(crate) fn grouped(n: u64) -> String {
     rest.as_bytes().chunks(3).fold(head.to_owned(), |all, three| all + "," + &String::from_utf8_lossy(three))
 }
 
-/// A text of at most `width` columns.
-pub(crate) fn shortened(text: &str, width: usize) -> String {
-    if text.width() <= width {
+/// A text of at most so many columns, with an ellipsis if it is shortened.
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
+    let wide = |c: char| c.width().unwrap_or(0);
+    if text.chars().map(wide).sum::<usize>() <= columns {
         return text.to_owned();
     }
     let mut used = 0;
     let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used < width
+        used += wide(*c);
+        used < columns
     });
     let cut: String = fits.collect();
     format!("{}…", cut.trim_end())

@@ -8,7 +8,7 @@ use super::{Answer, Person, Question};
 use crate::base::{lock, output};
 use crate::dialog::ask::Asker;
 use crate::screen::{CALL, Frame, boxes, room};
-use crate::terminal::{columns, grouped};
+use crate::terminal::{columns, grouped, shortened};
 
 /// Most columns of the arguments in a question; the box above has all of them.
 const ARGUMENTS: usize = 60;
@@ -112,7 +112,7 @@ fn question(asked: &Question) -> String {
     // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
     let rest = boxes::width(&format!("Run {name}? [{keys}] ")) + 2;
     let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
-    let call = format!("{name} {}", boxes::fit(&asked.line, room));
+    let call = format!("{name} {}", shortened(&asked.line, room));
     let long = match is_long {
         true => format!(
             "The arguments have {} characters; s shows them whole. ",

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::screen::boxes::{clean, fit};
+use crate::screen::boxes::clean;
+use crate::terminal::shortened;
 use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField, TextFormat};
 
 /// Most columns of a server's words in a line of ours.
@@ -16,7 +17,7 @@ const SECRETS: &[&str] = &["password", "passphrase", "passcode", "secret", "api 
 
 /// A server's words for one line.
 pub(super) fn line(text: &str) -> String {
-    fit(&clean(text).replace('\n', " "), WORDS)
+    shortened(&clean(text).replace('\n', " "), WORDS)
 }
 
 /// A field of a form in a page.
