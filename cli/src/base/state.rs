@@ -78,6 +78,12 @@ pub(crate) fn read_versioned<T: DeserializeOwned + Default>(path: &Path) -> Resu
     }
 }
 
+/// Returns what a file with a version holds; warns with the `consequence` of one that cannot be read, which is `None`.
+pub(crate) fn read_or_warn<T: DeserializeOwned + Default>(path: Option<&Path>, consequence: &str) -> Option<T> {
+    let read = path.map_or_else(|| Ok(T::default()), read_versioned);
+    read.inspect_err(|problem| output::warn(&format!("{problem}: {consequence}"))).ok()
+}
+
 /// Replaces a file with a version as a whole; only its owner may read it.
 ///
 /// # Errors

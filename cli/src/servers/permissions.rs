@@ -68,13 +68,8 @@ impl Permissions {
             (server.name.clone(), whole.unwrap_or_else(|_| file.to_owned()))
         };
         let servers = servers.iter().map(place).collect();
-        match file.as_deref().map_or_else(|| Ok(Kept::default()), state::read_versioned) {
-            Ok(kept) => Permissions { file, servers, kept: Mutex::new(kept) },
-            Err(problem) => {
-                output::warn(&format!("{problem}: nobody knows how the tools were that are allowed"));
-                Permissions { file: None, servers, kept: Mutex::default() }
-            }
-        }
+        let kept = state::read_or_warn(file.as_deref(), "nobody knows how the tools were that are allowed");
+        Permissions { file: file.filter(|_| kept.is_some()), servers, kept: Mutex::new(kept.unwrap_or_default()) }
     }
 
     /// Returns the policy for the tools of this catalog, with those that it allows as they were when that was said. How a

@@ -47,11 +47,7 @@ impl Store {
 
     /// Keeps a conversation, in place of what was kept under its name.
     pub(crate) fn write(&self, id: &str, saved: &Saved) -> io::Result<()> {
-        let mut database = match self.opened()?.database {
-            Some(database) => database,
-            None => Database::open(&self.file())?,
-        };
-        database.put(id, SystemTime::now(), saved)
+        Database::open(&self.file())?.put(id, SystemTime::now(), saved)
     }
 
     /// Takes a conversation for this process, or says which one has it. Where the file system
@@ -67,12 +63,12 @@ impl Store {
 
     /// The conversations that contain all of these words, the latest first.
     pub(crate) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
-        self.opened()?.database.map_or(Ok(Vec::new()), |database| database.list(words))
+        self.opened()?.list(words)
     }
 
     /// The conversation with this name, as it is now.
     pub(crate) fn read(&self, id: &str) -> Option<Kept> {
-        self.opened().ok()?.get(id).ok()??.ok()
+        self.opened().ok()?.kept(id).ok()??.ok()
     }
 
     /// The conversation whose name begins so; the latest that can be read for an empty text.
@@ -81,7 +77,7 @@ impl Store {
         if begin.is_empty() {
             return opened.latest();
         }
-        match opened.get(&opened.id_of(begin)?).map_err(Failure::job)? {
+        match opened.kept(&opened.id_of(begin)?).map_err(Failure::job)? {
             Some(Ok(kept)) => Ok(Found { kept, passed_over: Vec::new() }),
             Some(Err(damaged)) => Err(Failure::usage(format!(
                 "{damaged}; `toolgraft log` lists the others, `toolgraft log remove {}` forgets it",
@@ -102,7 +98,7 @@ impl Store {
     }
 
     fn prune_at(&self, days: u32, now: SystemTime) -> io::Result<usize> {
-        let Some(mut database) = self.opened()?.database else { return Ok(0) };
+        let mut database = self.opened()?;
         let old = database.older_than(DAY * days, now)?;
         // Whoever else prunes one of them now says so.
         Ok(database.remove(&old, |id| self.hold(id).is_ok())?.len())
@@ -113,9 +109,7 @@ impl Store {
         let mut opened = self.opened()?;
         let ids: Vec<String> = opened.ids()?.into_iter().map(|(id, _)| id).collect();
         let gone = opened.remove(&ids, |id| self.hold(id).is_ok())?.len();
-        if let Some(database) = &opened.database {
-            database.shrink();
-        }
+        opened.shrink();
         Ok((gone, ids.len() - gone))
     }
 
@@ -123,32 +117,17 @@ impl Store {
         self.folder.join("conversations.db")
     }
 
-    /// Opens the database, unless nothing was ever kept.
-    fn opened(&self) -> io::Result<Opened> {
-        let file = self.file();
-        let database = file.exists().then(|| Database::open(&file)).transpose()?;
-        Ok(Opened { database })
+    fn opened(&self) -> io::Result<Database> {
+        Database::read(&self.file())
     }
 }
 
 const LISTS_THEM: &str = "`toolgraft log` lists them";
 
-/// The store as it is now.
-struct Opened {
-    /// None where nothing was ever kept.
-    database: Option<Database>,
-}
-
-impl Opened {
-    /// All names, with when each was written last.
-    fn ids(&self) -> io::Result<Vec<(String, SystemTime)>> {
-        self.database.as_ref().map_or(Ok(Vec::new()), Database::ids)
-    }
-
+impl Database {
     /// The conversation with this name.
-    fn get(&self, id: &str) -> io::Result<Option<Result<Kept, Damaged>>> {
-        let found = self.database.as_ref().map_or(Ok(None), |database| database.get(id))?;
-        Ok(found.map(|(used, text)| {
+    fn kept(&self, id: &str) -> io::Result<Option<Result<Kept, Damaged>>> {
+        Ok(self.get(id)?.map(|(used, text)| {
             let damaged = |failure: Failure| Damaged { id: id.to_owned(), problem: failure.message().to_owned() };
             let saved = Saved::parse(&text, "the store").map_err(damaged)?;
             Ok(Kept { id: id.to_owned(), used, saved })
@@ -170,7 +149,7 @@ impl Opened {
         ids.sort_by_key(|(_, used)| std::cmp::Reverse(*used));
         let mut passed_over = Vec::new();
         for (id, _) in ids {
-            match self.get(&id).map_err(Failure::job)? {
+            match self.kept(&id).map_err(Failure::job)? {
                 Some(Ok(kept)) => return Ok(Found { kept, passed_over }),
                 Some(Err(damaged)) => passed_over.push(damaged),
                 // Forgotten meanwhile.
@@ -184,11 +163,6 @@ impl Opened {
                 damaged.id
             )),
         })
-    }
-
-    /// Forgets conversations, as far as `may` says so; the names of those.
-    fn remove(&mut self, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
-        self.database.as_mut().map_or(Ok(Vec::new()), |database| database.remove(ids, may))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Project;
-use crate::base::{output, state};
+use crate::base::state;
 
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 struct Kept {
@@ -48,11 +48,7 @@ impl Store {
     }
 
     fn at(file: Option<PathBuf>) -> Self {
-        let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), state::read_versioned);
-        let kept = kept.unwrap_or_else(|problem| {
-            output::warn(&format!("{problem}: no project file counts as trusted"));
-            Kept::default()
-        });
+        let kept = state::read_or_warn(file.as_deref(), "no project file counts as trusted").unwrap_or_default();
         Store { file, kept }
     }
 

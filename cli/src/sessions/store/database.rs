@@ -88,6 +88,18 @@ impl Database {
         }
     }
 
+    /// Opens the database to read it, or an empty one in memory if none is there.
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
+        if path.exists() {
+            return Database::open(path);
+        }
+        let empty = || {
+            let mut database = Database { connection: Connection::open_in_memory()?, path: path.to_owned() };
+            database.make().map(|()| database)
+        };
+        empty().map_err(|e| failed(path, e))
+    }
+
     fn set_up(&mut self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(PATIENCE)?;
         self.connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY")?;
@@ -100,6 +112,11 @@ impl Database {
             return Ok(());
         }
         self.connection.execute_batch("PRAGMA journal_mode = WAL")?;
+        self.make()
+    }
+
+    /// Makes the tables.
+    fn make(&mut self) -> rusqlite::Result<()> {
         let change = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         change.execute_batch(TABLES)?;
         change.execute_batch(INDEX)?;
