@@ -8,37 +8,12 @@ use crate::base::Failure;
 use crate::chat::Endpoint;
 use toolgraft_mcp::is_inherited;
 
-/// Variables that every program gets beside those that every MCP server gets; `*` stands for any
-/// end of a name.
-const PASSED: [&[&str]; 4] = [TERMINAL, TOOLS, LANGUAGES, NETWORK];
+/// Variables that every program gets beside those that every MCP server gets; `*` stands for any end of a name.
+fn passed() -> impl Iterator<Item = &'static str> {
+    include_str!("passed.txt").lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
+}
 
-/// The terminal and the desktop.
-const TERMINAL: &[&str] = &[
-    "COLORFGBG", "COLORTERM", "COLUMNS", "CI", "CLICOLOR*", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "FORCE_COLOR",
-    "LANGUAGE", "LINES", "NO_COLOR", "STY", "TERMINFO*", "TERM_*", "TMUX*", "WAYLAND_DISPLAY", "WSL*", "XAUTHORITY",
-    "XDG_*",
-];
-
-/// Tools that agents call.
-const TOOLS: &[&str] = &[
-    "BROWSER", "EDITOR", "GIT_*", "GPG_TTY", "LESS", "MANPATH", "PAGER", "SSH_AGENT_PID", "SSH_AUTH_SOCK",
-    "SSH_CONNECTION", "SSH_TTY", "VISUAL",
-];
-
-/// Languages and their packages.
-const LANGUAGES: &[&str] = &[
-    "BUN_INSTALL", "CARGO_HOME", "CONDA_*", "DENO_DIR", "GOBIN", "GOPATH", "GOROOT", "JAVA_HOME", "NODE_OPTIONS",
-    "NODE_PATH", "NPM_CONFIG_PREFIX", "NVM_*", "PNPM_HOME", "PYENV_*", "PYTHONPATH", "RUSTUP_HOME", "VIRTUAL_ENV*",
-    "VOLTA_HOME",
-];
-
-/// The way to the network.
-const NETWORK: &[&str] = &[
-    "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "all_proxy", "https_proxy", "http_proxy", "no_proxy",
-    "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE",
-];
-
-/// What `--env` asks for.
+/// The variables that `--env` asks for.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// Variables of this process.
@@ -75,11 +50,8 @@ impl Asked {
     /// left out, whatever its name.
     pub(super) fn environment(&self, client: &Client, endpoint: &Endpoint) -> Vec<(OsString, OsString)> {
         let is_listed = |name: &str| {
-            PASSED
-                .concat()
-                .into_iter()
-                .chain(client.passes.iter().map(String::as_str))
-                .any(|pattern| matches(pattern, name))
+            let fits = |pattern: &str| matches(pattern, name);
+            (passed().any(fits) || client.passes.iter().any(|pattern| fits(pattern)))
                 && !client.unset.iter().any(|unset| unset == name)
         };
         std::env::vars_os()
