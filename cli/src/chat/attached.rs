@@ -75,15 +75,10 @@ impl Attached {
         // A text may begin with the letters of a short mark.
         let is_text = std::str::from_utf8(&bytes).is_ok();
         let other = OTHERS.iter().find(|(begin, _)| bytes.starts_with(begin));
-        if let Some((_, what)) = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")) {
+        let other = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")).map(|(_, what)| *what);
+        if let Some(what) = other.or_else(|| input::is_binary(&bytes).then_some("a binary file")) {
             return Err(Failure::usage(format!(
                 "{flag} {name}: it is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \
-                 extract its text, or convert it, first"
-            )));
-        }
-        if input::is_binary(&bytes) {
-            return Err(Failure::usage(format!(
-                "{flag} {name}: it is a binary file, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \
                  extract its text, or convert it, first"
             )));
         }

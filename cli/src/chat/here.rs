@@ -12,10 +12,10 @@ fn keys() -> Vec<&'static str> {
     keys_of(&[Reader::Here])
 }
 
-/// What takes something back.
+/// The word that takes something back.
 const FORGET: &str = "--forget";
 
-/// What `/set` or `/allow` is asked for.
+/// A request of `/set` or `/allow`.
 #[derive(Debug, PartialEq)]
 pub(super) enum HereCommand {
     Settings,
@@ -26,7 +26,7 @@ pub(super) enum HereCommand {
     Disallow(Vec<String>),
 }
 
-/// Reads what stands behind `/set`.
+/// Reads the words after `/set`.
 pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
     match words {
         [] => Ok(HereCommand::Settings),
@@ -43,7 +43,7 @@ pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
     }
 }
 
-/// Reads what stands behind `/allow`.
+/// Reads the words after `/allow`.
 pub(super) fn read_allow(words: &[String]) -> HereCommand {
     match words {
         [] => HereCommand::Allowed,
@@ -52,7 +52,7 @@ pub(super) fn read_allow(words: &[String]) -> HereCommand {
     }
 }
 
-/// What may stand behind these words of `/set`.
+/// Returns the words that may follow these of `/set`.
 pub(super) fn following_set(words: &[String]) -> Vec<String> {
     match words {
         [] => keys().into_iter().map(str::to_owned).chain([FORGET.to_owned()]).collect(),
@@ -73,15 +73,10 @@ impl Session {
             HereCommand::Unset(key) => {
                 let mut was = None;
                 self.folder.change(|values| was = values.shift_remove(&key))?;
-                was.map_or_else(
-                    || Err(Failure::usage("nothing of that is set for this folder")),
-                    |_| {
-                        self.note(
-                            DIM,
-                            &format!("forgotten for this folder, from the next conversation on: {}", word(&key)),
-                        )
-                    },
-                )
+                match was {
+                    Some(_) => self.note_forgotten(&word(&key)),
+                    None => Err(Failure::usage("nothing of that is set for this folder")),
+                }
             }
             HereCommand::Allowed => {
                 let globs = self.folder.settings()?.allow;
@@ -94,7 +89,7 @@ impl Session {
         }
     }
 
-    /// What holds for this folder, a line for each key; `None` where nothing does.
+    /// Returns the settings of this folder, a line for each key; `None` if there are none.
     pub(super) fn set_here(&self) -> Result<Option<String>, Failure> {
         let values = self.folder.values()?;
         let lines: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
@@ -121,11 +116,7 @@ impl Session {
         self.talk.approvals.allow(&patterns);
         self.renew()?;
         self.note(DIM, &format!("run without a question in this folder: {}", shown_names(&patterns)))?;
-        self.folder.change(|values| {
-            let mut allowed = globs_of(values.get("allow"));
-            allowed.retain(|earlier| !patterns.contains(earlier));
-            values.insert("allow".to_owned(), json!([allowed, patterns].concat()));
-        })
+        self.change_allowed(&patterns, &patterns)
     }
 
     /// From the next conversation on: what was allowed in this one stays so.
@@ -137,16 +128,22 @@ impl Session {
                 word(unknown)
             )));
         }
-        self.folder.change(|values| {
-            let mut allowed = globs_of(values.get("allow"));
-            allowed.retain(|earlier| !globs.contains(earlier));
-            values.insert("allow".to_owned(), json!(allowed));
-        })?;
-        self.note(DIM, &format!("forgotten for this folder, from the next conversation on: {}", shown_names(globs)))
+        self.change_allowed(globs, &[])?;
+        self.note_forgotten(&shown_names(globs))
     }
-}
 
-fn globs_of(value: Option<&Value>) -> Vec<String> {
-    let list = value.and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(|glob| glob.as_str().map(str::to_owned)).collect()
+    /// Takes these globs out of what is allowed for the folder, and puts others to its end.
+    fn change_allowed(&self, out: &[String], to_the_end: &[String]) -> Result<(), Failure> {
+        self.folder.change(|values| {
+            let allowed = values.get("allow").and_then(Value::as_array).into_iter().flatten();
+            let allowed = allowed.filter_map(Value::as_str).filter(|glob| !out.iter().any(|gone| gone == glob));
+            let allowed: Vec<&str> = allowed.chain(to_the_end.iter().map(String::as_str)).collect();
+            let allowed = json!(allowed);
+            values.insert("allow".to_owned(), allowed);
+        })
+    }
+
+    fn note_forgotten(&mut self, what: &str) -> Result<(), Failure> {
+        self.note(DIM, &format!("forgotten for this folder, from the next conversation on: {what}"))
+    }
 }

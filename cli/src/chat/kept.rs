@@ -47,14 +47,7 @@ impl Keeping {
     /// with, whose model and endpoint are taken where the flags name none. One that another
     /// chat is at is gone on with as a copy.
     pub(super) fn begin(args: &mut Args, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
-        let store = Store::open();
-        let (found, store) = match (&args.conversation.continued, store) {
-            (Some(begin), store) => {
-                let store = store?;
-                (Some(store.find(begin)?), Some(store))
-            }
-            (None, store) => (None, store.ok()),
-        };
+        let found = args.conversation.continued.as_deref().map(|begin| Store::open()?.find(begin)).transpose()?;
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
         // Whoever names a file keeps the conversation there.
         let wanted = wanted && args.conversation.save.is_none();
@@ -64,7 +57,7 @@ impl Keeping {
             }
             found.kept
         });
-        let keeping = store.filter(|_| wanted).map(|store| {
+        let keeping = Store::open().ok().filter(|_| wanted).map(|store| {
             // Nothing is deleted where nothing is said.
             if !args.output.quiet {
                 prune(&store, settings);

@@ -278,34 +278,22 @@ fn last_said(session: &Session) -> Vec<String> {
     [asked].into_iter().chain(answer.map(|answer| line(&format!("the model: {answer}")))).collect()
 }
 
-/// Says what takes part.
+/// Shows who takes part, and where the conversation stands.
 pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failure> {
-    let about = session.talk.about();
-    let tools = session.tools_line();
-    session.note(DIM, &about)?;
-    session.note(DIM, &tools)?;
-    if let Some(took) = starting::took(&session.talk.hub.servers()) {
-        session.note(DIM, &took)?;
-    }
-    if !has_config {
-        session.note(
-            DIM,
-            "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` takes those of other programs",
-        )?;
-    }
-    if let Some(here) = session.set_here().ok().flatten() {
-        session.note(DIM, &format!("for this folder (/set, /allow): {}", here.replace('\n', ", ")))?;
-    }
     let entries = session.talk.conversation.entries().len();
-    if entries > 0 {
-        session.note(DIM, &format!("going on with a conversation of {}", counted(entries, "message")))?;
-        for line in last_said(session) {
-            session.note(DIM, &line)?;
-        }
-    }
-    if let Some(files) = session.attached_names() {
-        session.note(DIM, &files)?;
-    }
-    session.note(DIM, "/help lists the commands, Ctrl-D leaves\n")?;
-    Ok(())
+    let here = session.set_here().ok().flatten();
+    let parts = [
+        Some(session.talk.about()),
+        Some(session.tools_line()),
+        starting::took(&session.talk.hub.servers()),
+        (!has_config).then(|| {
+            "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` takes those of other programs"
+                .to_owned()
+        }),
+        here.map(|here| format!("for this folder (/set, /allow): {}", here.replace('\n', ", "))),
+        (entries > 0).then(|| format!("going on with a conversation of {}", counted(entries, "message"))),
+    ];
+    let end = session.attached_names().into_iter().chain(["/help lists the commands, Ctrl-D leaves\n".to_owned()]);
+    let lines: Vec<String> = parts.into_iter().flatten().chain(last_said(session)).chain(end).collect();
+    lines.iter().try_for_each(|line| session.note(DIM, line))
 }

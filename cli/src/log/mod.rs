@@ -12,7 +12,6 @@ pub(crate) use self::export::{about, page};
 use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
-use crate::servers::runner::Runner;
 use crate::sessions::{Kept, Store, by_process};
 use crate::terminal::counted;
 use toolgraft::conversation::Entry;
@@ -84,8 +83,12 @@ fn remove(store: &Store, ids: &[String]) -> Result<(), Failure> {
 
 fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
     let all = counted(store.list(&[]).map_err(Failure::job)?.len(), "conversation");
-    if !yes && !is_wanted(&format!("Forget {all}, for good? [y/N] "))? {
-        return output::tell("nothing is forgotten");
+    if !yes {
+        let nobody = || Failure::usage("without a terminal nobody can be asked: --yes forgets all conversations");
+        let asker = Asker::at_terminal().ok_or_else(nobody)?;
+        if !asker.agrees(&format!("Forget {all}, for good? [y/n] "), &mut |_| None) {
+            return output::tell("nothing is forgotten");
+        }
     }
     let (gone, open) = store.clear().map_err(cannot_remove)?;
     output::tell(&format!("{} forgotten", counted(gone, "conversation")))?;
@@ -93,17 +96,6 @@ fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
         output::note(&format!("{} left: open in another chat", counted(open, "conversation")));
     }
     Ok(())
-}
-
-/// Asks at the terminal.
-///
-/// # Errors
-/// There is none.
-fn is_wanted(question: &str) -> Result<bool, Failure> {
-    let asker = Asker::at_terminal()
-        .ok_or_else(|| Failure::usage("without a terminal nobody can be asked: --yes forgets all conversations"))?;
-    let answer = Runner::start()?.wait(async { Ok(asker.ask(question).await) })?;
-    Ok(answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
 fn cannot_remove(error: std::io::Error) -> Failure {

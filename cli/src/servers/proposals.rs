@@ -25,10 +25,7 @@ pub(crate) fn of_prompt(
     let others: HashMap<String, String> =
         given.iter().filter_map(|word| word.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
     let asked = hub.complete_prompt(&prompt.server, &prompt.name, (name, value), others);
-    // Whoever types needs no server to go on.
-    let values = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
-    let values = values.ok().and_then(Result::ok).unwrap_or_default();
-    values.into_iter().map(|value| format!("{name}={value}")).collect()
+    proposed(runtime, asked).into_iter().map(|value| format!("{name}={value}")).collect()
 }
 
 /// The resources of a server whose URIs begin so; of a template that ends in a variable, the
@@ -45,11 +42,15 @@ pub(crate) fn of_uri((hub, runtime): (&Hub, &Handle), server: &str, begun: &str)
             continue;
         };
         let asked = hub.complete_template(server, &template.uri_template, (name, value));
-        let values = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
-        let values = values.ok().and_then(Result::ok).unwrap_or_default();
-        uris.extend(values.into_iter().map(|value| format!("{before}{value}")));
+        uris.extend(proposed(runtime, asked).into_iter().map(|value| format!("{before}{value}")));
     }
     uris
+}
+
+/// Waits for what a server proposes: whoever types needs no server to go on.
+fn proposed<E>(runtime: &Handle, asked: impl Future<Output = Result<Vec<String>, E>>) -> Vec<String> {
+    let values = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
+    values.ok().and_then(Result::ok).unwrap_or_default()
 }
 
 /// The names that were not given yet, each as its value follows.
