@@ -35,7 +35,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Listed {
     endpoint: String,
-    /// What config.toml calls it.
+    /// Its name in config.toml.
     called: Option<String>,
     #[serde(skip)]
     name: String,
@@ -45,7 +45,7 @@ struct Listed {
 #[derive(Serialize)]
 struct Model {
     model: String,
-    /// What config.toml calls it.
+    /// Its name in config.toml.
     called: Vec<String>,
     context: Option<u64>,
     parameters: Option<u64>,
@@ -53,7 +53,7 @@ struct Model {
     images: Option<bool>,
     audio: Option<bool>,
     dialect: Option<String>,
-    /// What `probe` keeps of it, as settings.
+    /// The settings that `probe` keeps of it.
     kept: BTreeMap<String, String>,
 }
 

@@ -131,7 +131,7 @@ fn placement(profile: &Profile) -> String {
     format!("{place} (profile {})", profile.name)
 }
 
-/// What the files list, then what the configured servers do, and whether each
+/// Returns the tools of the files, then those of the configured servers, and if each
 /// of these could be asked. Without files the usual configuration is looked for.
 fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
     let mut listed = Vec::new();

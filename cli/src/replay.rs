@@ -81,7 +81,7 @@ fn one_page(view: html::Pages, name: &str, recording: &Recording, about: Value) 
     run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
 }
 
-/// What the model wrote behind its call in a round of a recording, where a turn stops reading it.
+/// Returns the text after the call of a round of a recording, which a turn does not read.
 pub(crate) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
     let overrides = settings::Overrides::default();

@@ -29,7 +29,7 @@ pub(crate) fn warn_of_others() {
     }
 }
 
-/// What a file holds that costs nobody anything when it is lost: one that cannot be read is as good
+/// Returns the content of a file that costs nobody anything when it is lost: one that cannot be read is as good
 /// as none.
 pub(crate) fn read<T: DeserializeOwned + Default>(name: &str) -> T {
     let text = file(name).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
@@ -61,7 +61,7 @@ struct Versioned<T> {
 /// The only version of such a file that there is.
 const VERSION: u32 = 1;
 
-/// What a file with a version holds; nothing where there is none.
+/// Returns the content of a file with a version; the default if there is none.
 ///
 /// # Errors
 /// Which file cannot be read, and why.

@@ -8,7 +8,7 @@ use crate::base::lock;
 /// Most bytes; what would go past them is an error.
 const MOST: usize = 16 << 20;
 
-/// What was written. Clones are of the same file.
+/// The bytes that were written. Clones are of the same file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Whether a call may run: flags first, then the person.
+//! Decides if a call may run: flags first, then the user.
 
 mod at_terminal;
 
@@ -42,7 +42,7 @@ pub(crate) struct Question {
     pub(crate) name: String,
     /// Why it is asked about, in a sentence.
     pub(crate) why: String,
-    /// What has changed in the tool, and the arguments as a person reads them, with what changes in a
+    /// The changes of the tool, and the arguments as a user reads them, with the changes of a
     /// file; folded to the room that there is.
     pub(crate) body: Folded,
     /// The arguments in one line.
@@ -53,7 +53,7 @@ pub(crate) struct Question {
     pub(crate) definition: String,
 }
 
-/// What somebody answered.
+/// An answer of the user.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Once,
@@ -86,7 +86,7 @@ pub(crate) struct Approvals {
     existing: Existing,
     /// Cancels the turn that runs.
     cancel: Mutex<CancellationToken>,
-    /// What was said of calls that nobody could be asked about.
+    /// The warnings about calls that nobody could be asked about.
     told: Mutex<BTreeSet<String>>,
 }
 
@@ -258,7 +258,7 @@ impl Approvals {
         }
     }
 
-    /// What the person is asked about a tool of this definition, in which this has changed since a yes.
+    /// Returns the question about a tool of this definition, in which this has changed since a yes.
     fn question(
         &self,
         request: &ApprovalRequest,

@@ -69,7 +69,7 @@ pub(crate) struct TalkArgs {
     #[command(flatten)]
     pub(crate) set: SetArgs,
 
-    /// What the options and the sources say together, from [`TalkArgs::take_options`] on.
+    /// The settings of the options and of all sources, from [`TalkArgs::take_options`] on.
     #[arg(skip)]
     pub(crate) settings: Settings,
 }
@@ -110,7 +110,7 @@ impl EndpointArgs {
         self.model = self.model.take().or_else(|| settings.model.clone());
     }
 
-    /// Where the model is, once the names of `config.toml` are resolved.
+    /// Returns the place of the model, with the names of `config.toml` resolved.
     ///
     /// # Errors
     /// A name that the file does not have; a key that cannot be had.

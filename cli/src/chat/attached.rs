@@ -7,7 +7,7 @@ use crate::screen::visible::word;
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 
-/// How files begin of which neither the text nor an image can be sent, and what they are called.
+/// The first bytes of files of which neither the text nor an image can be sent, and their names.
 const OTHERS: &[(&[u8], &str)] = &[
     (b"\x89PNG", "a damaged PNG image"),
     (b"RIFF", "a sound or a film"),
@@ -18,13 +18,13 @@ const OTHERS: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "an archive or an office document"),
 ];
 
-/// What goes with a question.
+/// The files of a question.
 #[derive(Debug, Default)]
 pub(super) struct Attached {
     /// The names and texts of files.
     texts: Vec<(String, String)>,
     images: Vec<Image>,
-    /// What the files are called, in the order in which they were named.
+    /// The names of the files, in the order in which they were given.
     names: Vec<String>,
 }
 

@@ -55,21 +55,21 @@ pub(super) struct Display {
     above: LastBox,
     frame: Frame,
     live: Live,
-    /// How the terminal takes pictures, where it is known to.
+    /// The protocol by which the terminal takes pictures, if it is known.
     pictures: Option<Protocol>,
-    /// Where other pictures become files, if anything may be kept.
+    /// The directory for other pictures, if anything may be kept.
     shelf: Option<Shelf>,
     /// Standard output is no terminal and gets what the model says, and that alone.
     piped: Option<Piped>,
-    /// Whether the answer must match a schema.
+    /// The answer must match a schema.
     has_schema: bool,
     quiet: bool,
     reasoning: ReasoningDisplay,
     calls_as: CallDisplay,
-    /// Where somebody can ask for it later.
+    /// The user can ask for it later.
     in_conversation: bool,
     thoughts: Thoughts,
-    /// What seemed to be reasoning in this round was the answer.
+    /// The text that seemed to be reasoning in this round was the answer.
     untagged: bool,
     /// Calls that run: id and name.
     running: Vec<(String, String)>,
@@ -82,7 +82,7 @@ pub(super) struct Display {
     paused: bool,
     /// The numbers that calls are shown with.
     calls: Numbers,
-    /// What a server last reported of its calls.
+    /// The last progress that a server reported of its calls.
     progress: Option<(String, String)>,
     summary: Summary,
 }
@@ -456,7 +456,7 @@ impl Display {
         self.line(DIM, &format!("thought for {}, {size} · {how} shows it", lasted(took)))
     }
 
-    /// What was shown so far was something else.
+    /// Shows that the text so far was something else.
     fn reclassify(&mut self, to: Region) -> io::Result<()> {
         match to {
             Region::Reasoning => {
@@ -520,7 +520,7 @@ impl Display {
         self.screen.boxed(CALL, &format!("#{number} call {name}"), &body)
     }
 
-    /// Whether a call that goes well is a line.
+    /// Returns `true` if a successful call is one line.
     fn is_lines(&self) -> bool {
         self.calls_as == CallDisplay::Line && self.frame == Frame::Drawn
     }

@@ -49,7 +49,7 @@ const MAX_NAMES: usize = 30;
 pub(crate) struct Endpoint {
     /// Base URL, as given.
     url: String,
-    /// What `config.toml` calls it.
+    /// The name of the endpoint in `config.toml`.
     called: Option<String>,
     /// `Ollama`, where it was found by its port.
     found: Option<&'static str>,
@@ -58,11 +58,11 @@ pub(crate) struct Endpoint {
     trust: Trust,
     /// One for all models, so that nothing is asked twice.
     client: OpenAi,
-    /// What the endpoint says of its models, as far as it was asked.
+    /// The models that the endpoint lists, as far as it was asked.
     listed: Vec<ModelInfo>,
     /// The model that is talked to; empty until it is chosen.
     pub(super) model: String,
-    /// What the endpoint says of that one.
+    /// The properties that the endpoint gives of that one.
     info: Option<ModelInfo>,
 }
 
@@ -173,17 +173,17 @@ impl Endpoint {
         &self.trust
     }
 
-    /// What `config.toml` calls it.
+    /// The name of the endpoint in `config.toml`.
     pub(crate) fn called(&self) -> Option<&str> {
         self.called.as_deref()
     }
 
-    /// What it lists.
+    /// The models that it lists.
     pub(crate) fn listed(&self) -> &[ModelInfo] {
         &self.listed
     }
 
-    /// What it says of one of its models, asked for that one.
+    /// Asks the endpoint for the properties of one of its models.
     pub(crate) async fn of_model(&self, model: &str) -> Option<ModelInfo> {
         self.with_model(model).client().model_info().await
     }
@@ -269,7 +269,7 @@ impl Endpoint {
         Ok(self.with_model(&model).learned().await)
     }
 
-    /// What it says of its models. Its URL gets the `/v1` that it lacks.
+    /// Asks for the list of models. The URL gets the `/v1` that it lacks.
     async fn fetched(&mut self) -> Result<Result<Vec<ModelInfo>, ModelError>, Failure> {
         let mut models = self.once_loaded().await;
         if models.is_err() && self.go_below_v1().await? {
@@ -310,12 +310,12 @@ impl Endpoint {
         Endpoint { info, ..self }
     }
 
-    /// Whether what serves the model is known to hold calls to their structure.
+    /// Returns `true` if the server of the model is known to constrain calls to their structure.
     pub(super) fn constrains_calls(&self) -> bool {
         self.info.as_ref().and_then(|info| info.server).is_some_and(ServerKind::constrains_calls)
     }
 
-    /// How the model's context gets longer, where it is known what serves it.
+    /// Returns the way to make the model's context longer, if its server is known.
     pub(crate) fn longer_context(&self) -> Option<String> {
         Some(self.info.as_ref()?.server?.longer_context().to_owned())
     }
@@ -325,27 +325,27 @@ impl Endpoint {
         self.info.as_ref()?.dialect
     }
 
-    /// Whether requests may carry tools, as far as the endpoint says.
+    /// Returns `true` if requests may carry tools, as far as the endpoint says.
     pub(super) fn takes_tools(&self) -> Option<bool> {
         self.info.as_ref()?.tools
     }
 
-    /// Whether native calls of the model are known to fail.
+    /// Returns `true` if native calls of the model are known to fail.
     pub(super) fn fails_natively(&self) -> bool {
         self.found_natively().flatten().is_some()
     }
 
-    /// Whether native calls of the model are to be tried before they are relied on.
+    /// Returns `true` if native calls of the model are to be tried before they are relied on.
     pub(super) fn tries_native_calls(&self) -> bool {
         self.version().is_some() && self.found_natively().is_none()
     }
 
-    /// What was found of the model's native calls.
+    /// Returns the result of the trials of the model's native calls.
     fn found_natively(&self) -> Option<Option<NativeFault>> {
         learned::found(&self.url, &self.model, self.version()?)
     }
 
-    /// What was learned of the model in front of other chats, and of `serve`.
+    /// Returns the settings that other chats and `serve` have learned of the model.
     pub(super) fn known_ways(&self) -> KnownWays {
         learned::ways(&self.url, &self.model, self.version())
     }
@@ -355,7 +355,7 @@ impl Endpoint {
         self.info.as_ref()?.version.as_deref()
     }
 
-    /// What the model reads beside text, as far as the endpoint says.
+    /// Returns the media that the model reads, as far as the endpoint says.
     pub(super) fn reads(&self) -> Reads {
         let listed = || self.info(&self.model).map(ModelInfo::reads);
         self.info
@@ -380,7 +380,7 @@ impl Endpoint {
         }
     }
 
-    /// What must not be written down.
+    /// Returns the secrets, which are never written down.
     pub(super) fn secrets(&self) -> Secrets {
         Secrets::new(self.key.iter().cloned().chain(url_secrets(&self.url)))
     }
@@ -500,7 +500,7 @@ impl Endpoint {
         Endpoint { model: model.to_owned(), info: None, ..self.clone() }
     }
 
-    /// Whether it is at the same place as another.
+    /// Returns `true` if it is at the same place as another.
     pub(crate) fn is_where(&self, other: &Endpoint) -> bool {
         self.url == other.url
     }
@@ -611,7 +611,7 @@ async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<usize, Fai
     }
 }
 
-/// Whether a server is up and its model is not yet.
+/// Returns `true` if a server is up and its model is not yet.
 fn is_loading(error: &ModelError) -> bool {
     error.status() == Some(503) && error.to_string().to_lowercase().contains("loading model")
 }

@@ -11,11 +11,11 @@ use crate::settings::Settings;
 use toolgraft::secrets::{REDACTED, kept_url};
 use toolgraft_files::{Holder, Lock};
 
-/// Where this conversation is kept.
+/// The place of this conversation in the store.
 pub(crate) struct Keeping {
     store: Store,
     id: String,
-    /// Whether something of it is there.
+    /// The store has a part of it.
     written: bool,
     /// Others see by it that the conversation is taken.
     _lock: Option<Lock>,
@@ -100,7 +100,7 @@ impl Keeping {
         }
     }
 
-    /// What the conversation is called on the command line.
+    /// The name of the conversation on the command line.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -129,12 +129,12 @@ impl Keeping {
         .map_err(|e| format!("the conversation is not kept: {e}"))
     }
 
-    /// What is said from now on is another conversation.
+    /// Begins another conversation.
     pub(super) fn begin_anew(&mut self) {
         *self = Keeping::fresh(self.store.clone());
     }
 
-    /// How to go on with it; `None` where nothing was said.
+    /// Returns the way to go on with it; `None` if nothing was said.
     pub(super) fn farewell(&self) -> Option<String> {
         self.written.then(|| format!("kept as {}: `toolgraft chat --continue` goes on with it", self.id))
     }

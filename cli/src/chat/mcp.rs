@@ -9,10 +9,10 @@ use toolgraft_mcp::{Hub, McpError, ServerConfig, ServerState, ServerStatus, Tran
 /// Lines of a log that are shown where no number is named.
 const LINES: usize = 40;
 
-/// What follows a switch that is to hold for the next conversations, too.
+/// The word after a switch that is to hold for the next conversations, too.
 const SAVE: &str = "--save";
 
-/// What `/mcp` is asked for.
+/// A request of `/mcp`.
 #[derive(Debug, PartialEq)]
 pub(super) enum McpCommand {
     List,
@@ -74,7 +74,7 @@ pub(super) fn read(words: &[String]) -> Result<McpCommand, String> {
     if save && !takes_save { Err(USAGE.to_owned()) } else { Ok(command) }
 }
 
-/// What may stand behind these words of a line that begins with `/mcp`.
+/// Returns the words that may follow these of a line that begins with `/mcp`.
 pub(super) fn following(words: &[String], hub: &Hub) -> Vec<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();

@@ -121,7 +121,7 @@ pub(super) async fn run(
     }
 }
 
-/// What follows a line.
+/// The next step after a line.
 enum Next {
     Prompt,
     /// A turn was cancelled by Ctrl-C, the first of two that leave.

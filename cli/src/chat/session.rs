@@ -30,7 +30,7 @@ use toolgraft::route::Toolbox;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 use toolgraft_mcp::{Hub, ServerEventKind};
 
-/// How a turn came to its end.
+/// The end of a turn.
 pub(super) enum Ended {
     Finished(Box<Finished>),
     /// Ctrl-C twice: leave at once.
@@ -41,7 +41,7 @@ pub(super) enum Ended {
 pub(super) struct Session {
     pub(super) talk: Talk,
     pub(super) output: OutputArgs,
-    /// Where it goes on and is saved.
+    /// The places of the conversation: from which it goes on, to which it is saved.
     pub(super) place: ConversationArgs,
     pub(super) display: Display,
     pub(super) signals: Signals,

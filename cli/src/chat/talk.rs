@@ -49,14 +49,14 @@ pub(crate) struct Talk {
     schema: Option<PathBuf>,
     asked: Asked,
     pub(super) keeping: Option<Keeping>,
-    /// What the turns of the conversation took.
+    /// The tokens that the turns of the conversation took.
     usage: Option<Usage>,
 }
 
-/// How the model is asked.
+/// The agent that asks the model, with its options.
 struct Asked {
     agent: Agent,
-    /// What its prompt is written with.
+    /// The options of its prompt.
     options: Options,
     offered: (ToolsMode, Constrain),
 }
@@ -226,7 +226,7 @@ impl Talk {
         Ok(())
     }
 
-    /// How the tools are offered, as far as it is known before a request.
+    /// Returns the way in which the tools are offered, as far as it is known before a request.
     pub(super) fn offer(&self) -> String {
         let (_, constrain) = self.asked.offered;
         let is_held = match constrain {
@@ -244,7 +244,7 @@ impl Talk {
         }
     }
 
-    /// Whether requests carry the tools, as far as it is known before one.
+    /// Returns `true` if requests carry the tools, as far as it is known before one.
     fn offers_natively(&self) -> bool {
         let profile = self.profile();
         match self.asked.offered.0 {
@@ -290,7 +290,7 @@ impl Talk {
     }
 }
 
-/// What a recording says of its conversation.
+/// Returns the header of a recording of the conversation.
 pub(super) fn described(args: &TalkArgs, endpoint: &Endpoint) -> transcript::Session {
     let profile = endpoint.profile(&args.settings);
     transcript::Session::default()
@@ -306,7 +306,7 @@ fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
     prompt.compose(&catalog).map_err(Failure::usage)
 }
 
-/// How a model is asked.
+/// Builds the agent that asks the model.
 fn asked(
     (args, schema): (&TalkArgs, Option<&Path>),
     hub: &Arc<Hub>,

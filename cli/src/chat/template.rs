@@ -28,7 +28,7 @@ use crate::settings::{self, Place, Settings};
 use toolgraft::conversation::User;
 use toolgraft::outcome::boundary;
 
-/// What stands before and behind the settings of a file.
+/// The line before and after the settings of a file.
 const FENCE: &str = "+++";
 
 /// Keys of a template beside those of config.toml.

@@ -65,7 +65,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Where the page goes, if there is to be one.
+    /// Returns the path of the page, if there is to be one.
     fn page(&self) -> Option<PathBuf> {
         // Not in a folder that others write to.
         let unnamed = || state::file("demo.html").unwrap_or_else(|| "demo.html".into());
@@ -186,7 +186,7 @@ fn question(recording: &Recording) -> Result<&str, Failure> {
     question.ok_or_else(|| Failure::job("the bundled recording has no user message"))
 }
 
-/// Whether the loop did all that it is meant to show.
+/// Fails if the loop did not do all that it is meant to show.
 fn verdict(finished: &Finished) -> Result<(), Failure> {
     if !finished.reason.is_answer() {
         return Err(Failure::job(format!("the demo did not come to an answer: {}", finished.reason)));

@@ -31,7 +31,7 @@ pub(crate) struct Questions {
     turn: Mutex<Option<Turn>>,
 }
 
-/// What goes on meanwhile.
+/// The turn that goes on meanwhile.
 struct Turn {
     cancel: CancellationToken,
     display: mpsc::UnboundedSender<Pause>,
@@ -96,9 +96,9 @@ impl Questions {
 /// A server's question, as a terminal and a page show it.
 pub(crate) struct InWords {
     pub(crate) title: String,
-    /// What the server says.
+    /// The message of the server.
     pub(crate) text: String,
-    /// What the person should know before an answer.
+    /// A warning that the user should read before an answer.
     pub(crate) warning: Option<String>,
     /// The fields; none for a page to open.
     pub(crate) fields: Vec<PageField>,
@@ -140,7 +140,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// What is wrong with a field, with its name.
+/// Returns the error of a field, with its name.
 pub(crate) fn field_error(field: &FormField, error: &FieldError) -> String {
     format!("{}: {error}", form::label(field))
 }

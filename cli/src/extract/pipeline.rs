@@ -164,7 +164,7 @@ fn next<T>(from: &Receiver<T>, output: &mut impl Write) -> Result<Option<T>, Err
     Ok(from.recv().ok())
 }
 
-/// What may still be taken into flight.
+/// The limit of what is in flight.
 struct Budget {
     /// Blocks and bytes in flight.
     used: Mutex<(usize, usize)>,

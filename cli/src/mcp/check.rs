@@ -44,7 +44,7 @@ pub(super) struct Args {
     listed: ListedArgs,
 }
 
-/// What is reported of one server.
+/// The report on one server.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -117,7 +117,7 @@ fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
     Ok(system.listed.tokens)
 }
 
-/// What somebody should look at, beside what was left out of the lists.
+/// Returns the warnings about a server, with what was left out of its lists.
 fn warnings(
     status: &ServerStatus,
     (server, prompts, tokens): (Option<&Server>, &[&McpPrompt], usize),
@@ -213,7 +213,7 @@ fn tool_doubts(tool: &Tool) -> Vec<String> {
 /// Keys at the top of a schema that endpoints refuse there.
 const CHOICES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
-/// What is odd in a tool's schema; why it is `unusable`, if it is.
+/// Returns the warnings about a tool's schema; `unusable` is the reason why it cannot be used.
 fn schema_doubts(tool: &Tool, unusable: Option<&str>) -> Vec<String> {
     let Some(schema) = &tool.input_schema else {
         return vec!["it has no inputSchema, so any arguments are accepted".to_owned()];
@@ -248,7 +248,7 @@ fn prompt_doubts(prompt: &McpPrompt) -> Vec<String> {
     doubts.into_iter().map(|doubt| format!("prompt {}: {doubt}", prompt.name)).collect()
 }
 
-/// What is doubtful in a name and a description.
+/// Returns the warnings about a name and a description.
 fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
     let description = description.unwrap_or_default();
     let hidden = suspect::hidden(description);

@@ -56,7 +56,7 @@ struct Source {
     path: PathBuf,
 }
 
-/// What becomes of a server.
+/// The decision about a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fate {
     New,
@@ -281,7 +281,7 @@ fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What somebody wanted so is no error, though nothing was done.
+/// Ends without an error message: the user wanted that nothing is written.
 fn said_no() -> Result<(), Failure> {
     output::note("nothing was written");
     Err(Failure::Reported)

@@ -21,7 +21,7 @@ const DESCRIPTION: usize = 100;
 /// Widest name that descriptions are aligned to, in columns.
 const NAME: usize = 32;
 
-/// Where the description of a longer name begins, below it.
+/// The column in which the description of a longer name begins, below it.
 const BELOW: usize = 8;
 
 /// Options of `toolgraft mcp tools`.

@@ -52,10 +52,10 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
 
-/// How long it takes, unless said otherwise.
+/// The time that a probe takes, unless it is set.
 const MINUTES: f64 = 10.0;
 
-/// How often it says how far it is where no bar can be drawn.
+/// The time between two lines of progress if no bar can be drawn.
 const LINE_EACH: Duration = Duration::from_secs(60);
 
 /// Options of `toolgraft probe`.
@@ -107,7 +107,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     set: SetArgs,
 
-    /// What `--set` says.
+    /// The settings of `--set`.
     #[arg(skip)]
     said: Settings,
 
@@ -198,7 +198,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
     }
 }
 
-/// What the best way does, and what to do about it, in a few sentences.
+/// Returns the result of the best way, and the advice, in a few sentences.
 fn advice(best: &Best) -> String {
     let Row { score, .. } = &best.row;
     let tasks = score.tasks.max(1);
@@ -303,7 +303,7 @@ fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     Ok(cells)
 }
 
-/// Whether a task is put to a way: one that is told to call says nothing of tasks that want none.
+/// Returns `true` if a task is put to a way: one that is told to call says nothing of tasks that want none.
 fn is_asked(cell: Cell, task: &Task) -> bool {
     cell.decides() || !task.wanted.is_empty()
 }
@@ -315,7 +315,7 @@ fn warn_left_out(cell: Cell, failure: &Failure) {
     }
 }
 
-/// How fast a run is.
+/// The pace of a run.
 struct Pace {
     begun: Instant,
     /// When it last said a line.
@@ -486,7 +486,7 @@ impl Probe {
         Ok(())
     }
 
-    /// Whether a task was put to a cell as it would be now.
+    /// Returns `true` if a task was put to a cell as it would be now.
     fn is_known(&self, run: Run, cell: Cell, task: &Task) -> bool {
         let before = self.store.trial(run, cell, task.id);
         before.is_some_and(|trial| trial.threshold == self.bench.threshold(cell, task))
@@ -578,7 +578,7 @@ impl Probe {
         }
     }
 
-    /// What the best way scored on the tasks that are kept apart for that.
+    /// Returns the score of the best way on the tasks that are kept apart for that.
     fn reported_of(&self, cell: Cell) -> Best {
         let all = self.bench.tasks.tasks.len();
         let threshold = (cell.how() == How::Measured).then(|| self.threshold(cell)).flatten();

@@ -143,7 +143,7 @@ impl Bench {
         }
     }
 
-    /// What the turns of a cell have in common, whatever it is asked.
+    /// Returns the configuration that all turns of a cell have in common.
     pub(super) fn config(&self, cell: Cell) -> TurnConfig {
         let mut config = TurnConfig::for_profile(self.profile);
         config.temperature = Some(0.0);
@@ -290,7 +290,7 @@ fn unasked(reason: &StopReason) -> Option<Unasked> {
     }
 }
 
-/// What came of it.
+/// Judges the outcome of a task.
 fn judge(task: &Task, seen: &Seen) -> Trial {
     let mut trial = Trial { task: task.id, kind: task.kind(), accepted: !seen.calls.is_empty(), ..Trial::default() };
     trial.fault = match task.wanted.is_empty() {

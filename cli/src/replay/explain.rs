@@ -32,13 +32,13 @@ pub(super) struct GivenBack {
     pub(super) line: usize,
     /// Column in bytes, from 1.
     pub(super) column: usize,
-    /// Where its bytes are shown.
+    /// The region in which its bytes are shown.
     pub(super) region: Region,
-    /// What decided.
+    /// The rule that decided.
     pub(super) rule: Rule,
-    /// What the rule saw here.
+    /// The reason that the rule gives.
     pub(super) why: String,
-    /// What to do about it.
+    /// The remedy.
     pub(super) remedy: String,
 }
 

@@ -49,20 +49,20 @@ impl FromStr for Speed {
     }
 }
 
-/// What the parser made of a round.
+/// The result of parsing a round.
 #[derive(Debug, Default)]
 pub(super) struct Played {
     /// All text in the order in which it came; spans refer to it.
     pub(super) stream: String,
     /// Events with their final verdict on calls.
     pub(super) events: Vec<OwnedEvent>,
-    /// What was said, in pieces where they belong.
+    /// The message, in pieces at their places.
     pub(super) pieces: Vec<Piece>,
     /// The events, joined.
     pub(super) assembled: Assembled,
-    /// What was held as calls without a marker and is text.
+    /// The candidates for calls without a marker that are text.
     pub(super) not_calls: Vec<NotACall>,
-    /// Where a turn stops reading; see [`Stop`].
+    /// The place at which a turn stops reading; see [`Stop`].
     pub(super) stop: Option<Stop>,
     /// Numbers of the calls in the session, by their index.
     pub(super) numbers: BTreeMap<u32, usize>,
@@ -70,7 +70,7 @@ pub(super) struct Played {
     pub(super) native_numbers: Vec<usize>,
 }
 
-/// Where a turn stops reading a message: at the first text behind a call, since what a
+/// The place at which a turn stops reading a message: the first text after a call, since what a
 /// model writes there was written without the call's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stop {
@@ -136,7 +136,7 @@ impl Played {
         })
     }
 
-    /// Whether a call may run: a turn reads it.
+    /// Returns `true` if a call may run: a turn reads it.
     pub(super) fn is_read(&self, index: u32) -> bool {
         let place = |piece: &Piece| matches!(piece, Piece::Call { index: at, .. } if *at == index);
         let Some(stop) = self.stop else { return true };
@@ -149,7 +149,7 @@ impl Played {
         read.filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
     }
 
-    /// What a turn reads no more.
+    /// Returns the text that a turn does not read.
     pub(super) fn unread(&self) -> Option<&str> {
         self.stop.map(|stop| self.stream[stop.bytes..].trim())
     }
@@ -228,7 +228,7 @@ pub(super) fn play(
     Played { stream, events, pieces, assembled, not_calls, stop, ..Played::default() }
 }
 
-/// Where a turn stops reading. A call that the recording says was made was read. Where no reasoning
+/// Returns the place at which a turn stops reading. A call that the recording says was made was read. If no reasoning
 /// tag came and the answer was taken for reasoning, all of it had been shown by then.
 fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> {
     if assembled.answer_in_reasoning {
@@ -254,7 +254,7 @@ fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> 
     None
 }
 
-/// Whether text behind it ends the message: it is a call, or was meant as one.
+/// Returns `true` if text after it ends the message: it is a call, or was meant as one.
 fn is_meant(entry: &Entry) -> bool {
     match &entry.result {
         Ok(_) => !matches!(entry.provenance(), Provenance::Promoted | Provenance::FencedFirst),

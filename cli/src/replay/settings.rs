@@ -1,4 +1,4 @@
-//! How a recording is read: the command line, then the recording, then the
+//! The settings by which a recording is read: those of the command line, then of the recording, then of the
 //! profile of its model, or of the defaults where it names none.
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct Overrides {
     #[arg(long, value_name = "POLICY", hide_short_help = true)]
     pub(super) reasoning_calls: Option<ReasoningCalls>,
 
-    /// What `--set` says.
+    /// The settings of `--set`.
     #[arg(skip)]
     pub(super) said: settings::Settings,
 
@@ -52,7 +52,7 @@ impl Overrides {
     }
 }
 
-/// How one round is read.
+/// The settings by which one round is read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     /// Configuration of the parser.
@@ -112,7 +112,7 @@ impl Settings {
         }
     }
 
-    /// Whether an event may be carried out; see [`Validator::admits`].
+    /// Returns `true` if an event may be carried out; see [`Validator::admits`].
     pub(super) fn admits(&self, event: &Event<'_>, collected: &Collector) -> bool {
         self.validator.as_ref().is_none_or(|validator| validator.admits(event, collected))
     }

@@ -20,7 +20,7 @@ use toolgraft::turn;
 /// Shows a replay on a terminal, or readably in a pipe.
 pub(super) struct Show<W> {
     screen: Screen<W>,
-    /// What is read of a message while it comes.
+    /// The state of a message while it comes.
     live: Live,
 }
 
@@ -31,7 +31,7 @@ struct Live {
     calls: usize,
     /// A call has ended, so that text ends the message.
     called: bool,
-    /// What came behind the call, in case that was a draft.
+    /// The events after the call, in case that was a draft.
     held: Vec<OwnedEvent>,
 }
 
@@ -112,7 +112,7 @@ impl<W: Write> Show<W> {
     }
 }
 
-/// Whether an event is a call that was meant, behind which text ends the message.
+/// Returns `true` if an event is a call that was meant: text after it ends the message.
 fn is_call(event: &OwnedEvent) -> bool {
     let OwnedEvent::CallEnd { call, rejected, .. } = event else { return false };
     call.is_some() || rejected.as_ref().is_some_and(|rejected| turn::row(rejected.kind).meant)

@@ -1,4 +1,4 @@
-//! What a replay tells whoever shows it.
+//! The events of a replay, for the views that show it.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use toolgraft::Outcome;
 use toolgraft::event::OwnedEvent;
 use toolgraft::transcript::{Recording, Round, import::Format};
 
-/// Where a replay stands.
+/// The position of a replay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At<'a> {
     /// File, as named on the command line.
@@ -41,9 +41,9 @@ pub(super) struct Answered<'a> {
     pub(super) number: Option<usize>,
     /// Server and tool, where they are known.
     pub(super) name: Option<String>,
-    /// What became of it.
+    /// Its outcome.
     pub(super) outcome: &'a Outcome,
-    /// Whether the call was run now; else it was recorded.
+    /// The call was run now; else it was recorded.
     pub(super) now: bool,
 }
 
@@ -59,9 +59,9 @@ pub(super) trait View {
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
     /// The answer is over.
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()>;
-    /// What was given back as text.
+    /// Shows the candidates that are text.
     fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()>;
-    /// What became of a call.
+    /// Shows the outcome of a call.
     fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()>;
     /// The recording is over; where it was cut off it says so.
     fn recording_end(&mut self, at: At<'_>, recording: &Recording) -> io::Result<()>;

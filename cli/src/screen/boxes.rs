@@ -6,7 +6,7 @@ pub(crate) use super::visible::clean;
 use super::visible::word;
 use crate::terminal::shortened;
 
-/// How boxes are drawn.
+/// The frame of boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// With box-drawing characters, closed on the right.
@@ -45,7 +45,7 @@ pub(super) fn rows(body: &str, columns: usize) -> Vec<String> {
     clean(body).lines().flat_map(|line| wrap(line, columns - 4)).map(str::to_owned).collect()
 }
 
-/// Where each row of a [clean] body begins, in bytes.
+/// Returns the offset at which each row of a [clean] body begins.
 pub(super) fn row_starts(body: &str, columns: usize) -> Vec<usize> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
     let (mut starts, mut line_at) = (Vec::new(), 0);
@@ -103,7 +103,7 @@ pub(crate) fn wrap(line: &str, columns: usize) -> Vec<&str> {
     cut_at(line, columns, |piece, next| if next < 2 { word_begun(piece) } else { None })
 }
 
-/// Where the word begins that a full piece breaks off in, if the break in front
+/// Returns the offset of the word that a full piece ends in, if the break before
 /// of it leaves the piece at least half full.
 fn word_begun(piece: &str) -> Option<usize> {
     let at = piece.rfind(' ')? + 1;

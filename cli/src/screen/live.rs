@@ -1,4 +1,4 @@
-//! What moves on a terminal while something is waited for, and leaves no trace.
+//! A picture that moves on a terminal while something is waited for, and leaves no trace.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ const ROWS: usize = 6;
 /// The pictures of the spinner.
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// Where the spinner turns.
+/// The stream on which the spinner turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Stdout,
@@ -42,7 +42,7 @@ impl Place {
 pub(crate) struct Live {
     place: Place,
     columns: usize,
-    /// Whether the rows may be dimmed.
+    /// The rows may be dimmed.
     styled: bool,
     spinner: Option<Spinner>,
     drawn: Instant,
@@ -114,7 +114,7 @@ impl Drop for Live {
     }
 }
 
-/// What turns, drawn by a thread of its own.
+/// The spinner, drawn by a thread of its own.
 struct Spinner(Arc<(Mutex<Picture>, Condvar)>);
 
 impl Spinner {
@@ -146,7 +146,7 @@ impl Spinner {
     }
 }
 
-/// What is on the terminal, and what is to be there.
+/// The rows on the terminal, and those that are to be there.
 struct Picture {
     out: Box<dyn Write + Send>,
     what: String,

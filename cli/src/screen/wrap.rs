@@ -53,7 +53,7 @@ pub(crate) fn in_rows(text: &str) -> String {
 /// A line in rows. Those after the first stand further in: a line often holds words that somebody
 /// else wrote, and none of them begins a row as a line of our own does.
 pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
-    /// How far in further rows stand at least.
+    /// The least indent of further rows.
     const INDENT: usize = 2;
     if width(line.trim_end()) <= columns {
         return vec![line.trim_end().to_owned()];
@@ -82,14 +82,14 @@ fn whole_words(row: &str) -> &str {
     if row.ends_with(' ') { row } else { &row[..end] }
 }
 
-/// What is seen of a row: all but spaces that hang over its edge.
+/// Returns the visible part of a row: all but spaces that hang over its edge.
 fn seen(row: &str, columns: usize) -> &str {
     let words = row.trim_end_matches(' ');
     let room = columns.saturating_sub(width(words));
     &row[..(words.len() + room).min(row.len())]
 }
 
-/// Where a row may end, the end of the line among them. Of the places that the Unicode
+/// Returns the offsets at which a row may end, the end of the line among them. Of those that the Unicode
 /// rules give, those behind hyphens and slashes would cut paths and options in two.
 fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
     let is_wide = |c: char| c.width() == Some(2);
@@ -104,20 +104,20 @@ fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
 pub(super) struct OpenRow {
     /// Its text.
     text: String,
-    /// How many bytes of it stand on the terminal.
+    /// The number of its bytes that are on the terminal.
     shown: usize,
 }
 
-/// How a row is written.
+/// The layout of rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout<'a> {
     pub(super) columns: usize,
-    /// What stands before each row, and its columns.
+    /// The text before each row.
     pub(super) gutter: &'a str,
-    /// Whether what was written may be taken back within the row. Else a word is held back
+    /// Text may be taken back within the row. Else a word is held back
     /// until it is whole.
     pub(super) moves: bool,
-    /// Whether words are cut wherever a row is full.
+    /// Words are cut at the end of a full row.
     pub(super) cuts: bool,
 }
 
@@ -138,7 +138,7 @@ pub(super) fn cut(line: &str, columns: usize) -> Vec<&str> {
 }
 
 impl OpenRow {
-    /// Whether nothing stands in it.
+    /// Returns `true` if it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

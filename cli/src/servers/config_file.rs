@@ -28,7 +28,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// What a new file begins as.
+/// The text of a new file.
 const NEW: &str = "{\n  \"mcpServers\": {\n  }\n}\n";
 
 /// A server's entry, as it is written.
@@ -90,7 +90,7 @@ impl ConfigFile {
     }
 
     /// Sets one key of a server's entry, or takes it out; the rest of the entry stays as it is.
-    /// Whether there is such an entry.
+    /// Returns `true` if there is such an entry.
     pub(crate) fn set_key(&self, name: &str, key: &str, value: Option<&Value>) -> bool {
         let Some(entry) = self.servers.object_value(name) else { return false };
         match (entry.get(key), value) {
@@ -164,7 +164,7 @@ pub(crate) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// What is wrong with an entry, and the variables that it wants and that are not set.
+/// Returns the problem of an entry, and the variables that it needs and that are not set.
 pub(crate) fn checked(name: &str, entry: &Entry) -> (Option<String>, Vec<String>) {
     let unset = RefCell::new(BTreeSet::new());
     let variable = |name: &str| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::base::{Failure, output, state, trust::of_system};
 use toolgraft_mcp::{HubBuilder, Login, LoginError, Logins, ServerConfig};
 
-/// Where they are kept; `None` where there is no home directory.
+/// Returns the store of logins; `None` if there is no home directory.
 pub(crate) fn kept() -> Option<Logins> {
     let remedy = |server: &str| {
         let name = shlex::try_quote(server).unwrap_or(std::borrow::Cow::Borrowed("NAME"));

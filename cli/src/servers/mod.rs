@@ -107,7 +107,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl ServerArgs {
-    /// Whether a configuration was named on the command line.
+    /// Returns `true` if a configuration was named on the command line.
     pub(crate) fn is_given(&self) -> bool {
         !self.mcp_config.is_empty()
     }

@@ -1,4 +1,4 @@
-//! How tools were when they were allowed: `permissions.json` beside the user's own `mcp.json`.
+//! The tools as they were when they were allowed: `permissions.json` beside the user's own `mcp.json`.
 //!
 //! A permission that lasts (`--allow`, `autoApprove`, `/allow`) names a tool, and is for the tool as it was then. What
 //! was first seen of it is kept here, and a server that changes its tool later is found out, also in another program

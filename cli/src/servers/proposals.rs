@@ -1,4 +1,4 @@
-//! What may be typed behind the name of a server's prompt or in a URI: names of arguments, and the
+//! Completions after the name of a server's prompt or in a URI: names of arguments, and the
 //! values that the server proposes for them.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What a command with servers runs on: a runtime, the signals that end it, the
+//! The base of a command with servers: a runtime, the signals that end it, the
 //! servers' start and their end.
 //!
 //! ```text
@@ -21,7 +21,7 @@ use toolgraft_mcp::{Config, Hub, HubBuilder};
 pub(crate) struct Runner {
     runtime: tokio::runtime::Runtime,
     signals: Signals,
-    /// Whether a terminal shows which servers are being started.
+    /// A terminal shows which servers are being started.
     shows_start: bool,
 }
 
@@ -47,7 +47,7 @@ impl Runner {
         Runner { shows_start, ..self }
     }
 
-    /// What was heard, for a job that deals with INT itself.
+    /// Returns the signals, for a job that deals with INT itself.
     pub(crate) fn signals(&self) -> Signals {
         self.signals.clone()
     }

@@ -124,7 +124,7 @@ fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure
     Ok(())
 }
 
-/// Where a value comes from, and the values of that source.
+/// A source, and its values.
 struct Source {
     from: String,
     values: Map<String, Json>,
@@ -183,7 +183,7 @@ fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
     Ok(sources)
 }
 
-/// What counts where no source says anything.
+/// Returns the settings that count if no source says anything.
 fn built_in() -> Settings {
     let (turn, options) = (TurnConfig::default(), Options::default());
     Settings {
@@ -252,5 +252,5 @@ fn in_file(name: &str, table: &Item) -> String {
     format!("{}\n", document.to_string().trim())
 }
 
-/// How endpoints and models get names.
+/// An example of names for endpoints and models.
 const NAMES_EXAMPLE: &str = include_str!("names_example.toml");

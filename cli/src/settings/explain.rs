@@ -50,7 +50,7 @@ struct Pattern {
     /// The key that it is the value of, and where that is set.
     from: String,
     is_denial: bool,
-    /// Whether it counts in `serve`, too.
+    /// It counts in `serve`, too.
     is_in_serve: bool,
 }
 
@@ -136,7 +136,7 @@ fn of_settings(
     patterns(&settings.allow, "allow", false).into_iter().chain(patterns(&settings.deny, "deny", true))
 }
 
-/// What happens to a call, and by which rule.
+/// Returns the decision on a call, and its rule.
 fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: bool) -> String {
     let unless_allowed = if is_attended { "you are asked" } else { "does not run" };
     let from = from.unwrap_or_default();
@@ -157,7 +157,7 @@ fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: boo
     }
 }
 
-/// What else holds after words of servers that nobody trusts.
+/// Returns the decision after the output of untrusted servers, if it is another.
 fn after_untrusted(sources: [&Settings; 3], patterns: &[Pattern], tool: &Tool, catalog: &Catalog) -> String {
     let untrusted: Vec<String> = sources.iter().flat_map(|source| source.untrusted.iter().cloned()).collect();
     let policy = patterns.iter().fold(Policy::default(), |policy, one| one.add_to(policy)).in_catalog(catalog);

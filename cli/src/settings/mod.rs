@@ -1,5 +1,5 @@
-//! What is set where: flags, the environment, and `~/.config/toolgraft/config.toml` with what holds in a folder and
-//! what `toolgraft probe` found; then the model's profile.
+//! The sources of settings: flags, the environment, and `~/.config/toolgraft/config.toml` with those of a folder and
+//! of `toolgraft probe`; then the model's profile.
 //!
 //! Each source is one [`Settings`]. A command takes its options into one, [`set_args::SetArgs::under`] adds `--set`,
 //! and [`Settings::over`] each weaker source; what is left is read at the place that it counts for:

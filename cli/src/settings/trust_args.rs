@@ -23,7 +23,7 @@ pub(crate) struct TrustArgs {
     #[arg(long, value_name = "HOST", hide_short_help = true)]
     insecure: Vec<String>,
 
-    /// What [`TrustArgs::hold`] has made of them.
+    /// The certificates that [`TrustArgs::hold`] has read.
     #[arg(skip)]
     held: Trust,
 }

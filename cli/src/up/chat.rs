@@ -67,22 +67,22 @@ impl Chat {
         }
     }
 
-    /// What it is called on the command line, where it is kept.
+    /// Its name on the command line, if it is kept.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether a turn goes on, or somebody looks at it.
+    /// Returns `true` if a turn goes on, or a window shows it.
     pub(super) fn is_in_use(&self) -> bool {
         lock(&self.cancel).is_some() || self.person.is_there()
     }
 
-    /// Where the person sees the turn that goes on; `None` where none does, or nobody looks.
+    /// Returns the windows that show the turn that goes on; `None` if none does, or there is no window.
     pub(super) fn window(&self) -> Option<AtPage> {
         (lock(&self.cancel).is_some() && self.person.is_there()).then(|| self.person.clone())
     }
 
-    /// How it is now, as one step, and the steps that follow.
+    /// Returns its state as one step, and the steps that follow.
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
         let is_busy = lock(&self.cancel).is_some();
         let (steps, told) = self.person.look();

@@ -1,4 +1,4 @@
-//! What the conversations of the page have in common.
+//! The state that the conversations of the page have in common.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,16 +13,16 @@ use crate::sessions::Store;
 use toolgraft::secrets::Secrets;
 use toolgraft_mcp::Hub;
 
-/// What each conversation of the page begins with.
+/// The state with which each conversation of the page begins.
 pub(super) struct Common {
     pub(super) args: TalkArgs,
     pub(super) hub: Arc<Hub>,
     /// The endpoint that the command was begun with: names of models without another one are of it.
     pub(super) home: Endpoint,
-    /// What a conversation begins with that is new: the model that was chosen last.
+    /// The endpoint of a new conversation: that of the model that was chosen last.
     pub(super) endpoint: Mutex<Endpoint>,
     pub(super) existing: Existing,
-    /// What is written down nowhere.
+    /// The secrets, which are never written down.
     pub(super) secrets: Secrets,
     /// None where nothing is to be kept.
     pub(super) store: Option<Store>,

@@ -1,4 +1,4 @@
-//! What servers ask the person for while a tool runs: forms and pages to open, in the windows of the
+//! Requests of servers for input while a tool runs: forms and pages to open, in the windows of the
 //! conversations whose turns go on.
 
 use std::collections::BTreeMap;

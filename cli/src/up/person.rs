@@ -22,7 +22,7 @@ pub(super) struct AtPage {
     desk: Arc<Mutex<Desk>>,
 }
 
-/// What is shown, and what is open.
+/// The steps that are shown, and the open questions.
 #[derive(Default)]
 struct Desk {
     /// The steps of what was said before the turn that goes on, and of that turn.
@@ -48,7 +48,7 @@ impl AtPage {
         (desk.said.iter().chain(&desk.turn).cloned().collect(), told)
     }
 
-    /// Whether a window shows it.
+    /// Returns `true` if a window shows it.
     pub(super) fn is_there(&self) -> bool {
         lock(&self.desk).windows.iter().any(|window| !window.is_closed())
     }

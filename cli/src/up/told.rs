@@ -1,10 +1,10 @@
-//! What happens in a conversation as steps that the page takes, one after the other.
+//! The events of a conversation as steps that the page takes, one after the other.
 //!
 //! A step is an object that names itself by `step`: `user`, `text`, `reasoning`, `answer` (the
 //! text so far as a tree), `call`, `outcome`, `rejected`, `note`, `wait`, `switch` (what seemed to
 //! be text was reasoning, or the other way round), `end`; `ask` and `state` are made elsewhere.
 //!
-//! What a model, a tool or a person wrote is [clean] in them: a page shows what is there, and nothing else.
+//! The text of a model, a tool or a user is [clean] in them: a page shows what is there, and nothing else.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 /// Makes steps of a turn's events.
 pub(super) struct Teller<'a> {
     existing: &'a Existing,
-    /// What the model has said and thought in this round.
+    /// The text and the reasoning of this round.
     said: String,
     thought: String,
     /// Calls that were written and not shown yet: the name and the text of each, by its id.
@@ -193,7 +193,7 @@ fn piece(before: &str, text: &str) -> String {
     clean_behind(before.chars().next_back().unwrap_or('\0'), text)
 }
 
-/// What the person said.
+/// Returns the step of a user's message.
 pub(super) fn user(text: &str) -> Value {
     json!({"step": "user", "text": clean(text)})
 }

@@ -1,4 +1,4 @@
-//! What the page asks for, behind the [doors](crate::pages::doors).
+//! The requests of the page, inside the [doors](crate::pages::doors).
 //!
 //! ```text
 //! GET  /                      the page, the same for everybody; with the page key for whom a token lets in
@@ -52,7 +52,7 @@ const TEMPLATE: &str = include_str!("../../pages/up.html");
 const SCRIPT: &str = include_str!("../../pages/up.js");
 const OWN_STYLE: &str = include_str!("../../pages/up.css");
 
-/// Where the page has its key, once it is given one.
+/// The attribute in which the page has its key, once it is given one.
 const NO_KEY: &str = "data-key=\"\"";
 
 const BEHIND: Behind = Behind {
@@ -71,7 +71,7 @@ pub(super) struct Page {
     desk: Desk,
 }
 
-/// What every request is answered from.
+/// The state from which every request is answered.
 #[derive(Clone)]
 struct Desk {
     chats: Arc<Chats>,
@@ -263,7 +263,7 @@ async fn answer(State(desk): State<Desk>, body: Bytes) -> Answered {
     }
 }
 
-/// What a server asked for.
+/// Answers a request of a server for input.
 async fn input(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
     match desk.chats.inputs.answer(said["input"].as_str().unwrap_or_default(), said["values"].as_object()) {

@@ -45,7 +45,7 @@ pub(in crate::chat) struct AtTerminal {
     pub(in crate::chat) above: LastBox,
 }
 
-/// What somebody typed.
+/// A line that the user typed.
 #[derive(Debug, PartialEq, Eq)]
 enum Typed {
     Answer(Answer),

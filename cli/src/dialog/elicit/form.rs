@@ -26,9 +26,9 @@ pub(crate) struct PageField {
     name: String,
     /// Its name and what it wants.
     label: String,
-    /// What it is for, if the server says so.
+    /// The purpose of the field, if the server gives one.
     help: String,
-    /// What can be chosen, if it is one of few: what is sent, and what is shown.
+    /// The choices, if there are few: the value that is sent, and the text that is shown.
     choices: Vec<(String, String)>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn overview(message: &str, form: &Form) -> String {
     text
 }
 
-/// What a field is for, and what can be chosen.
+/// Returns the purpose of a field, and its choices.
 fn details(field: &FormField) -> String {
     let choices = field.kind.choices().iter().enumerate().map(|(at, choice)| {
         let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
@@ -69,7 +69,7 @@ pub(super) fn of_page(field: &FormField) -> PageField {
     PageField { name: field.name.clone(), label: label_with_kind(field), help: clean(&help), choices }
 }
 
-/// What is asked for a field, in one line.
+/// Returns the prompt for a field, in one line.
 pub(super) fn prompt(field: &FormField) -> String {
     let default = field.default.as_ref().map(|default| format!(" [{}]", line(&shown(default)))).unwrap_or_default();
     format!("{} ({}){default}: ", label(field), what(field))
@@ -81,7 +81,7 @@ fn label_with_kind(field: &FormField) -> String {
     field.default.as_ref().map_or(head.clone(), |default| format!("{head}; proposed: {}", line(&shown(default))))
 }
 
-/// What was filled in.
+/// Returns the values that were filled in.
 pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
     let filled = form.fields.iter().map(|field| {
         let value = content.get(&field.name).map(shown);
@@ -91,7 +91,7 @@ pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
     filled.collect::<Vec<_>>().join("\n")
 }
 
-/// What a field wants.
+/// Returns the kind of value that a field takes.
 fn what(field: &FormField) -> String {
     let what = match &field.kind {
         FieldKind::Text { format, min_length, max_length, .. } => {
@@ -139,7 +139,7 @@ pub(super) fn proposing(field: &FormField, before: Option<Value>) -> FormField {
     field
 }
 
-/// Whether a field asks for what only its owner should know.
+/// Returns `true` if a field asks for a secret.
 pub(super) fn wants_secret(form: &Form) -> bool {
     let names = form.fields.iter().flat_map(|field| [Some(&field.name), field.title.as_ref()]).flatten();
     names.map(|name| name.to_lowercase()).any(|name| SECRETS.iter().any(|secret| name.contains(secret)))

@@ -22,7 +22,7 @@ const TOKENS: (u32, u32) = (512, 4_096);
 /// Most time for one answer.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub(super) enum Came {
@@ -52,7 +52,7 @@ pub(super) enum Came {
     },
 }
 
-/// What came of a request, and how long it took.
+/// The outcome of a request, and the time that it took.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Trial {
     #[serde(flatten)]
@@ -102,7 +102,7 @@ async fn timed(trial: impl Future<Output = Came>) -> Trial {
     Trial { outcome, seconds: (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0 }
 }
 
-/// What came of a request with the tool in it.
+/// Returns the outcome of a request with the tool in it.
 fn came(answer: Result<NativeAnswer, ModelError>) -> Came {
     let NativeAnswer { text, calls, end, .. } = match answer {
         Ok(answer) => answer,

@@ -80,7 +80,7 @@ pub(super) struct Jobbing<'a> {
     pub(super) deadline: Option<Instant>,
 }
 
-/// How jobs that were put ended.
+/// The end of a run of jobs.
 #[derive(Default)]
 pub(super) struct Ended {
     /// The time was over first.

@@ -21,7 +21,7 @@ fn listed(text: &str, config: Config) -> Vec<GivenBack> {
     explain(&played, &config, true)
 }
 
-/// What was found, the rule, and the place.
+/// Returns each candidate with its rule and its place.
 fn rules(text: &str, config: Config) -> Vec<(String, Rule, String)> {
     listed(text, config).into_iter().map(|e| (e.found, e.rule, format!("{}:{}", e.line, e.column))).collect()
 }

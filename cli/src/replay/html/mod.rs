@@ -31,7 +31,7 @@ use toolgraft::transcript::{Recording, Round, import::Format};
 
 const TEMPLATE: &str = include_str!("../../../pages/replay.html");
 
-/// Where pages go.
+/// The target of pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// A page beside the file.
@@ -355,7 +355,7 @@ impl View for Pages {
     }
 }
 
-/// How the answer ended, and how large it is.
+/// Returns the end of the answer, and its size.
 fn meta(round: &Round, played: &Played) -> String {
     let reason = round.finish.as_ref().map_or("none recorded", |f| f.reason.as_str());
     let bytes = format!("{} B", grouped(played.stream.len() as u64));

@@ -1,4 +1,4 @@
-//! What the template is given.
+//! The values of the template.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     text: String,
     /// Names of the tools that were called.
     calls: Vec<String>,
-    /// Whether the user asked something here.
+    /// The user asked something here.
     #[serde(skip)]
     asks: bool,
 }

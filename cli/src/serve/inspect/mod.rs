@@ -25,7 +25,7 @@ use search::Query;
 use toolgraft::transcript;
 use toolgraft_serve::{Inspected, Inspector};
 
-/// What the doors are before.
+/// The access of the pages.
 const BEHIND: Behind = Behind {
     path: "/inspect",
     cookie: "toolgraft_inspect",

@@ -22,7 +22,7 @@ pub(crate) struct TrustedFile {
     pub(crate) sha256: String,
     /// Seconds since 1970.
     pub(crate) trusted_at: u64,
-    /// What it started then, to tell what has changed.
+    /// The programs that it started then, to tell what has changed.
     starts: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Store {
     kept: Kept,
 }
 
-/// What is different from what was trusted.
+/// The differences from the file that was trusted.
 pub(super) struct Changes {
     pub(super) since: String,
     /// `- LINE` and `+ LINE`; none where only something else has changed.
@@ -52,12 +52,12 @@ impl Store {
         Store { file, kept }
     }
 
-    /// Whether a file is trusted as it is now.
+    /// Returns `true` if a file is trusted as it is now.
     pub(crate) fn trusts(&self, project: &Project) -> bool {
         self.kept.files.get(project.path()).is_some_and(|entry| entry.sha256 == project.hash())
     }
 
-    /// What has changed since the file was trusted; `None` where it never was.
+    /// Returns the changes since the file was trusted; `None` if it never was.
     pub(super) fn changes(&self, project: &Project) -> Option<Changes> {
         let entry = self.kept.files.get(project.path()).filter(|entry| entry.sha256 != project.hash())?;
         let (before, now) = (&entry.starts, project.starts());

@@ -41,7 +41,7 @@ CREATE VIRTUAL TABLE said USING fts5 (text, tokenize = 'trigram');
 INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
 ";
 
-/// What is known of the clock: `seen` is when the store was looked at last, `jumped` how far the clock
+/// The tables of the clock: `seen` is when the store was looked at last, `jumped` how far the clock
 /// has jumped since a conversation was written, where it has; both in nanoseconds.
 const CLOCK: &str = "
 CREATE TABLE IF NOT EXISTS clock (n INTEGER PRIMARY KEY CHECK (n = 1), seen INTEGER NOT NULL) STRICT;
@@ -55,7 +55,7 @@ const LONGEST_REST: Duration = Duration::from_secs(180 * 86_400);
 /// Characters of the shortest word that the index knows.
 const TRIGRAM: usize = 3;
 
-/// How long a change waits for another program.
+/// The time that a change waits for another program.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection.
