@@ -14,7 +14,7 @@ use super::window::{No, Undecided, begins};
 /// Bytes of a bare key at most; a longer one is no key.
 const MAX_KEY: usize = 256;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DelimitedStep {
     /// All bytes that can be told were read; the object goes on.
@@ -27,8 +27,9 @@ pub(crate) enum DelimitedStep {
     TooDeep(u64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Between,
     /// Between two tokens.
     Text,
@@ -39,7 +40,7 @@ enum State {
 }
 
 /// Reads such an object, in pieces.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Delimited {
     token: &'static str,
     state: State,
@@ -47,7 +48,7 @@ pub(crate) struct Delimited {
     kinds: u128,
     depth: usize,
     max_depth: usize,
-    /// A key may stand here.
+    /// A key may be here.
     expects_key: bool,
     /// A key or a value begins here.
     begins: bool,
@@ -58,17 +59,7 @@ pub(crate) struct Delimited {
 impl Delimited {
     /// Before the first brace, with texts between two `token`s. `max_depth` is at most 127.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
-        let max_depth = max_depth.min(127);
-        Delimited {
-            token,
-            state: State::Between,
-            kinds: 0,
-            depth: 0,
-            max_depth,
-            expects_key: false,
-            begins: false,
-            is_round: false,
-        }
+        Delimited { token, max_depth: max_depth.min(127), ..Delimited::default() }
     }
 
     /// The JSON of a whole object.
@@ -78,7 +69,7 @@ impl Delimited {
         json
     }
 
-    /// Reads on in `text`, which begins at the cursor, and writes behind `json` what it says.
+    /// Reads on in `text`, which begins at the cursor, and writes after `json` what it says.
     pub(crate) fn next(&mut self, text: &str, more: bool, cursor: &mut u64, json: &mut String) -> DelimitedStep {
         let base = *cursor;
         let mut at = 0;
@@ -140,7 +131,7 @@ impl Delimited {
         (taken > 0).then_some(taken)
     }
 
-    /// In a text in single quotes: bytes up to its end, a quote behind which a value or a key may
+    /// In a text in single quotes: bytes up to its end, a quote after which a value or a key may
     /// end. Any other is an apostrophe.
     fn single(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
         let mut from = 0;
@@ -241,7 +232,7 @@ impl Delimited {
     }
 }
 
-/// What stands outside texts.
+/// The result of reading outside of texts.
 enum Between {
     /// So many bytes were read.
     Taken(usize),

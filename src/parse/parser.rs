@@ -22,7 +22,7 @@ const PIECE: usize = 256;
 /// The same in a call, which holds all of its bytes: what follows it is not copied.
 const CALL_PIECE: usize = 64 << 10;
 
-/// A buffer that a call made larger than this is not calls behind it: the text
+/// A buffer that a call made larger than this is not calls after it: the text
 /// that follows may go on for days.
 const MOST_KEPT: usize = 16 << 10;
 
@@ -33,13 +33,13 @@ pub struct Parser {
     held: String,
     /// Offset of the first byte of `held`.
     base: u64,
-    /// How the next chunk is taken.
+    /// The way of the next chunk.
     way: Way,
-    /// Where plain text stands that the scanner does not see, as long as this is the way.
+    /// The position of plain text that the scanner does not see, as long as this is the way.
     text: FastText,
     /// The same of a value in the open call.
     value: Option<FastValue>,
-    /// Where text is escaped that is handed on so.
+    /// The buffer in which text is escaped that is reported so.
     scratch: String,
 }
 
@@ -56,7 +56,7 @@ impl Parser {
     /// Cheaper than [`new`](Self::new) where many tools are known.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Parser::of(self.scanner.tables().clone())
+        Parser::of(self.scanner.tables.clone())
     }
 
     fn of(tables: Arc<Tables>) -> Self {
@@ -190,7 +190,7 @@ impl Parser {
     /// scanner must see, yields how far it is plain.
     #[inline]
     fn pass_text<'t>(&mut self, text: &'t str, sink: &mut impl FnMut(Event<'_>)) -> Result<&'t str, Plain> {
-        let plain = self.scanner.lexicon().plain(text.as_bytes(), self.text.line_start, self.text.counts);
+        let plain = self.scanner.tables.lexicon.plain(text.as_bytes(), self.text.line_start, self.text.counts);
         let (front, tail) = text.split_at(plain.length);
         if !tail.is_empty() && !FastText::holds(front, tail, plain.fit) {
             return Err(plain);
@@ -216,7 +216,7 @@ impl Parser {
         self.scanner.finish(reason.is_normal(), sink);
     }
 
-    /// What in a message that is over, and was [finished](Self::finish), is meant as a call and fits no
+    /// Looks in a message that is over, and was [finished](Self::finish), for what is meant as a call and fits no
     /// syntax of calls: the first such place, as a rejection of the kind
     /// [`NearCall`](RejectedKind::NearCall), which is the message's last event. It has no bytes of its
     /// own: its text stays where it stands. Only calls of known tools can be told from prose, so that
@@ -246,12 +246,12 @@ impl Parser {
             kind.is_some_and(|kind| kind >= RejectedKind::Limit)
         };
         // Past the limits no call is looked for.
-        let is_full = message.entries().len() >= self.scanner.tables().config.limits.calls;
+        let is_full = message.entries().len() >= self.scanner.tables.config.limits.calls;
         if is_full || self.scanner.is_spent() || message.entries().iter().any(is_told) {
             return None;
         }
         let has_calls = message.entries().iter().any(|entry| entry.result.is_ok());
-        let rejected = near_call(self.scanner.tables(), &message.beside_calls(), has_calls)?;
+        let rejected = near_call(&self.scanner.tables, &message.beside_calls(), has_calls)?;
         let (index, at) = message.next();
         Some(Event::CallEnd { index, result: Box::new(Err(rejected)), raw: "", restated: false, span: at..at })
     }
@@ -259,7 +259,7 @@ impl Parser {
     /// Back to the start of a new message; configuration and buffers are kept.
     pub fn reset(&mut self) {
         let not_calls = self.scanner.not_calls.take();
-        self.scanner = Scanner::new(self.scanner.tables().clone());
+        self.scanner = Scanner::new(self.scanner.tables.clone());
         self.scanner.not_calls = not_calls.map(|_| Vec::new());
         self.let_go(self.held.len());
         self.base = 0;
@@ -271,20 +271,20 @@ impl Parser {
         self.scanner.not_calls.get_or_insert_default();
     }
 
-    /// What looked like a call in this message and is none, in order, and why: what was held
+    /// Returns the texts of this message that looked like calls and are none, in order, with the reasons: what was held
     /// as calls without a marker, and openers that something else follows. Nothing unless it is
     /// [kept](Self::keep_not_calls).
     pub fn not_calls(&self) -> &[NotACall] {
         self.scanner.not_calls.as_deref().unwrap_or_default()
     }
 
-    /// Where calls may begin in a text, whatever is around them: with a marker those of the
+    /// Returns the position where calls may begin in a text, whatever is around them: with a marker those of the
     /// dialects that are read, without one those of all.
     pub fn openers(&self, text: &str) -> Vec<Opener> {
-        self.scanner.tables().openers(text)
+        self.scanner.tables.openers(text)
     }
 
-    /// Takes a chunk in which something may begin behind `plain`, or that comes
+    /// Takes a chunk in which something may begin after `plain`, or that comes
     /// while it matters what came before.
     fn read(&mut self, reasoning: bool, chunk: &str, plain: Option<Plain>, sink: &mut dyn FnMut(Event<'_>)) {
         self.leave_fast_path(plain);

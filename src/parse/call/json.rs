@@ -1,4 +1,4 @@
-//! JSON inside a call: what stands around it, where it ends, what of it is
+//! JSON inside a call: what is around it, where it ends, what of it is
 //! handed on, and what it says.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //!                                    peek_trailing: does what follows belong inside?
 //! ```
 //!
-//! The strict lexer's text is a JSON prefix and may be shown as it comes; behind
+//! The strict lexer's text is a JSON prefix and may be shown as it comes; after
 //! the first fault nothing more is shown, and the tolerant lexer only looks for
 //! the end. A closing tag inside a string is data, but it is shown only once the
 //! string is over: if it never ends, the call may have ended there.
@@ -26,7 +26,7 @@ use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, common_pre
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 
-/// Why a value is none that goes on behind its last bracket.
+/// Why a value is none that goes on after its last bracket.
 const GOES_ON: &str = "a closing bracket stands too early: what follows the last one belongs inside";
 
 /// Why a call has none that a further object follows.
@@ -35,22 +35,21 @@ pub(crate) const TWO_OBJECTS: &str = "a further object follows the arguments: on
 /// Why one is none whose members may belong elsewhere.
 const SURPLUS: &str = "a comma is missing, and a bracket too many follows: which members belong where is not certain";
 
-/// What may stand around the JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The delimiters that may be around the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Around {
+    #[default]
     Nothing,
     /// One code fence, up to its closing characters. Where it is `expected`, it is no repair.
-    Fence {
-        expected: bool,
-    },
+    Fence { expected: bool },
     /// Code fences and CDATA sections, also in each other: what models put into XML.
     Layers,
 }
 
-/// What stands before the value.
+/// The text before the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonLead {
-    /// What stands around it: so many bytes.
+    /// An opening delimiter around it: so many bytes.
     Around(usize),
     /// The call's own closer, so many bytes: there is no value.
     Closer(usize),
@@ -61,29 +60,29 @@ pub(crate) enum JsonLead {
 }
 
 /// JSON in an open call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CallJson {
     pub(crate) start: u64,
     pub(crate) cursor: u64,
     reader: Reader,
-    /// What the text of the call's closer begins with, if it has one.
+    /// The first bytes of the call's closer, if it has one.
     pub(crate) closer: Option<&'static str>,
     max_depth: usize,
     around: Around,
-    /// What was opened around it and not closed.
-    opened: Option<&'static str>,
+    /// The delimiter around it that was opened and not closed.
+    pub(crate) opened: Option<&'static str>,
     has_fence: bool,
     has_cdata: bool,
-    /// Where the strict lexer stopped: its text up to here is a JSON prefix.
-    fault: Option<u64>,
-    /// A raw line break stands in a string.
+    /// The position where the strict lexer stopped: its text up to here is a JSON prefix.
+    pub(crate) fault: Option<u64>,
+    /// A raw line break is in a string.
     has_broken_string: bool,
     /// It is nested past the limit.
     pub(crate) too_deep: bool,
     /// A lexer saw the value's end: its brackets are balanced.
     pub(crate) end: Option<u64>,
     /// The part that is handed on: its start, and its end once that is known.
-    shown: Option<(u64, Option<u64>)>,
+    pub(crate) shown: Option<(u64, Option<u64>)>,
     /// The text up to here was handed on.
     previewed: u64,
     /// A closing tag inside the string that is being read, or what may become
@@ -91,8 +90,8 @@ pub(crate) struct CallJson {
     guard: Option<u64>,
     /// Strings were searched for the guard up to here.
     guarded: u64,
-    /// What follows the value.
-    trailing: Trailing,
+    /// The text that follows the value.
+    pub(crate) trailing: Trailing,
 }
 
 #[derive(Debug)]
@@ -101,7 +100,13 @@ enum Reader {
     Loose(Loose),
 }
 
-/// What a JSON text came to.
+impl Default for Reader {
+    fn default() -> Self {
+        Reader::Strict(Lexer::default())
+    }
+}
+
+/// The result of a step in a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JsonStep {
     More,
@@ -121,45 +126,25 @@ pub(crate) enum JsonStep {
 
 impl CallJson {
     /// Arguments, handed on as they come, in a call that `closer` ends. What may
-    /// stand around them begins at `at`.
+    /// are around them begins at `at`.
     pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: Option<&'static str>) -> Self {
-        let reader = Reader::Strict(Lexer::new(max_depth));
-        CallJson { around, closer, ..CallJson::with(reader, at, max_depth) }
+        CallJson { around, closer, ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
     }
 
     /// An object whose outermost members matter; it does not count as the depth
-    /// of the arguments among them. Nothing of it is shown before
-    /// [`show`](Self::show).
+    /// of the arguments among them. Nothing of it is reported before
+    /// its `shown` part is set.
     pub(crate) fn members(at: u64, max_depth: usize, closer: Option<&'static str>) -> Self {
-        let reader = Reader::Strict(Lexer::of_members(max_depth + 1));
-        CallJson { closer, ..CallJson::with(reader, at, max_depth) }
+        CallJson { closer, ..CallJson::with(Lexer::of_members(max_depth + 1), at, max_depth) }
     }
 
-    fn with(reader: Reader, at: u64, max_depth: usize) -> Self {
-        CallJson {
-            start: at,
-            cursor: at,
-            reader,
-            closer: None,
-            max_depth,
-            around: Around::Nothing,
-            opened: None,
-            has_fence: false,
-            has_cdata: false,
-            fault: None,
-            has_broken_string: false,
-            too_deep: false,
-            end: None,
-            shown: None,
-            previewed: at,
-            guard: None,
-            guarded: at,
-            trailing: Trailing::default(),
-        }
+    fn with(lexer: Lexer, at: u64, max_depth: usize) -> Self {
+        let reader = Reader::Strict(lexer);
+        CallJson { start: at, cursor: at, reader, max_depth, previewed: at, guarded: at, ..CallJson::default() }
     }
 
-    /// What `rest`, before the value, begins with; `own` is the call's closer there.
-    /// Moves the cursor behind what stands around.
+    /// Tells what `rest`, before the value, begins with; `own` is the call's closer there.
+    /// Moves the cursor after what is around.
     pub(crate) fn lead(&mut self, rest: &str, more: bool, own: Match<usize>, call: &mut UnresolvedCall) -> JsonLead {
         let cdata = if self.around == Around::Layers { begins(rest, CDATA_OPEN, more) } else { Err(No) };
         let fence = match self.around {
@@ -202,7 +187,7 @@ impl CallJson {
         self.shown = Some((at, None));
     }
 
-    /// Behind the value: whether `rest` begins with the end of what stands around
+    /// After the value: whether `rest` begins with the end of what is around
     /// it; yields its length.
     pub(crate) fn unwrap(&mut self, rest: &str, more: bool) -> Match<usize> {
         match self.around {
@@ -220,30 +205,15 @@ impl CallJson {
         }
     }
 
-    /// What closes the value, of which the window's end is the end.
+    /// Returns the closers that the value lacks at the window's end.
     pub(crate) fn missing(&self, window: &Window<'_>) -> String {
         let is_begun = self.end.is_none() && self.start >= window.base;
         if is_begun { unclosed(window.from(self.start)) } else { String::new() }
     }
 
-    /// Whether a fence or a CDATA section around it is open.
-    pub(crate) fn is_wrapped(&self) -> bool {
-        self.opened.is_some()
-    }
-
-    /// Whether a code fence around it is open.
+    /// Returns `true` if a code fence around it is open.
     pub(crate) fn is_fence_open(&self) -> bool {
         self.has_fence && self.opened.is_some()
-    }
-
-    /// Shows a part from now on: its start, and its end once that is known.
-    pub(crate) fn show(&mut self, start: u64, end: Option<u64>) {
-        self.shown = Some((start, end));
-    }
-
-    /// The part that is shown.
-    pub(crate) fn shown(&self) -> Option<(u64, Option<u64>)> {
-        self.shown
     }
 
     /// Hands on what is known to be good of the part that is shown.
@@ -265,7 +235,7 @@ impl CallJson {
         }
     }
 
-    /// Whether all up to `at` was read and handed on, and what comes is shown.
+    /// Returns `true` if all up to `at` was read and handed on, and what comes is shown.
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
         is_shown && matches!(&self.reader, Reader::Strict(_)) && self.cursor == at && self.safe() == at
@@ -285,12 +255,12 @@ impl CallJson {
         Some(self.in_string())
     }
 
-    /// Whether the text stands inside a string and outside escapes.
+    /// Returns `true` if the text is inside a string and outside escapes.
     pub(crate) fn in_string(&self) -> bool {
         matches!(&self.reader, Reader::Strict(lexer) if lexer.in_plain_string())
     }
 
-    /// Goes on behind text up to `at`, which was handed on and in which no closing tag begins.
+    /// Goes on after text up to `at`, which was handed on and in which no closing tag begins.
     pub(crate) fn skip_to(&mut self, at: u64) {
         self.previewed = at;
         self.cursor = at;
@@ -298,7 +268,7 @@ impl CallJson {
         self.guard = None;
     }
 
-    /// Whether a damaged text was left at a line's start.
+    /// Returns `true` if a damaged text was left at a line's start.
     pub(crate) fn at_line_start(&self) -> bool {
         matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())
     }
@@ -442,12 +412,7 @@ impl CallJson {
         }
     }
 
-    /// Whether the text has a fault, so that what was read of it may be read otherwise in the end.
-    pub(crate) fn is_damaged(&self) -> bool {
-        self.fault.is_some()
-    }
-
-    /// Whether its text is over for certain: a lexer saw its end, and no fault before that. What
+    /// Returns `true` if its text is over for certain: a lexer saw its end, and no fault before that. What
     /// only brackets close (`closes`) is over with them, unless a line break in a string leaves it
     /// open where strings end.
     pub(crate) fn is_whole(&self, closes: bool) -> bool {
@@ -464,21 +429,11 @@ impl CallJson {
         true
     }
 
-    /// Whether a bracket that nothing opened was seen behind the value.
-    pub(crate) fn is_closed_twice(&self) -> bool {
-        self.trailing.surplus
-    }
-
-    /// Whether a further object was seen behind the value.
-    pub(crate) fn is_followed_by_object(&self) -> bool {
-        self.trailing.object
-    }
-
-    /// Whether what follows the text belongs inside:
+    /// Returns `true` if what follows the text belongs inside:
     /// - a further member, whatever the value (`members_behind/type_marker_without_damage`);
-    /// - a word or a mark right behind the bracket, where a comma was dropped: it is what is left
+    /// - a word or a mark right after the bracket, where a comma was dropped: it is what is left
     ///   of a key (`members_behind/key_without_its_first_quote`);
-    /// - digits right behind it, where a number stands last: `{"a": 1}4}`
+    /// - digits right after it, where a number stands last: `{"a": 1}4}`
     ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
     fn belongs_inside(&self, source: &str, is_comma_dropped: bool) -> bool {
         let Trailing { glued, digits, member, .. } = self.trailing;
@@ -487,14 +442,14 @@ impl CallJson {
         member || (glued && is_comma_dropped) || (digits && number)
     }
 
-    /// What the value says, if it is over and nothing is wrong yet.
+    /// Reads the value into the call, if it is over and nothing is wrong yet.
     pub(crate) fn resolve(&self, window: &Window<'_>, call: &mut UnresolvedCall) {
         if let Some(end) = self.end.filter(|_| call.fault.is_none()) {
             self.read(window, end, call);
         }
     }
 
-    /// What the text says, read from `self.start..end`.
+    /// Reads the text from `self.start` to `end` into the call.
     pub(crate) fn read(&self, window: &Window<'_>, end: u64, call: &mut UnresolvedCall) {
         let written = window.slice(self.start..end);
         call.raw_arguments = written.to_owned();
@@ -527,19 +482,19 @@ impl CallJson {
     }
 }
 
-/// What ends a damaged JSON text of a dialect from outside.
+/// The end of damaged JSON in the syntax of a dialect.
 pub(crate) trait JsonCloser: Closer {
     /// First byte of the closer that comes right after the JSON, if the dialect has one.
     fn inner_first(&self) -> Option<u8> {
         None
     }
 
-    /// Whether `text` begins with that closer.
+    /// Checks whether `text` begins with that closer.
     fn inner(&self, _text: &str, _more: bool) -> Match<()> {
         Err(No)
     }
 
-    /// Where the call ended if the last whole closer (all closing tags of the
+    /// Returns the position where the call ended if the last whole closer (all closing tags of the
     /// call) in a line closed it.
     fn last_passed(&self, _line: &str) -> Option<usize> {
         None

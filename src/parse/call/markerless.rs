@@ -7,22 +7,22 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::Fence;
 use crate::parse::tables::Tables;
 
-/// How the calls of a shape begin that no marker announces: with words or names at a line's start.
-/// Its data stand in the tables. Whether a call may stand there is asked by the scanner
+/// The openers of a shape's calls that no marker announces: words or names at a line's start.
+/// Its data are in the tables. Whether a call may be there is asked by the scanner
 /// (`text/bare.rs`).
 pub(crate) trait Markerless: Sync {
     /// Adds what lines begin with that begin such a call, and how long the rest is waited for.
     fn add_leads(&self, tables: &mut Tables);
 
-    /// Where such calls may stand.
+    /// Returns the positions that such calls may have.
     fn stands(&self) -> Stands;
 
-    /// Whether words of its own announce it as surely as a marker does, so that it never becomes text again.
+    /// Returns `true` if words of its own announce it as surely as a marker does, so that it never becomes text again.
     fn is_announced(&self) -> bool {
         false
     }
 
-    /// Whether `text`, a line behind its indent, begins such a call.
+    /// Checks whether `text`, a line after its indent, begins such a call.
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()>;
 
     /// The same where a fence begins.
@@ -30,7 +30,7 @@ pub(crate) trait Markerless: Sync {
         self.ahead(text, tables, more)
     }
 
-    /// Whether what begins like a call may be an entry of the prompt's list of tools instead;
+    /// Checks whether what begins like a call may be an entry of the prompt's list of tools instead;
     /// yields whether it is surely one.
     fn is_listed(&self, _text: &str, _tables: &Tables, _more: bool) -> Match<bool> {
         Err(No)
@@ -41,32 +41,32 @@ pub(crate) trait Markerless: Sync {
         None
     }
 
-    /// The call, or the calls, that `text` begins, which stands at this place.
+    /// The call, or the calls, that `text` begins, which is at this place.
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)>;
 }
 
-/// Where calls may stand that no marker announces.
+/// The positions that calls may have that no marker announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// Where the message begins or prose came, on a line that is not indented as code is; in a fence that holds
+    /// At the message's start or after prose, on a line that is not indented as code is; in a fence that holds
     /// only calls.
     Alone,
     /// On a line that is not indented as code is; in a fence that holds only calls.
     Line,
-    /// On any line: words of its own announce it, and prose stands before them as a rule.
+    /// On any line: words of its own announce it, and prose is before them as a rule.
     AnyLine,
 }
 
-/// Where a call stands that no marker announces.
-#[derive(Debug, Clone, Copy)]
+/// The position of a call that no marker announces, and its surroundings.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Place {
     /// Offset of its first byte.
     pub(crate) at: u64,
     /// The fence around it.
     pub(crate) fence: Option<Fence>,
-    /// Prose stands before it, and no fence around it.
+    /// Prose is before it, and no fence around it.
     pub(crate) follows_prose: bool,
-    /// Other fences with calls stand before that.
+    /// Other fences with calls are before that.
     pub(crate) behind_calls: bool,
     /// A token announces it.
     pub(crate) announced: bool,

@@ -6,7 +6,7 @@ use crate::parse::emit::sink::Sink;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
-/// Where an open call reports its name and its arguments.
+/// The output of an open call: its name and its arguments.
 pub(crate) struct CallOut<'a, 's> {
     pub(crate) emitter: &'a mut Emitter,
     pub(crate) sink: &'a mut Sink<'s>,
@@ -15,12 +15,12 @@ pub(crate) struct CallOut<'a, 's> {
     pub(crate) head: Option<&'a Window<'a>>,
     /// `</think>` outside a JSON string ends the call.
     pub(crate) think_ends: bool,
-    /// What is said of the arguments while it is not certain that they go on.
+    /// Deltas of the arguments that wait until it is certain that they go on.
     pub(crate) withheld: &'a mut Option<String>,
 }
 
 impl CallOut<'_, '_> {
-    /// Whether the call is over the limit: only its end is looked for, and no
+    /// Returns `true` if the call is over the limit: only its end is looked for, and no
     /// byte before the cursor is at hand.
     pub(crate) fn is_over_limit(&self) -> bool {
         self.head.is_some()
@@ -55,10 +55,10 @@ impl CallOut<'_, '_> {
         }
     }
 
-    /// Whether a closing think tag inside a value may be more of the value: nothing says yet
+    /// Returns `true` if a closing think tag inside a value may be more of the value: nothing says yet
     /// that the stream began in the reasoning. From here on nothing is handed on.
     pub(crate) fn withholds(&mut self) -> bool {
-        let may_go_on = self.emitter.region.is_undecided() && !self.is_over_limit();
+        let may_go_on = self.emitter.region.is_undecided && !self.is_over_limit();
         if may_go_on {
             self.withheld.get_or_insert_default();
         }

@@ -2,17 +2,17 @@
 
 use crate::parse::config::Limits;
 
-/// What is left of the limits on calls.
+/// The remaining budget of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     /// Most calls in a message.
-    limit: usize,
+    pub(super) limit: usize,
     /// So many more beginnings of calls are looked at.
-    openings: usize,
+    pub(crate) openings: usize,
     /// Calls that were reported: the index of the one that is reported next.
     pub(super) index: u32,
     /// A call over the limit was reported as such: no further one is read.
-    limit_reported: bool,
+    pub(super) limit_reported: bool,
     /// That was taken back once, when it turned out to be a draft.
     unsaid: bool,
 }
@@ -29,32 +29,11 @@ impl Budget {
         takes
     }
 
-    /// How many more beginnings of calls are looked at.
-    pub(crate) fn openings(&self) -> usize {
-        self.openings
-    }
-
-    /// Whether no further one is: no opener counts from here on, and no call of this message runs
+    /// Returns `true` if no further one is: no opener counts from here on, and no call of this message runs
     /// any more that did not come before.
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {
         self.openings == 0 || self.limit_reported
-    }
-
-    /// Whether a call over the limit was reported as such. What was read before that as a further
-    /// one is syntax.
-    pub(super) fn limit_reported(&self) -> bool {
-        self.limit_reported
-    }
-
-    /// The next call is reported. `is_certain`: it is no draft, no example and the model's own.
-    pub(super) fn reports(&mut self, is_certain: bool) {
-        self.limit_reported |= self.index as usize >= self.limit && is_certain;
-    }
-
-    /// It was.
-    pub(super) fn reported(&mut self) {
-        self.index += 1;
     }
 
     /// The call that was reported as over the limit is a draft: calls are read again.

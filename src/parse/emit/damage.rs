@@ -8,37 +8,38 @@
 //!   closed ──the same closer comes once more, with text before it──▶ all calls since are withdrawn
 //! ```
 //!
-//! A closer that stands behind calls and closes nothing says that a text before it ended too
+//! A closer that follows calls and closes nothing says that a text before it ended too
 //! early: a file that holds `</content></write_to_file>`, or a quotation mark and two brackets.
-//! What stood between is text of that file. A closer right behind its own call is only written
+//! What was between is text of that file. A closer right after its own call is only written
 //! twice.
 
 use crate::dialect::{Block, Dialect, NamedCall};
 use crate::json::bytes::{Bracket, Kind, any_zero};
 use crate::json::window::{Answer, Match, No, Window, begins_tag, first_of};
-use crate::parse::marks::head::{begins_token, closes};
+use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
 
-/// What closes a call of some kind.
+/// The closer of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallCloser {
     kind: CloserKind,
-    /// Whether brackets close its arguments, too: JSON, and calls in Python's syntax.
+    /// `true` if brackets close its arguments, too: JSON, and calls in Python's syntax.
     brackets: bool,
 }
 
-/// What closes the call itself.
-#[derive(Debug, Clone, Copy)]
+/// The kind of a call's closer.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum CloserKind {
     /// Its last bracket.
+    #[default]
     Bracket,
     /// The tag of an element.
     Block(&'static Block),
     /// The tag of a tool, by its index in [`Tables::tools`].
     Tool(usize),
-    /// What closes a call whose opener holds its name.
+    /// The closer of a call whose opener holds its name.
     Named(&'static NamedCall),
-    /// What closes a run of objects.
+    /// The closer of a run of objects.
     Marked(Marked),
 }
 
@@ -46,33 +47,33 @@ impl CallCloser {
     /// Brackets alone.
     pub(crate) const BRACKETS: CallCloser = CallCloser { kind: CloserKind::Bracket, brackets: true };
 
-    /// A closer of this kind, behind JSON.
+    /// A closer of this kind, after JSON.
     pub(crate) fn behind_json(kind: CloserKind) -> Self {
         CallCloser { kind, brackets: true }
     }
 
-    /// A closer of this kind, behind tags.
+    /// A closer of this kind, after tags.
     pub(crate) fn behind_tags(kind: CloserKind) -> Self {
         CallCloser { kind, brackets: false }
     }
 
-    /// Whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
+    /// Checks whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
     pub(crate) fn begins(&self, text: &str, tables: &Tables, more: bool) -> Match<usize> {
         match self.kind {
             CloserKind::Bracket => Err(No),
             CloserKind::Block(block) => begins_tag(text, &block.tag, true, more),
             CloserKind::Tool(tool) => begins_tag(text, &tables.tools[tool].tag, true, more),
-            CloserKind::Named(call) => closes(call, text, more),
+            CloserKind::Named(call) => ends(&call.close, text, more),
             CloserKind::Marked(marked) => marked.close(text, more),
         }
     }
 
-    /// Whether a call's text ends with it.
+    /// Returns `true` if a call's text ends with it.
     pub(crate) fn ends(&self, text: &str, tables: &Tables) -> bool {
         last_marks(text).any(|at| self.begins(&text[at..], tables, false) == Ok(text.len() - at))
     }
 
-    /// Whether only brackets close it.
+    /// Returns `true` if only brackets close it.
     fn is_bracket(&self) -> bool {
         match self.kind {
             CloserKind::Bracket => true,
@@ -93,37 +94,37 @@ impl CallCloser {
     }
 }
 
-/// What is known of damage in a region of the message.
+/// The damage in a region of the message.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     /// A call of a dialect cannot be read, and this, which closes it, did not come yet.
     open: Option<(CallCloser, Dialect)>,
     /// Closers of the calls so far, each once.
     came: Vec<Came>,
-    /// Whether nothing came since the last call but its closer once more, up to `near_to`.
-    is_near: bool,
+    /// `true` if nothing came since the last call but its closer once more, up to `near_to`.
+    pub(crate) is_near: bool,
     near_to: u64,
     brackets: Brackets,
-    /// The first call behind the last one that may run: an example says nothing of those before.
-    last: u32,
+    /// The first call after the last one that may run: an example says nothing of those before.
+    pub(crate) last: u32,
     /// Brackets in the text say something: the damaged call ends with one, or calls came of which
     /// the first may have ended too early.
-    watches: bool,
+    pub(crate) watches_brackets: bool,
 }
 
 /// A closer of calls that came.
 #[derive(Debug, Clone, Copy)]
 struct Came {
     closer: CallCloser,
-    /// The first call that it closed, and the first behind that.
+    /// The first call that it closed, and the first after that.
     first: u32,
     behind: u32,
-    /// Whether the last of them lacks it: it may still come.
+    /// `true` if the last of them lacks it: it may still come.
     is_due: bool,
 }
 
 impl Came {
-    /// Whether brackets close such calls, and the call before number `last` is none of them.
+    /// Returns `true` if brackets close such calls, and the call before number `last` is none of them.
     fn is_before(&self, last: u32) -> bool {
         self.closer.brackets && self.behind < last
     }
@@ -132,9 +133,9 @@ impl Came {
 /// Brackets in the text since the last call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Brackets {
-    /// How many of each kind are open: braces, square ones, round ones.
+    /// Open brackets by kind: braces, square ones, round ones.
     open: [u32; 3],
-    /// Only closing brackets and white space stand behind a quotation mark.
+    /// Only closing brackets and white space follow a quotation mark.
     behind_quote: bool,
     /// The same of the line's start.
     behind_line: bool,
@@ -162,7 +163,7 @@ fn is_behind(byte: u8) -> bool {
 }
 
 impl Brackets {
-    /// The state behind a chunk of plain text, unless a bracket in it closes nothing.
+    /// The state after a chunk of plain text, unless a bracket in it closes nothing.
     #[inline]
     fn behind(mut self, chunk: &str) -> Option<Self> {
         if any_zero(chunk.as_bytes(), |byte| Bracket.rest(byte)) {
@@ -174,7 +175,7 @@ impl Brackets {
         Some(self)
     }
 
-    /// Goes on behind `text`: up to behind a bracket that closes nothing and stands right behind
+    /// Goes on after `text`: up to after a bracket that closes nothing and stands right after
     /// a text in quotes. `any`: or alone on its line.
     #[inline(never)]
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
@@ -224,7 +225,7 @@ impl Brackets {
         None
     }
 
-    /// Whether `text` ends with a bracket that closes nothing and stands behind a text in quotes.
+    /// Returns `true` if `text` ends with a bracket that closes nothing and follows a text in quotes.
     fn end_stray(text: &str) -> bool {
         let (mut brackets, mut from) = (Brackets::default(), 0);
         while let Some(length) = brackets.read(&text[from..], false) {
@@ -248,7 +249,7 @@ impl Damage {
         self.came(Came { closer, first: index, behind: index + 1, is_due });
     }
 
-    /// What was held as calls is text; the next call is number `index`.
+    /// Notes that held calls are text; the next call is number `index`.
     pub(crate) fn given_back(&mut self, closer: CallCloser, index: u32) {
         self.came(Came { closer, first: index, behind: index, is_due: false });
     }
@@ -272,23 +273,18 @@ impl Damage {
         }
     }
 
-    /// Whether nothing but white space came since the last call, or since its closer came once more.
-    pub(crate) fn is_near(&self) -> bool {
-        self.is_near
-    }
-
-    /// Whether calls are text of a damaged one, for all that is known.
+    /// Returns `true` if calls are text of a damaged one, for all that is known.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Whether `text`, between calls, may begin with a closer: of the damaged call, or one that
+    /// Checks whether `text`, between calls, may begin with a closer: of the damaged call, or one that
     /// closed a call before.
     pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
         self.closer_at(self.is_near, text, tables, more)
     }
 
-    /// The same; whether nothing but white space stands between the last call and `text`.
+    /// The same; whether nothing but white space is between the last call and `text`.
     fn closer_at(&self, near: bool, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
         if let Some((closer, _)) = &self.open {
             let own = closer.begins(text, tables, more).map(|length| (Found::Own, length));
@@ -310,7 +306,7 @@ impl Damage {
         first_of(came)
     }
 
-    /// What closes a call before and nothing in `text`, which is no call, if anything in it does.
+    /// Returns the first closer in `text`, which is no call, that closes an earlier call and nothing in the text.
     pub(crate) fn stray_in(&self, text: &str, tables: &Tables) -> Option<Found> {
         if self.came.is_empty() {
             return None;
@@ -321,7 +317,7 @@ impl Damage {
         stray.or_else(|| self.stray_bracket().filter(|_| Brackets::default().read(text, false).is_some()))
     }
 
-    /// What closes a call before and stands at the end of `text`, a call that cannot be read and whose
+    /// Returns the closer of an earlier call at the end of `text`, a call that cannot be read and whose
     /// own closer, `own`, it is not.
     pub(crate) fn stray_at_end(&self, text: &str, own: &CallCloser, tables: &Tables) -> Option<Found> {
         let last = self.came.last();
@@ -343,9 +339,9 @@ impl Damage {
         None
     }
 
-    /// Goes on behind the text of a call that cannot be read: brackets in it say what they open.
+    /// Goes on after the text of a call that cannot be read: brackets in it say what they open.
     pub(crate) fn passes_call(&mut self, text: &str) {
-        if self.watches && !self.is_open() {
+        if self.watches_brackets && !self.is_open() {
             let mut rest = text;
             while let Some(length) = self.brackets.read(rest, false) {
                 rest = &rest[length..];
@@ -353,13 +349,13 @@ impl Damage {
         }
     }
 
-    /// What a bracket says that closes nothing, where it says anything.
+    /// Returns the meaning of a bracket that closes nothing, if it has one.
     fn stray_bracket(&self) -> Option<Found> {
         let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
         first.min().filter(|_| !self.is_open()).map(Found::Stray)
     }
 
-    /// The last call's closer came, behind other text or once more; it ends at `end`.
+    /// The last call's closer came, after other text or once more; it ends at `end`.
     pub(crate) fn last_closes(&mut self, end: u64) {
         self.near_to = end;
         if let Some(last) = self.came.last_mut() {
@@ -373,14 +369,14 @@ impl Damage {
         self.changed();
     }
 
-    /// What closes a group of calls of this dialect came.
+    /// Notes the closer of a group of calls of this dialect.
     pub(crate) fn group_closes(&mut self, dialect: Dialect) {
         if self.open.is_some_and(|(_, own)| own == dialect) {
             self.closes();
         }
     }
 
-    /// What closes a run of objects came.
+    /// Notes the closer of a run of objects.
     pub(crate) fn run_closes(&mut self, run: Marked) {
         let own = CallCloser::behind_json(CloserKind::Marked(run));
         if self.open.is_some_and(|(open, _)| open.is(&own)) {
@@ -388,16 +384,10 @@ impl Damage {
         }
     }
 
-    /// Whether brackets in the text say something.
-    #[inline]
-    pub(crate) fn watches_brackets(&self) -> bool {
-        self.watches
-    }
-
     /// Looks anew at what closers and calls came: the brackets of a text begin here.
     fn changed(&mut self) {
         self.brackets = Brackets::default();
-        self.watches = match &self.open {
+        self.watches_brackets = match &self.open {
             Some((open, _)) => open.is_bracket(),
             None => self.came.iter().any(|came| came.is_before(self.last)),
         };
@@ -425,7 +415,7 @@ impl Damage {
         behind.is_some()
     }
 
-    /// Goes on behind text in which brackets are watched: up to behind one that closes nothing,
+    /// Goes on after text in which brackets are watched: up to after one that closes nothing,
     /// and what that says.
     pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, Found)> {
         let is_open = self.open.is_some_and(|(open, _)| open.is_bracket());
@@ -434,18 +424,13 @@ impl Damage {
         found.map(|found| (at, found))
     }
 
-    /// What is known in the reasoning that begins here: what closes nothing in it says of the calls
+    /// Returns the state for the reasoning that begins here: what closes nothing in it says of the calls
     /// before it what it says in text, unless the reasoning ends.
     pub(crate) fn in_reasoning(&self) -> Damage {
         let mut damage = Damage { came: self.came.clone(), last: self.last, ..Damage::default() };
         damage.came.iter_mut().for_each(|came| came.is_due = false);
         damage.changed();
         damage
-    }
-
-    /// The first call behind the last one.
-    pub(crate) fn behind_last(&self) -> u32 {
-        self.last
     }
 
     /// Calls from `first` on were withdrawn.
@@ -463,7 +448,7 @@ pub(crate) fn without_group<'t>(text: &'t str, tables: &Tables) -> Option<&'t st
     last_marks(text).find(|at| ends(*at)).map(|at| text[..at].trim_end())
 }
 
-/// Where the closer may begin that a text ends with, which has at most two tokens
+/// Returns the position where the closer may begin that a text ends with, which has at most two tokens
 /// (`<|close|>call<|sep|>`).
 fn last_marks(text: &str) -> impl Iterator<Item = usize> {
     memchr::memrchr2_iter(b'<', b'[', text.as_bytes()).take(2)

@@ -9,24 +9,24 @@ use crate::parse::config::Config;
 use crate::parse::emit::judge::{Placement, judge};
 use crate::parse::emit::sink::Sink;
 
-/// What later decisions need to know about the calls so far.
+/// The calls so far, as far as later decisions need them.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     /// The last draft is a call if nothing else is.
     promotes: bool,
     /// Calls in the fence that the message begins with are calls if nothing else is.
-    takes_fenced: bool,
+    pub(super) takes_fenced: bool,
     calls: Vec<Logged>,
     /// Runs of adjacent calls are numbered.
     run: u32,
     /// Other text came since the last call: the next one begins a new run.
-    run_is_over: bool,
+    pub(super) run_is_over: bool,
     /// A call came before any text.
     begins_with_call: bool,
-    /// Calls that nothing announces, and behind which no prose came yet in their region.
-    bare: Vec<(u32, Region)>,
+    /// Calls that nothing announces, and after which no prose came yet in their region.
+    pub(super) bare: Vec<(u32, Region)>,
     /// The fence that the message begins with, once it is known to be an example.
-    first_fence: Option<Unfenced>,
+    pub(super) first_fence: Option<Unfenced>,
 }
 
 /// Calls of the first fence, and the bytes around them.
@@ -40,9 +40,9 @@ pub(super) struct Unfenced {
 #[derive(Debug)]
 pub(super) struct Logged {
     pub(super) index: u32,
-    /// Where it is.
+    /// Its placement.
     pub(super) at: Placement,
-    /// What is wrong with the call itself.
+    /// The fault of the call itself.
     pub(super) fault: Option<Box<Reason>>,
     /// It was read whole.
     pub(super) has_call: bool,
@@ -87,36 +87,11 @@ impl Drafts {
         }
     }
 
-    /// Whether the calls of a fence that the message begins with may be taken.
-    pub(super) fn takes_fence(&self) -> bool {
-        self.takes_fenced && self.first_fence.is_none()
-    }
-
-    /// These stand in it, and it is an example.
-    pub(super) fn fence_is_example(&mut self, fence: Unfenced) {
-        self.first_fence = Some(fence);
-    }
-
-    /// Other text comes: the next call begins a new run.
-    pub(super) fn end_run(&mut self) {
-        self.run_is_over = true;
-    }
-
-    /// Whether other text came since the last call.
-    pub(super) fn run_is_over(&self) -> bool {
-        self.run_is_over
-    }
-
     /// A call is told. `begins`: nothing came before it, if no other call did.
     pub(super) fn push(&mut self, call: Logged, begins: bool) {
         self.begins_with_call |= self.calls.is_empty() && begins;
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
         self.calls.push(Logged { run: self.run, ..call });
-    }
-
-    /// Nothing announces the call of this index, or a line introduces it.
-    pub(super) fn push_bare(&mut self, index: u32, region: Region) {
-        self.bare.push((index, region));
     }
 
     /// Judges calls anew of which a fact became known, and reports those whose verdict changes.
@@ -202,7 +177,7 @@ impl Drafts {
         sink(Event::Moved { spans: &syntax, to: Destination::Syntax, span: at..at });
     }
 
-    /// What was told as reasoning is the answer. Its calls are calls for certain only
+    /// Makes the answer of what was classified as reasoning. Its calls are calls for certain only
     /// if it begins with one, which no reasoning does; any other needs approval.
     pub(super) fn restore(&mut self, at: u64, sink: &mut Sink<'_>) {
         let is_promoted = !self.begins_with_call;

@@ -7,7 +7,7 @@ mod held;
 use std::ops::Range;
 
 use crate::dialect::Shape;
-use crate::event::{Call, Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
+use crate::event::{Call, Destination, Event, MarkerKind, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
 use crate::parse::emit::budget::Budget;
@@ -27,10 +27,10 @@ use crate::parse::tables::Tables;
 #[derive(Debug, Default)]
 pub(crate) struct Emitter {
     /// Everything before is in some event.
-    reported: u64,
-    /// Where the text stands.
+    pub(crate) reported: u64,
+    /// The region of the text.
     pub(crate) region: RegionState,
-    /// How many calls there may be.
+    /// The limits on calls.
     pub(crate) budget: Budget,
     drafts: Drafts,
     pending: Option<Pending>,
@@ -39,23 +39,13 @@ pub(crate) struct Emitter {
     /// The stream has ended by `stop`, and one of these strings may have done it.
     stop: Vec<String>,
     /// The stream has ended, and nothing cut it off.
-    ended_normally: bool,
+    pub(crate) ended_normally: bool,
 }
 
 impl Emitter {
     pub(crate) fn new(config: &Config) -> Self {
         let (region, budget) = (RegionState::new(config), Budget::new(&config.limits));
         Emitter { region, budget, drafts: Drafts::new(config), ..Emitter::default() }
-    }
-
-    /// Everything before is in some event.
-    pub(crate) fn reported(&self) -> u64 {
-        self.reported
-    }
-
-    /// All up to `at` was handed on without the emitter.
-    pub(crate) fn skip_to(&mut self, at: u64) {
-        self.reported = at;
     }
 
     /// The stream has ended. `normal`: nothing cut it off. `stop`: one of these strings may have
@@ -65,29 +55,24 @@ impl Emitter {
         self.stop = stop;
     }
 
-    /// Whether the stream has ended, and nothing cut it off.
-    pub(crate) fn ended_normally(&self) -> bool {
-        self.ended_normally
-    }
-
     /// Index of the call that is open or comes next.
     pub(crate) fn index(&self) -> u32 {
         self.budget.index + self.pending.as_ref().map_or(0, |p| p.ended)
     }
 
-    /// Whether text before said all that more text would say.
+    /// Returns `true` if text before said all that more text would say.
     pub(crate) fn is_settled(&self) -> bool {
-        self.region.is_settled() && self.drafts.run_is_over()
+        self.region.is_settled() && self.drafts.run_is_over
     }
 
     /// Something said where the reasoning ends or begins: what came is reasoning.
     pub(crate) fn decide(&mut self) {
-        if self.region.decide() && self.region.has_drafts() {
+        if self.region.decide() && self.region.has_drafts {
             self.budget.unsay_limit();
         }
     }
 
-    /// Whether a stop string ended the stream that equals or begins `closer`, which was due.
+    /// Returns `true` if a stop string ended the stream that equals or begins `closer`, which was due.
     pub(crate) fn is_stopped_by(&self, closer: &str) -> bool {
         let took = |stop: &String| match begins_token(stop.trim_start(), closer, true) {
             Ok(length) => length == stop.trim_start().len(),
@@ -97,15 +82,9 @@ impl Emitter {
         self.stop.iter().any(took)
     }
 
-    /// Whether some fence is undecided.
+    /// Returns `true` if some fence is undecided.
     pub(crate) fn waits_for_fence(&self) -> bool {
         self.pending.as_ref().is_some_and(|p| p.waits_for_fence)
-    }
-
-    /// Text was handed on without the emitter; where prose stands behind it.
-    pub(crate) fn skip_text(&mut self, to: u64, prose: Prose) {
-        self.reported = to;
-        self.region.set_prose(prose);
     }
 
     /// The first byte that is still needed.
@@ -113,7 +92,7 @@ impl Emitter {
         self.pending.as_ref().map_or(self.reported, |p| p.start)
     }
 
-    /// Whether nothing but white space and syntax came in this region, nor to
+    /// Returns `true` if nothing but white space and syntax came in this region, nor to
     /// the user before it.
     pub(crate) fn begins_region(&self) -> bool {
         self.region.begins() && !self.waits_for_fence()
@@ -130,7 +109,7 @@ impl Emitter {
     fn text_up_to(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         let text = window.slice(self.reported..to);
         let blank = text.trim_ascii_start().is_empty();
-        self.region.read_prose(text);
+        self.region.prose.read(text);
         if let Some(pending) = &mut self.pending {
             if blank {
                 pending.held.push(Held::Space(self.reported..to, pending.in_fence));
@@ -167,7 +146,7 @@ impl Emitter {
         }
     }
 
-    /// Up to behind the next bracket before `to` that says something of the calls before it, and
+    /// Up to after the next bracket before `to` that says something of the calls before it, and
     /// what that is.
     fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, Found)> {
         if !self.region.reads_brackets() {
@@ -180,7 +159,7 @@ impl Emitter {
     fn text_piece(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if !window.slice(self.reported..to).trim_ascii_start().is_empty() {
             self.precede_prose(sink);
-            self.drafts.end_run();
+            self.drafts.run_is_over = true;
             self.region.prose_comes(window, self.reported, to);
         }
         self.plain(window, to, sink);
@@ -188,12 +167,12 @@ impl Emitter {
 
     /// Prose follows: calls before it that nothing announces may be examples.
     fn precede_prose(&mut self, sink: &mut Sink<'_>) {
-        if self.region.turn() == Turn::Own {
-            self.drafts.precede_prose(self.region.kind(), self.reported, sink);
+        if self.region.turn == Turn::Own {
+            self.drafts.precede_prose(self.region.kind, self.reported, sink);
         }
     }
 
-    /// What closes a call between calls, of so many bytes, stands where all up to it was handed on.
+    /// Notes a closer between calls, of so many bytes, at the position up to which all was reported.
     pub(crate) fn found_closer(&mut self, found: Found, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
         match found {
             Found::Own => self.region.damage().closes(),
@@ -227,12 +206,12 @@ impl Emitter {
         if self.pending.is_some() {
             self.settle(window, true, sink);
         }
-        if self.region.prose() != Prose::Above {
-            self.region.read_prose(window.slice(self.reported..to));
+        if self.region.prose != Prose::Above {
+            self.region.prose.read(window.slice(self.reported..to));
         }
         self.precede_prose(sink);
-        self.region.text_comes();
-        // A closer behind it is not right behind its call.
+        self.region.has_text = true;
+        // A closer after it is not right after its call.
         self.region.damage().text_came(window, self.reported, to);
         self.region.see();
         self.region.passes_end();
@@ -251,7 +230,7 @@ impl Emitter {
             return;
         }
         if let Some(pending) = &mut self.pending {
-            pending.marker(kind, self.reported..to);
+            pending.held.push(Held::Marker(kind, self.reported..to));
             self.reported = to;
             return;
         }
@@ -262,7 +241,7 @@ impl Emitter {
         }
         // After it everything is the answer.
         if kind == MarkerKind::AnswerLine {
-            self.region.text_comes();
+            self.region.has_text = true;
         }
         let span = self.reported..to;
         self.reported = to;
@@ -282,11 +261,11 @@ impl Emitter {
         to: u64,
         sink: &mut Sink<'_>,
     ) {
-        self.settle(window, self.region.kind() == Region::Content, sink);
+        self.settle(window, self.region.kind == Region::Content, sink);
         let span = self.reported..to;
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
-        self.drafts.end_run();
+        self.drafts.run_is_over = true;
         self.decide();
         self.region.go_to(region);
     }
@@ -296,7 +275,7 @@ impl Emitter {
         self.region.nothing_answered();
         // A draft that broke off there says nothing of what follows.
         self.region.damage().closes();
-        if !self.region.has_drafts() {
+        if !self.region.has_drafts {
             return self.moved(Destination::Reasoning, sink);
         }
         self.budget.unsay_limit();
@@ -306,7 +285,7 @@ impl Emitter {
 
     /// The open call's name is known at `at`.
     pub(crate) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
-        if self.budget.limit_reported() {
+        if self.budget.limit_reported {
             return;
         }
         if let Some(call) = self.held_call() {
@@ -321,7 +300,7 @@ impl Emitter {
 
     /// More of the open call's arguments, up to `at`.
     pub(crate) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
-        if self.budget.limit_reported() {
+        if self.budget.limit_reported {
             return;
         }
         if let Some(call) = self.held_call() {
@@ -334,17 +313,11 @@ impl Emitter {
         sink(Event::ArgsDelta { index: self.budget.index, text, span });
     }
 
-    /// The open call is over; what quotes it, if anything does.
-    pub(crate) fn call_end(
-        &mut self,
-        mut ended: Ended,
-        quoted_in: Option<QuotedIn>,
-        window: &Window<'_>,
-        sink: &mut Sink<'_>,
-    ) {
+    /// The open call is over.
+    pub(crate) fn call_end(&mut self, mut ended: Ended, window: &Window<'_>, sink: &mut Sink<'_>) {
         let is_suspect = self.region.known_damage().is_open();
         let is_guessed = ended.read.as_ref().is_ok_and(is_guessed);
-        ended.at = Placement { turn: self.region.turn(), quoted_in, is_suspect, is_guessed, ..ended.at };
+        ended.at = Placement { turn: self.region.turn, is_suspect, is_guessed, ..ended.at };
         let end = ended.span.end;
         if let Some(call) = self.held_call() {
             call.ended = Some(ended);
@@ -354,7 +327,7 @@ impl Emitter {
             }
             return;
         }
-        if quoted_in.is_some() {
+        if ended.at.quoted_in.is_some() {
             self.region.see();
         }
         self.report_end(ended, window, sink);
@@ -365,15 +338,15 @@ impl Emitter {
         let is_quoted = at.quoted_in.is_some();
         let fault = read.as_ref().err().map(|rejected| Box::new(rejected.reason()));
         let mut verdict = at.verdict(read);
-        self.region.call_comes();
-        if self.budget.limit_reported() {
+        self.region.has_calls = true;
+        if self.budget.limit_reported {
             return self.marker(MarkerKind::Wrapper, is_quoted, window, span.end, sink);
         }
         let in_reasoning = self.region.drafts();
         let is_certain = !self.region.only_drafts() && !is_quoted && !at.turn.invents();
-        self.budget.reports(is_certain);
+        self.budget.limit_reported |= self.budget.index as usize >= self.budget.limit && is_certain;
         if !is_quoted {
-            self.region.unquoted_call_comes();
+            self.region.answer_has_calls |= self.region.reads_answer();
         }
         let is_cut_off = match verdict.as_ref().err().map(|rejected| rejected.kind) {
             Some(RejectedKind::Truncated) => true,
@@ -386,7 +359,7 @@ impl Emitter {
         let at = Placement { in_reasoning, ..at };
         verdict = at.verdict(verdict);
         let index = self.budget.index;
-        let begins = !self.region.has_text() && !is_quoted;
+        let begins = !self.region.has_text && !is_quoted;
         self.drafts.push(Logged { index, at, fault, has_call, is_cut_off, run: 0 }, begins);
         if !std::mem::take(&mut self.started) {
             // The name was only found in the whole text.
@@ -403,7 +376,7 @@ impl Emitter {
             && !is_quoted
             && call_of(&verdict).is_some_and(|call| call.provenance.is_plain())
         {
-            self.drafts.push_bare(index, self.region.kind());
+            self.drafts.bare.push((index, self.region.kind));
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));
         if let Err(rejected) = &mut verdict
@@ -414,20 +387,20 @@ impl Emitter {
         let event_span = self.reported..span.end;
         self.reported = span.end;
         sink(Event::CallEnd { index, result: Box::new(verdict), raw, restated, span: event_span });
-        if !is_quoted && !self.region.turn().invents() {
+        if !is_quoted && !self.region.turn.invents() {
             self.region.damage().call_came(closer, index, is_due);
         }
-        self.budget.reported();
+        self.budget.index += 1;
     }
 
     fn plain(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         let span = self.reported..to;
         self.reported = to;
         let text = window.slice(span.clone());
-        if self.region.turn() == Turn::Hidden {
+        if self.region.turn == Turn::Hidden {
             return sink(Event::Marker { kind: MarkerKind::Turn, text, span });
         }
-        match self.region.kind() {
+        match self.region.kind {
             Region::Content => sink(Event::Text { text, span }),
             Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
         }

@@ -3,7 +3,7 @@
 //! Two things are held here, in one list. Fenced calls wait for what follows
 //! their fence: with other text beside it they are examples. Calls that no marker
 //! announces wait for their own end: what was held since they began is dropped if
-//! they turn out to be text. They may stand in a fence that waits, too.
+//! they turn out to be text. They may be in a fence that waits, too.
 //!
 //! ```text
 //!   fence opens ── held … held ── calls without a marker ─┬─ are calls: stay held for the fence
@@ -21,15 +21,15 @@ use crate::parse::emit::verdict::Verdict;
 /// A call that is over.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// What it says, wherever it is.
+    /// The call as it was read, wherever it is.
     pub(crate) read: Verdict,
-    /// Where it is.
+    /// Its placement.
     pub(crate) at: Placement,
     pub(crate) restated: bool,
     pub(crate) span: Range<u64>,
     /// Its own closer ends it, if it cannot be read.
     pub(crate) is_whole: bool,
-    /// What closes such a call.
+    /// The closer of such a call.
     pub(crate) closer: CallCloser,
     /// The call's first bytes, if it is over the limit: the window no longer holds them.
     pub(crate) head: Option<String>,
@@ -46,9 +46,9 @@ impl Ended {
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) start: u64,
-    /// Whether a fence is undecided; else only calls without a marker are.
+    /// `true` if a fence is undecided; else only calls without a marker are.
     pub(crate) waits_for_fence: bool,
-    /// Whether that fence is open.
+    /// `true` if that fence is open.
     pub(crate) in_fence: bool,
     pub(crate) held: Vec<Held>,
     /// Calls that are over.
@@ -59,9 +59,9 @@ pub(crate) struct Pending {
     pub(crate) behind_unread: bool,
     /// Up to where what is held is the first fence, once that is closed.
     pub(crate) first_fence: Option<usize>,
-    /// Where the open calls without a marker began.
+    /// The position where the open calls without a marker began.
     markerless: Option<Mark>,
-    /// Behind those of them that are calls, whatever follows.
+    /// After those of them that are calls, whatever follows.
     kept: Option<Mark>,
 }
 
@@ -70,14 +70,14 @@ pub(crate) struct Pending {
 struct Mark {
     at: u64,
     held: usize,
-    /// Where the last marker before it ended.
+    /// The position where the last marker before it ended.
     marker_end: Option<u64>,
     ended: u32,
 }
 
 #[derive(Debug)]
 pub(crate) enum Held {
-    /// White space, and whether it stands inside the fence.
+    /// White space, and whether it is inside the fence.
     Space(Range<u64>, bool),
     Marker(MarkerKind, Range<u64>),
     Call(Box<HeldCall>),
@@ -92,14 +92,9 @@ pub(crate) struct HeldCall {
 }
 
 impl Pending {
-    /// Nothing yet, from `start` on.
-    pub(crate) fn new(start: u64) -> Self {
-        Pending { start, ..Pending::default() }
-    }
-
-    /// The same for a fence; `begins`: the message begins with it.
-    pub(crate) fn of_fence(start: u64, begins: bool) -> Self {
-        Pending { begins_message: begins, ..Pending::new(start) }
+    /// Nothing yet, from `start` on. `begins_message`: a fence that the message begins with.
+    pub(crate) fn new(start: u64, begins_message: bool) -> Self {
+        Pending { start, begins_message, ..Pending::default() }
     }
 
     /// Calls without a marker begin at `at`.
@@ -121,7 +116,7 @@ impl Pending {
         self.kept = Some(self.mark(at));
     }
 
-    /// Drops what was held behind those; yields where.
+    /// Drops what was held after those; yields where.
     pub(crate) fn back_to_kept(&mut self) -> Option<u64> {
         let mark = self.kept.take()?;
         self.back_to(mark);
@@ -151,10 +146,10 @@ impl Pending {
     }
 
     /// Takes apart what waits for the fence alone; yields that, and the calls
-    /// without a marker that are open behind it.
+    /// without a marker that are open after it.
     pub(crate) fn split(mut self) -> (Pending, Option<Pending>) {
         let Some(mark) = self.markerless.take() else { return (self, None) };
-        let mut open = Pending::new(mark.at);
+        let mut open = Pending::new(mark.at, false);
         open.begin_markerless(mark.at);
         open.kept =
             self.kept.take().map(|kept| Mark { held: kept.held - mark.held, ended: kept.ended - mark.ended, ..kept });
@@ -162,11 +157,6 @@ impl Pending {
         open.ended = self.ended - mark.ended;
         self.ended = mark.ended;
         (self, Some(open))
-    }
-
-    /// Holds syntax.
-    pub(crate) fn marker(&mut self, kind: MarkerKind, span: Range<u64>) {
-        self.held.push(Held::Marker(kind, span));
     }
 
     /// The open call among what is held.

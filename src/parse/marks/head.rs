@@ -17,7 +17,7 @@ const MAX_HEAD: usize = 512;
 /// An identifier is waited for to this length.
 const LONG_ID: usize = 16;
 
-/// What an opener was read as.
+/// A header that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head<'t> {
     pub(crate) name: &'t str,
@@ -27,7 +27,7 @@ pub(crate) struct Head<'t> {
     pub(crate) is_json: bool,
 }
 
-/// Whether `text` begins with these pieces.
+/// Checks whether `text` begins with these pieces.
 #[inline]
 pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
     // Nearly every text is another one, which its second byte tells.
@@ -77,7 +77,7 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
                 _ => Err(No),
             },
             Piece::Before => attributes_before(rest, more),
-            // What stands right behind the name's quotation mark is none (`invoke/broken_attribute`).
+            // What stands right after the name's quotation mark is none (`invoke/broken_attribute`).
             Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
             Piece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
@@ -94,7 +94,7 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
     if name.is_empty() { Err(No) } else { Ok(Head { name, length, is_json }) }
 }
 
-/// Whether one of these attributes says that a value is no text.
+/// Returns `true` if one of these attributes says that a value is no text.
 fn says_json(attributes: &str) -> bool {
     let mut parts = attributes.split(['"', '\'']);
     while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
@@ -176,7 +176,7 @@ fn name_length(text: &str, quote: Option<char>) -> usize {
     text[plain..].find(|c| ends_name(c, quote)).map_or(text.len(), |end| plain + end)
 }
 
-/// Whether a name ends before `c`. Between quotation marks it may hold more.
+/// Returns `true` if a name ends before `c`. Between quotation marks it may hold more.
 fn ends_name(c: char, quote: Option<char>) -> bool {
     match quote {
         Some(quote) => c == quote || c.is_control() || matches!(c, '<' | '>'),
@@ -191,7 +191,7 @@ fn ends_name(c: char, quote: Option<char>) -> bool {
     }
 }
 
-/// Whether `text`, behind the head of a call, begins something that belongs to the call.
+/// Checks whether `text`, after the head of a call, begins something that belongs to the call.
 pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     if matches!(call.arguments, NamedArguments::None) {
         return Ok(());
@@ -215,20 +215,15 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
         }
         NamedArguments::Delimited { .. } | NamedArguments::Arrows => return begins(inner, "{", more),
     };
-    arguments.either(unit(closes(call, inner, more)))
+    arguments.either(unit(ends(&call.close, inner, more)))
 }
 
-/// Whether `text` begins with what ends the call; yields its length.
-pub(crate) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
-    ends(&call.close, text, more)
-}
-
-/// The same of a closer that may be empty, which then ends nothing.
+/// Checks whether `text` begins with a closer, which may be empty and then ends nothing; returns its length.
 pub(crate) fn ends(close: &str, text: &str, more: bool) -> Match<usize> {
     if close.is_empty() { Err(No) } else { begins_token(text, close, more) }
 }
 
-/// Whether `text` begins with a token, in any of its spellings; yields its length.
+/// Checks whether `text` begins with a token, in any of its spellings; yields its length.
 #[inline]
 pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> {
     let same = token.bytes().zip(text.bytes()).take_while(|(wanted, found)| wanted == found).count();
@@ -247,7 +242,7 @@ pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> 
     }
 }
 
-/// Whether this byte is a whole character, and one that stands for no `｜` or `▁`.
+/// Returns `true` if this byte is a whole character, and one that stands for no `｜` or `▁`.
 fn begins_no_spelling(byte: u8) -> bool {
     byte.is_ascii() && !matches!(byte, b'|' | b'_' | b'\\' | b' ')
 }
@@ -290,7 +285,7 @@ pub(crate) fn unit<T>(found: Match<T>) -> Match<()> {
     found.map(|_| ())
 }
 
-/// Whether `text` begins with what closes a group of these calls.
+/// Checks whether `text` begins with what closes a group of these calls.
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
     first_of(named.groups.iter().map(|group| begins_token(text, &group.close, more)))
 }

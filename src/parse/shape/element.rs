@@ -31,7 +31,7 @@ use crate::parse::tables::Tables;
 
 use super::tool_tag::read_tags;
 
-/// How much of what was found instead is shown in a message.
+/// Characters of an unexpected text that a message shows.
 const FOUND_CHARS: usize = 20;
 
 /// An open element call.
@@ -49,13 +49,13 @@ pub(crate) struct Element {
     json: Option<CallJson>,
     /// The JSON begins with no bracket, so that only its closing tag ends it.
     scalar: bool,
-    /// Where arguments stand that are written as tags.
+    /// The position of arguments that are written as tags.
     tags: Option<Range<u64>>,
     /// Arguments that are text under their children's own tags.
     texts: Map<String, Value>,
-    /// Where the call would end if nothing more belonged to it.
+    /// The position where the call would end if nothing more belonged to it.
     complete_at: Option<u64>,
-    /// Where something stands that does not belong there.
+    /// The position of something that does not belong there.
     unexpected_at: Option<u64>,
 }
 
@@ -96,13 +96,13 @@ impl Element {
         }
     }
 
-    /// Whether `text`, after the opening tag, begins something that belongs to the block.
+    /// Checks whether `text`, after the opening tag, begins something that belongs to the block.
     fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
         let children = block.children.iter().map(|child| begins_tag(text, &child.tag, false, more));
         first_said([begins_tag(text, &block.tag, true, more)].into_iter().chain(children)).map(|_| ())
     }
 
-    /// Where the call ends if nothing more of it follows; that its closing tags are missing is noted.
+    /// Returns the position where the call ends if nothing more of it follows; that its closing tags are missing is noted.
     fn ends_here(&mut self) -> Option<u64> {
         self.completed().inspect(|_| self.call.note(Repair::MissingClose))
     }
@@ -117,7 +117,7 @@ impl Element {
         Some(if is_cut { window.end() } else { at })
     }
 
-    /// Where the call ended if nothing more belongs to it, once all that it needs has come.
+    /// Returns the position where the call ended if nothing more belongs to it, once all that it needs has come.
     fn completed(&self) -> Option<u64> {
         let at = self.complete_at.filter(|_| self.is_complete() && self.call.fault.is_none())?;
         Some(kept_end(at, self.cursor, self.over_limit))
@@ -132,7 +132,7 @@ impl Element {
         self.block.children.iter().enumerate().all(has)
     }
 
-    /// Whether the arguments need no closing tag: their last bracket came.
+    /// Returns `true` if the arguments need no closing tag: their last bracket came.
     fn has_closed_json(&self) -> bool {
         !self.scalar && self.json.as_ref().is_some_and(|json| json.end.is_some())
     }
@@ -162,7 +162,7 @@ impl Element {
             }
         }
         match begins(rest, COMMENT_OPEN, more) {
-            // Behind a complete call a comment is text: waiting for its end would
+            // After a complete call a comment is text: waiting for its end would
             // read the rest of the stream twice.
             Ok(()) if self.completed().is_none() => {
                 self.cursor += COMMENT_OPEN.len() as u64;
@@ -270,7 +270,7 @@ impl Element {
         Step::Next
     }
 
-    /// Whether `text`, in the text of child `i`, begins with the opener of another child that
+    /// Checks whether `text`, in the text of child `i`, begins with the opener of another child that
     /// did not come yet; of a length of none, for it is not taken.
     fn next_child(&self, i: usize, text: &str, more: bool) -> Match<usize> {
         let others = self.block.children.iter().enumerate().filter(|(other, child)| {
@@ -297,7 +297,7 @@ impl Element {
         }
     }
 
-    /// Before the JSON: what stands around it, or the closing tag.
+    /// Before the JSON: what is around it, or the closing tag.
     fn lead(&mut self, window: &Window<'_>, max_depth: usize) -> Step {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         let close = begins_tag(rest, self.arguments_tag(), true, more);
@@ -306,7 +306,7 @@ impl Element {
         match json.lead(rest, more, close, &mut self.call) {
             JsonLead::More => return Step::More,
             JsonLead::Around(length) => return self.skip(length, Step::Next),
-            JsonLead::Value if rest.starts_with('<') && !json.is_wrapped() => {
+            JsonLead::Value if rest.starts_with('<') && json.opened.is_none() => {
                 // A closing tag may yet come whole.
                 match rest.as_bytes().get(1) {
                     None if more => return Step::More,
@@ -346,7 +346,7 @@ impl Element {
         Step::Next
     }
 
-    /// In arguments that are written as tags: up to their closing tag, behind which the block goes on.
+    /// In arguments that are written as tags: up to their closing tag, after which the block goes on.
     fn in_tags(&mut self, start: u64, window: &Window<'_>, think_ends: bool) -> Step {
         let rest = window.from(self.cursor);
         let Some(at) = memchr::memchr(b'<', rest.as_bytes()) else { return self.skip(rest.len(), Step::More) };
@@ -378,7 +378,7 @@ impl Element {
         self.skip(1, Step::Next)
     }
 
-    /// Whether `text`, behind the arguments' closing tag, goes on with the block, or nothing does.
+    /// Checks whether `text`, after the arguments' closing tag, goes on with the block, or nothing does.
     fn follows(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
             return if more { Err(Undecided) } else { Ok(()) };
@@ -387,7 +387,7 @@ impl Element {
         first_of(children.chain([begins_tag(text, &self.block.tag, true, more)])).map(|_| ())
     }
 
-    /// Behind the arguments' closing tag, which has this length.
+    /// After the arguments' closing tag, which has this length.
     fn arguments_closed(&mut self, length: usize) -> Step {
         self.cursor += length as u64;
         if let Some(i) = self.block.children.iter().position(|c| c.role == ChildRole::Arguments) {
@@ -403,7 +403,7 @@ impl Element {
         Step::Next
     }
 
-    /// Behind the JSON: the end of what stands around it, its closing tag, or something else.
+    /// After the JSON: the end of what is around it, its closing tag, or something else.
     fn tail(&mut self, window: &Window<'_>) -> Step {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match begins_tag(rest, self.arguments_tag(), true, more) {
@@ -425,7 +425,7 @@ impl Element {
         if self.json.as_mut().is_some_and(|json| !json.peek_trailing(self.cursor, rest, more)) {
             return Step::More;
         }
-        if self.complete_at.is_some() && self.json.as_ref().is_some_and(CallJson::is_followed_by_object) {
+        if self.complete_at.is_some() && self.json.as_ref().is_some_and(|json| json.trailing.object) {
             return self.fault(TWO_OBJECTS.to_owned());
         }
         match self.ends_here() {
@@ -560,7 +560,7 @@ impl CallShape for Element {
     }
 }
 
-/// How elements begin: with the block's tag, and a child's or the closing one behind it.
+/// The openers of elements: the block's tag, and a child's or the closing one after it.
 pub(crate) struct Blocks;
 
 impl Opens for Blocks {

@@ -13,6 +13,7 @@ use crate::json::read;
 use crate::json::window::Window;
 use crate::parse::call::{CallOut, ObjectSyntax};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
+use crate::parse::shape::tool_tag::opening;
 
 /// The name of an array's elements.
 const ITEM: &str = "item";
@@ -21,7 +22,7 @@ const ITEM: &str = "item";
 #[derive(Debug)]
 pub(crate) struct Elements {
     token: &'static str,
-    /// What ends the call.
+    /// The end of the call.
     close: &'static str,
     max_depth: usize,
     /// The parameters that take no text.
@@ -40,7 +41,7 @@ impl Elements {
         }
         let (mut members, mut rest) = (Vec::new(), text.trim_start());
         while !rest.is_empty() {
-            let (name, inner) = self.opening(rest)?;
+            let (name, inner) = opening(rest, self.token).map_err(Fault::malformed)?;
             let (value, behind) = self.divided(name, inner)?;
             members.push((name, self.value(value, depth)?));
             rest = behind.trim_start();
@@ -48,18 +49,7 @@ impl Elements {
         Ok(members)
     }
 
-    /// The name of the tag that `text` begins with, and what follows the tag.
-    fn opening<'t>(&self, text: &'t str) -> Result<(&'t str, &'t str), Fault> {
-        let tag = text.strip_prefix(self.token).and_then(|tag| tag.strip_prefix('<'));
-        let is_name =
-            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        tag.and_then(|tag| tag.split_once('>')).filter(|(name, _)| is_name(name)).ok_or_else(|| {
-            let found: String = text.chars().take(20).collect();
-            Fault::malformed(format!("expected a parameter's tag in the arguments, found {found:?}"))
-        })
-    }
-
-    /// What is before the tag that closes the element of this name, and what follows that tag.
+    /// Divides `text` at the tag that closes the element of this name.
     fn divided<'t>(&self, name: &str, text: &'t str) -> Result<(&'t str, &'t str), Fault> {
         let (open, close) = (format!("<{name}>"), format!("</{name}>"));
         let mut nested = 0_usize;

@@ -44,19 +44,19 @@ pub(crate) struct WholeMessage {
     cursor: u64,
     /// Brackets around the objects that are still open, the innermost last.
     closers: &'static str,
-    /// The fence that they stand in.
+    /// The fence that they are in.
     fence: Option<Fence>,
     /// Server and tool of the first call.
     first: Option<CalledTool>,
-    /// Prose stands before it: it is a call if the tool takes its arguments.
+    /// Prose is before it: it is a call if the tool takes its arguments.
     follows_prose: bool,
     /// Tools take the arguments of all its calls: it is a call before prose, too.
     fits: bool,
-    /// Other fences with calls stand before that one.
+    /// Other fences with calls are before that one.
     behind_calls: bool,
     /// Why one of several cannot be read: then none is a call.
     failed: Option<Reason>,
-    /// Behind the last object, or the last bracket around it.
+    /// After the last object, or the last bracket around it.
     end: u64,
     /// An object of it began.
     begun: bool,
@@ -64,7 +64,7 @@ pub(crate) struct WholeMessage {
     keyed: bool,
     /// A bracket came that nothing opened: only the end may follow.
     surplus: bool,
-    /// A second pair of braces stands around the object.
+    /// A second pair of braces is around the object.
     doubled: bool,
 }
 
@@ -72,15 +72,15 @@ pub(crate) struct WholeMessage {
 enum State {
     /// Before the first object.
     Start,
-    /// Before a further object; behind a comma the array may end.
+    /// Before a further object; after a comma the array may end.
     Next,
     Object(Box<Object>),
-    /// Behind an object.
+    /// After an object.
     Between,
 }
 
 /// An open object.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Object {
     json: CallJson,
     member: Member,
@@ -89,15 +89,15 @@ struct Object {
     tool: Option<String>,
     /// Its arguments' key came.
     has_arguments: bool,
-    /// Where the arguments stand.
+    /// The position of the arguments.
     arguments: Option<Range<u64>>,
-    /// Its arguments stand beside the tool's name.
+    /// Its arguments are beside the tool's name.
     flat: bool,
     /// Its first key came.
     begun: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Member {
     Tool,
     Arguments,
@@ -107,10 +107,11 @@ enum Member {
     Function,
     /// A list of further objects.
     List,
+    #[default]
     Other,
 }
 
-/// How such objects begin.
+/// The openers of such objects.
 pub(crate) struct WholeMessages;
 
 impl Markerless for WholeMessages {
@@ -146,7 +147,7 @@ impl Markerless for WholeMessages {
 }
 
 impl WholeMessage {
-    /// The objects whose first byte, a brace or a bracket, stands at this place.
+    /// The objects whose first byte, a brace or a bracket, is at this place.
     fn new(keys: &'static CallKeys, Place { at, fence, follows_prose, behind_calls, .. }: Place) -> Self {
         WholeMessage {
             keys,
@@ -167,12 +168,12 @@ impl WholeMessage {
         }
     }
 
-    /// Whether calls come before what is read: it makes a series with them.
+    /// Returns `true` if calls come before what is read: it makes a series with them.
     fn is_further(&self) -> bool {
         self.first.is_some() || self.behind_calls
     }
 
-    /// Whether `text` begins an object whose first key is one of a call's or a known tool's name,
+    /// Checks whether `text` begins an object whose first key is one of a call's or a known tool's name,
     /// or a list of such.
     fn ahead(keys: &CallKeys, names: &Names, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
@@ -192,7 +193,7 @@ impl WholeMessage {
         }
     }
 
-    /// Behind the last bracket: what ends the objects.
+    /// After the last bracket: what ends the objects.
     fn behind(&self, window: &Window<'_>, think_ends: bool) -> Step {
         match behind_all(self.cursor, self.fence, think_ends, window) {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
@@ -202,7 +203,7 @@ impl WholeMessage {
         }
     }
 
-    /// Whether other text below the objects leaves them calls: not between prose, where examples are.
+    /// Returns `true` if other text below the objects leaves them calls: not between prose, where examples are.
     fn precedes_prose(&self, window: &Window<'_>) -> bool {
         let is_whole = self.failed.is_none() && self.fits && self.fence.is_none() && !self.follows_prose;
         is_whole && goes_on_below(self.end, self.cursor, window)
@@ -210,16 +211,8 @@ impl WholeMessage {
 
     fn begin_object(&mut self, max_depth: usize) {
         self.begun = true;
-        self.state = State::Object(Box::new(Object {
-            json: CallJson::members(self.cursor, max_depth, None),
-            member: Member::Other,
-            value_start: self.cursor,
-            tool: None,
-            has_arguments: false,
-            arguments: None,
-            flat: false,
-            begun: false,
-        }));
+        let json = CallJson::members(self.cursor, max_depth, None);
+        self.state = State::Object(Box::new(Object { json, value_start: self.cursor, ..Object::default() }));
     }
 
     fn object(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
@@ -240,7 +233,7 @@ impl WholeMessage {
                 match Member::of(self.keys, key) {
                     // Where the name is the key it is the only one.
                     _ if object.member == Member::Keyed => return Step::Text(range.start, Reason::ForeignKey),
-                    // Behind such a call an unknown name is a mistake.
+                    // After such a call an unknown name is a mistake.
                     None if is_first && (self.keyed || out.tables.names.knows(key)) => {
                         object.tool = Some(key.to_owned());
                         object.member = Member::Keyed;
@@ -274,7 +267,7 @@ impl WholeMessage {
                     object.arguments = Some(object.value_start..at);
                 }
                 let text = window.slice(object.value_start..at);
-                // Behind a call an unknown name is a mistake.
+                // After a call an unknown name is a mistake.
                 let names = Some(&out.tables.names).filter(|_| self.first.is_none());
                 if !object.value_read(text, self.keys, names) {
                     return Step::Text(at, Reason::UnknownTool);
@@ -357,7 +350,7 @@ impl CallShape for WholeMessage {
         self.cursor += space as u64;
         let rest = &rest[space..];
         let Some(byte) = rest.bytes().next() else { return Step::More };
-        // Behind a list in an object only the object's end may stand.
+        // After a list in an object only the object's end may stand.
         let may_go_on = !self.closers.ends_with('}') && !self.surplus;
         match (&self.state, byte) {
             (State::Start, b'[') => self.open_list(),
@@ -390,7 +383,7 @@ impl CallShape for WholeMessage {
                 }
                 self.begin_object(out.max_depth());
             }
-            // Behind a semicolon nothing need follow, as behind a call in Python's syntax.
+            // After a semicolon nothing need follow, as after a call in Python's syntax.
             (State::Between, b';') if may_go_on && self.closers.is_empty() => {
                 self.cursor += 1;
                 self.end = self.cursor;
@@ -433,7 +426,7 @@ impl CallShape for WholeMessage {
         }
     }
 
-    /// What was cut off behind calls is named by its first one.
+    /// Text that was cut off after calls is named by the first of them.
     fn called(&self, _: &Tables) -> CalledTool {
         match (&self.first, &self.state) {
             (Some(first), _) => first.clone(),
@@ -444,7 +437,7 @@ impl CallShape for WholeMessage {
 }
 
 impl Member {
-    /// What stands under a key, if a call may have it.
+    /// Returns the member that a key begins, if a call may have it.
     fn of(keys: &CallKeys, key: &str) -> Option<Member> {
         let named = |list: &[String]| list.iter().any(|known| known == key);
         Some(match key {
@@ -459,7 +452,7 @@ impl Member {
 }
 
 impl Object {
-    /// Whether a known tool's name and its arguments' key came, or one of its parameters.
+    /// Returns `true` if a known tool's name and its arguments' key came, or one of its parameters.
     fn is_certain(&self, window: &Window<'_>, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref() else { return false };
         if self.member != Member::Keyed {
@@ -468,7 +461,7 @@ impl Object {
         tables.named_tool(name).is_some_and(|tool| begins_with_parameter(tool, window.from(self.value_start)))
     }
 
-    /// Whether nothing that a call needs came.
+    /// Returns `true` if nothing that a call needs came.
     fn is_empty(&self) -> bool {
         self.tool.is_none() && !self.has_arguments
     }
@@ -490,7 +483,7 @@ impl Object {
         }
     }
 
-    /// Whether a key is a parameter of the tool that was named, and not known to be anything else.
+    /// Returns `true` if a key is a parameter of the tool that was named, and not known to be anything else.
     fn is_parameter(&self, key: &str, keys: &CallKeys, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
         let is_own = key != ACTION
@@ -499,7 +492,7 @@ impl Object {
         !is_own && tables.named_tool(name).is_some_and(|tool| tool.has_parameter(key))
     }
 
-    /// Whether its first key, in single quotes, is one of a call or a known tool's name, or may
+    /// Returns `true` if its first key, in single quotes, is one of a call or a known tool's name, or may
     /// still become one.
     fn may_be_call(&self, keys: &CallKeys, tables: &Tables, window: &Window<'_>) -> bool {
         let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
@@ -510,7 +503,7 @@ impl Object {
         }
     }
 
-    /// Whether it begins with a key in single quotes.
+    /// Returns `true` if it begins with a key in single quotes.
     fn is_python(&self, window: &Window<'_>) -> bool {
         let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
         inner.trim_start().starts_with('\'')
@@ -523,7 +516,7 @@ impl Object {
     }
 }
 
-/// Whether `text` may become a key of a call, or a known tool's name.
+/// Returns `true` if `text` may become a key of a call, or a known tool's name.
 fn may_begin_call(keys: &CallKeys, names: &Names, text: &str) -> bool {
     keys.all().any(|known| known.starts_with(text)) || names.may_become(text)
 }
@@ -533,7 +526,7 @@ fn name_in(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.contains('\\'))
 }
 
-/// Behind all that is a call: whether the fence ends here, or the message.
+/// After all that is a call: whether the fence ends here, or the message.
 pub(crate) fn behind_all(at: u64, fence: Option<Fence>, think_ends: bool, window: &Window<'_>) -> Match<()> {
     // Bounded, or a run of fence characters would be read anew with every chunk.
     let (rest, more) = window.candidate(at, MIN_HOLD);
@@ -543,12 +536,12 @@ pub(crate) fn behind_all(at: u64, fence: Option<Fence>, think_ends: bool, window
     }
 }
 
-/// Whether what follows calls that end at `end` is prose below them, which begins at `at`, and may be no call.
+/// Returns `true` if what follows calls that end at `end` is prose below them, which begins at `at`, and may be no call.
 pub(crate) fn goes_on_below(end: u64, at: u64, window: &Window<'_>) -> bool {
     window.slice(end..at).contains('\n') && !window.from(at).starts_with(['<', '[', '{', '`', '~'])
 }
 
-/// What ends a damaged object from outside: its fence.
+/// The end of a damaged object: its fence's.
 pub(crate) struct FenceCloser {
     pub(crate) fence: Option<Fence>,
     pub(crate) think_ends: bool,

@@ -33,17 +33,17 @@ use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{NamedDialect, Tables};
 
-/// Something stands between the object and the call's closing token.
+/// Something is between the object and the call's closing token.
 const GOES_ON: &str = "something stands between the arguments and the closing token";
 
 /// An open call of a name and an object.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct NamedObject {
     /// The dialect's data, of calls whose opener is no tool's tag.
     named: Option<&'static Named>,
-    /// What ends the call; empty where its JSON does.
+    /// The end of the call; empty where its JSON is the end.
     close: Cow<'static, str>,
-    /// What closes it once it is damaged.
+    /// Its closer once it is damaged.
     closer: CloserKind,
     state: State,
     cursor: u64,
@@ -52,14 +52,15 @@ pub(crate) struct NamedObject {
     call: UnresolvedCall,
     started: bool,
     json: CallJson,
-    /// What reads the object if it is not JSON.
+    /// The reader of an object that is not JSON.
     syntax: Option<Box<dyn ObjectSyntax>>,
-    /// Where the call ends if nothing more of it follows.
+    /// The position where the call ends if nothing more of it follows.
     complete_at: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Lead,
     Object,
     Tail,
@@ -98,19 +99,7 @@ impl NamedObject {
     }
 
     fn with(closer: CloserKind, called: CalledTool, at: u64, json: CallJson) -> Self {
-        NamedObject {
-            closer,
-            named: None,
-            close: Cow::Borrowed(""),
-            state: State::Lead,
-            cursor: at,
-            over_limit: false,
-            call: UnresolvedCall::of(called),
-            started: false,
-            json,
-            syntax: None,
-            complete_at: None,
-        }
+        NamedObject { closer, cursor: at, call: UnresolvedCall::of(called), json, ..NamedObject::default() }
     }
 
     /// The same call, with its arguments in another syntax.
@@ -118,7 +107,7 @@ impl NamedObject {
         NamedObject { syntax: Some(Box::new(syntax)), ..self }
     }
 
-    /// Where the call ends if the stream ends with the window. A closer that
+    /// Returns the position where the call ends if the stream ends with the window. A closer that
     /// was cut off belongs to the call.
     fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
@@ -128,13 +117,13 @@ impl NamedObject {
         Some(if is_cut { window.end() } else { at })
     }
 
-    /// Where the call ended if nothing more belongs to it, once its JSON is closed.
+    /// Returns the position where the call ended if nothing more belongs to it, once its JSON is closed.
     fn completed(&self) -> Option<u64> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none())?;
         Some(kept_end(at, self.cursor, self.over_limit))
     }
 
-    /// Where the call ends if nothing more of it follows; that its closer is missing is noted.
+    /// Returns the position where the call ends if nothing more of it follows; that its closer is missing is noted.
     fn ends_here(&mut self) -> Option<u64> {
         let at = self.completed()?;
         if !self.close.is_empty() {
@@ -143,7 +132,7 @@ impl NamedObject {
         Some(at)
     }
 
-    /// Whether `text` begins with what ends the call; yields its length.
+    /// Checks whether `text` begins with what ends the call; yields its length.
     fn closes(&self, text: &str, more: bool) -> Match<usize> {
         ends(&self.close, text, more)
     }
@@ -180,7 +169,7 @@ impl NamedObject {
         }
     }
 
-    /// What is no object, or does not end with it, is read up to its end.
+    /// Begins to skip text that is no object, or goes on after it, up to its end.
     fn fails(&mut self, fault: Fault) -> Step {
         self.json.too_deep = fault.kind == RejectedKind::Limit;
         self.call.fault.get_or_insert(fault);
@@ -249,7 +238,7 @@ impl NamedObject {
             }
             (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
             _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
-            _ if self.complete_at.is_some() && self.json.is_followed_by_object() => {
+            _ if self.complete_at.is_some() && self.json.trailing.object => {
                 self.call.goes_on = true;
                 self.call.fault.get_or_insert(Fault::malformed(TWO_OBJECTS));
                 Step::End(self.cursor)
@@ -343,8 +332,8 @@ impl CallShape for NamedObject {
     }
 }
 
-/// How calls begin whose opener holds their tool's name: with the head, and the
-/// arguments' beginning behind it; and what stands around such calls.
+/// The openers of calls that hold their tool's name: with the header, and the
+/// arguments' beginning after it; and what is around such calls.
 pub(crate) struct Heads;
 
 impl Opens for Heads {
@@ -401,7 +390,7 @@ pub(crate) fn open_call(
     })
 }
 
-/// Forms of an opener of a group, behind those of calls.
+/// Forms of an opener of a group, after those of calls.
 const GROUP_OPENS: usize = usize::MAX;
 const GROUP_CLOSES: usize = usize::MAX - 1;
 
@@ -427,9 +416,9 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
     Err(No)
 }
 
-/// Whether `text` begins with what opens a group, and what must follow it; a
+/// Checks whether `text` begins with what opens a group, and what must follow it; a
 /// special token counts anywhere, as a closer, too. Yields whether it opens,
-/// and its length with the white space behind an opener.
+/// and its length with the white space after an opener.
 fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usize, usize)> {
     let open = begins_token(text, &group.open, more).map(|length| (GROUP_OPENS, length));
     if !group.gated {
@@ -441,7 +430,7 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usiz
     first_of(openers.map(|opener| begins_token(&text[length..], opener, more))).map(|_| (GROUP_OPENS, length))
 }
 
-/// What ends damaged JSON from outside.
+/// The end of damaged JSON: the closer of the call or its group, or the next call.
 struct Closers<'c> {
     named: Option<&'static Named>,
     close: &'c str,

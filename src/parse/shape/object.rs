@@ -21,11 +21,11 @@ pub(crate) struct MarkedObject {
     /// The run that it belongs to.
     run: ObjectRun,
     json: CallJson,
-    /// Most bytes behind it that say whether the run is closed.
+    /// Most bytes after it that say whether the run is closed.
     hold: usize,
-    /// What the value of the member that is being read is.
+    /// The role of the member that is being read.
     member: Member,
-    /// Where that value starts.
+    /// The position where that value starts.
     value_start: u64,
     server: Option<String>,
     tool: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct MarkedObject {
     arguments_key: &'static str,
     end: Option<u64>,
     closed: bool,
-    /// What is wrong with what closes the run.
+    /// The repair of the run's closer.
     close_repair: Option<Repair>,
     /// Nothing but the object's own last bracket is missing.
     lacks_bracket: bool,
@@ -50,7 +50,7 @@ enum Member {
 }
 
 impl MarkedObject {
-    /// The object of `run` whose brace stands at `at`.
+    /// The object of `run` whose brace is at `at`.
     pub(crate) fn new(run: ObjectRun, at: u64, max_depth: usize, hold: usize) -> Self {
         MarkedObject {
             run,
@@ -70,7 +70,7 @@ impl MarkedObject {
     }
 
     fn has_arguments(&self) -> bool {
-        self.json.shown().is_some()
+        self.json.shown.is_some()
     }
 
     fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
@@ -118,7 +118,7 @@ impl MarkedObject {
     /// Returns `true` if name and arguments are whole and nothing but white space follows these up to `at`: no
     /// value can be cut.
     fn is_all_but_closed(&self, at: u64, window: &Window<'_>) -> bool {
-        let end = self.json.shown().and_then(|(start, end)| end.filter(|end| window.slice(start..*end).ends_with('}')));
+        let end = self.json.shown.and_then(|(start, end)| end.filter(|end| window.slice(start..*end).ends_with('}')));
         self.tool.is_some() && end.is_some_and(|end| end <= at && window.slice(end..at).trim().is_empty())
     }
 
@@ -159,7 +159,7 @@ impl MarkedObject {
                     out.start(self.json.cursor, self.server.as_deref(), tool);
                 }
             }
-            Member::Arguments => self.json.show(self.value_start, Some(at)),
+            Member::Arguments => self.json.shown = Some((self.value_start, Some(at))),
             Member::Tool | Member::Other => {}
         }
         self.preview(window, out);
@@ -190,10 +190,10 @@ impl MarkedObject {
         call.restated |= self.has_arguments() && held != Held::Keyed && held != Held::Under(self.arguments_key);
         // What was shown as the name while it came must stay the name.
         let is_other = self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref());
-        if held != Held::Keyed && self.json.is_damaged() && is_other {
+        if held != Held::Keyed && self.json.fault.is_some() && is_other {
             call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` is damaged", keys.tool[0])));
         }
-        let shown = self.json.shown().filter(|_| !call.restated && held != Held::Keyed);
+        let shown = self.json.shown.filter(|_| !call.restated && held != Held::Keyed);
         let shown = shown.and_then(|(start, end)| Some(window.slice(start..end?)));
         held.write(call, shown);
         held != Held::Absent
@@ -217,7 +217,7 @@ impl CallShape for MarkedObject {
                 JsonStep::ValueStart(at) => {
                     self.value_start = at;
                     if self.member == Member::Arguments {
-                        self.json.show(at, None);
+                        self.json.shown = Some((at, None));
                     }
                 }
                 JsonStep::ValueEnd(at) => self.value_ended(window, at, out),
@@ -261,7 +261,7 @@ impl CallShape for MarkedObject {
             }
             call.repairs.extend(self.close_repair.clone());
             // The key may belong to the arguments (`members_behind/hermes_key_and_a_bracket_too_many`).
-            if self.json.is_closed_twice() && call.fault.is_none() && !call.ignored_keys.is_empty() {
+            if self.json.trailing.surplus && call.fault.is_none() && !call.ignored_keys.is_empty() {
                 let message = "a bracket too many follows: which of the keys belong to the arguments is not certain";
                 call.fault = Some(Fault::malformed(message));
             }
@@ -296,7 +296,7 @@ impl CallShape for MarkedObject {
     }
 }
 
-/// What ends a damaged object from outside: what closes its run, its fence, or
+/// The end of a damaged object: what closes its run, its fence, or
 /// the next marker line.
 struct RunCloser(ObjectRun);
 

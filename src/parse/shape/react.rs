@@ -26,6 +26,7 @@ use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{Head, head, longest_head, unit};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::tokens::tokens_at;
+use crate::parse::shape::tool_tag::Callee;
 use crate::parse::tables::Tables;
 
 /// A call in ReAct's words that may yet be text; see the module.
@@ -49,13 +50,13 @@ enum State {
     /// In a text without quotes.
     Bare,
     Json,
-    /// Behind the JSON, which ends here.
+    /// After the JSON, which ends here.
     Tail(u64),
-    /// Behind the call.
+    /// After the call.
     Over(u64),
 }
 
-/// How such a call begins: a line that names a known tool, the line of its arguments, and where
+/// The openers of such calls: a line that names a known tool, the line of its arguments, and where
 /// these begin.
 pub(crate) struct Words;
 
@@ -107,7 +108,7 @@ impl Markerless for Words {
     }
 }
 
-/// The words that `text` begins with, with JSON behind them or with a bare text where the tool
+/// The words that `text` begins with, with JSON after them or with a bare text where the tool
 /// takes one.
 fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     words_and_json(spec, text, tables, more).else_try(|| {
@@ -126,7 +127,7 @@ fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) 
     })
 }
 
-/// The words that `text` begins with, with JSON behind them or a fence, which holds it.
+/// The words that `text` begins with, with JSON after them or a fence, which holds it.
 fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     let found = head(&spec.head, text, more).either(head(&spec.bracketed, text, more))?;
     if !tables.names.knows(found.name) {
@@ -137,13 +138,13 @@ fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, mor
     begins(inner, "{", more).else_try(|| unit(fence_chars(inner, more))).map(|()| found)
 }
 
-/// Whether `text`, behind the words, is a text in the same line, no JSON and no marker
+/// Returns `true` if `text`, after the words, is a text in the same line, no JSON and no marker
 /// (`react/marker_for_a_text`).
 fn begins_text(text: &str) -> bool {
     text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '<' | '`' | '~'))
 }
 
-/// The parameter that `text`, behind the words, is, of a tool that takes one text: its only one, or the only one
+/// The parameter that `text`, after the words, is, of a tool that takes one text: its only one, or the only one
 /// that it needs. A text that names a parameter is arguments in another syntax (`city: Oslo`).
 fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str, text: &str) -> Option<&'t str> {
     let tool = tables.tool(server, tool)?;
@@ -157,7 +158,7 @@ fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str, text: &str
     let mut parameters = tool.parameters();
     let (first, count) = (parameters.next()?, tool.parameters().count());
     let one = if count == 1 { first } else { tool.parameters().find(|parameter| parameter.required && needed == 1)? };
-    let known = tables.tools.iter().find(|known| known.tool == tool.name && known.server == tool.server)?;
+    let known = Callee::named(tables, tool.server.as_deref(), &tool.name).tool(tables);
     known.parameters.iter().any(|parameter| parameter.name == one.name && parameter.is_text).then_some(one.name)
 }
 
@@ -197,7 +198,7 @@ impl React {
             Some((line, behind)) => (line, behind),
             None if window.more => return Step::More,
             // Nothing but the end of the stream ends it.
-            None if !out.emitter.ended_normally() => return Step::More,
+            None if !out.emitter.ended_normally => return Step::More,
             None => (rest, ""),
         };
         let behind = &behind[leading_space(behind)..];
@@ -270,7 +271,7 @@ impl React {
         Step::Next
     }
 
-    /// Behind the JSON: the fence's end.
+    /// After the JSON: the fence's end.
     fn tail(&mut self, json_end: u64, rest: &str, more: bool, window: &Window<'_>) -> Step {
         if self.is_bracketed {
             return match rest.bytes().next() {
@@ -284,7 +285,7 @@ impl React {
             Ok(length) => self.over(self.cursor + length as u64, window),
             Err(No) if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             // Which of two objects is meant nobody knows (`react/two_objects`).
-            Err(No) if self.json.is_followed_by_object() => Step::Text(json_end, Reason::Damaged),
+            Err(No) if self.json.trailing.object => Step::Text(json_end, Reason::Damaged),
             Err(No) => {
                 self.call.prose_follows = goes_on(json_end, self.cursor, rest, window);
                 self.over(json_end, window)
@@ -342,7 +343,7 @@ fn goes_on(end: u64, at: u64, rest: &str, window: &Window<'_>) -> bool {
     is_text && !window.slice(end..at).contains('\n')
 }
 
-/// Where a token of a chat template stands in a line.
+/// Returns the position where a token of a chat template is in a line.
 fn token_in(line: &str) -> Option<usize> {
     memchr::memchr2_iter(b'<', b'[', line.as_bytes())
         .find(|at| tokens_at(&line[*at..]).iter().any(|token| line[*at..].starts_with(token.text)))
@@ -360,7 +361,7 @@ fn unquoted(text: &str) -> Option<String> {
     (!text.is_empty() && !text.starts_with(['`', '[', '"', '\''])).then(|| text.to_owned())
 }
 
-/// What ends damaged JSON from outside: a further line of ReAct's.
+/// The end of damaged JSON: a further line of ReAct's.
 struct Lines(&'static dialect::React);
 
 impl Closer for Lines {

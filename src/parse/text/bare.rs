@@ -49,7 +49,7 @@ impl Scanner {
             }
             return Err(No);
         }
-        // What came before says whether a call may stand here.
+        // What came before says whether a call may be here.
         self.emitter.text(window, self.at, sink);
         if !self.may_stand(shape.stands(), &window.from(self.at)[..indent], window) {
             return Err(No);
@@ -64,7 +64,7 @@ impl Scanner {
         self.open_markerless(shape, text, begins_line, window, sink)
     }
 
-    /// Whether a call may stand on this line behind this indent.
+    /// Returns `true` if a call may be on this line after this indent.
     fn may_stand(&mut self, stands: Stands, indent: &str, window: &Window<'_>) -> bool {
         // A label before the call is no indent.
         let indent = &indent[..indent.len() - indent.trim_ascii_start().len()];
@@ -77,12 +77,12 @@ impl Scanner {
             // Right after a call it may be what the model takes for the result.
             Stands::Alone => {
                 self.context.read(window, self.at);
-                self.emitter.region.prose() == Prose::Above && !is_code() && !self.context.follows_quote()
+                self.emitter.region.prose == Prose::Above && !is_code() && !self.context.lines().is_quoted
             }
         }
     }
 
-    /// Whether the line is an entry of the prompt's list of tools, which the model repeats.
+    /// Checks whether the line is an entry of the prompt's list of tools, which the model repeats.
     fn is_listed(&mut self, shape: &dyn Markerless, line: Line<'_>) -> Match<bool> {
         if self.fence.is_some() {
             return Ok(false);
@@ -91,7 +91,7 @@ impl Scanner {
             return Ok(false);
         };
         self.context.read(line.window, self.at);
-        Ok(is_described || self.context.is_behind_listing())
+        Ok(is_described || self.context.lines().lists_tools)
     }
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
@@ -110,7 +110,7 @@ impl Scanner {
         self.open_markerless(&Calls, text, begins_line, window, sink)
     }
 
-    /// Whether `text`, at a fence's start, begins a call that no marker announces.
+    /// Checks whether `text`, at a fence's start, begins a call that no marker announces.
     pub(super) fn markerless_in_fence(&self, text: &str, more: bool) -> Match<()> {
         if self.channels.in_final {
             return Err(No);
@@ -135,7 +135,7 @@ impl Scanner {
         let place = Place {
             at: self.at,
             fence: self.fence(),
-            follows_prose: self.fence.is_none() && self.emitter.region.prose() != Prose::None,
+            follows_prose: self.fence.is_none() && self.emitter.region.prose != Prose::None,
             behind_calls: self.emitter.holds_series(),
             announced: self.emitter.region.announced().is_some(),
             at_line_start,
@@ -147,10 +147,10 @@ impl Scanner {
         self.open(if shape.is_announced() { call } else { call.markerless(has_words) }, window, sink)
     }
 
-    /// Whether a call may stand here without a marker: not in a fence with other text, nor in
+    /// Returns `true` if a call may be here without a marker: not in a fence with other text, nor in
     /// Harmony's channel of answers.
     fn may_be_bare(&self) -> bool {
-        !self.channels.in_final && (self.fence.is_none() || self.emitter.region.fence_is_clean())
+        !self.channels.in_final && (self.fence.is_none() || self.emitter.region.fence_is_clean)
     }
 }
 

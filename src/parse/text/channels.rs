@@ -38,14 +38,14 @@ impl Scanner {
     fn take_header(&mut self, header: Header, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Header { channel, starts, length } = header;
         self.at += length as u64;
-        self.channels.goes_to(channel);
+        (self.channels.are_seen, self.channels.in_final) = (true, channel == Channel::Final);
         self.resume(starts);
         let reads_channels = self.reasoning.reads_channels();
-        let in_reasoning = self.emitter.region.kind() == Region::Reasoning;
+        let in_reasoning = self.emitter.region.kind == Region::Reasoning;
         match channel {
-            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region.has_text()) => {
+            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region.has_text) => {
                 self.enter_reasoning(window, sink);
-                self.channels.enter_analysis();
+                self.channels.in_analysis = true;
             }
             Channel::Final if reads_channels && in_reasoning => self.leave_reasoning(window, sink),
             Channel::Commentary if reads_channels && self.is_message(starts) => self.leave_reasoning(window, sink),
@@ -54,20 +54,20 @@ impl Scanner {
         self.line_start = true;
     }
 
-    /// A header of the model's own came: its turn goes on behind the end of a message.
+    /// A header of the model's own came: its turn goes on after the end of a message.
     fn resume(&mut self, starts: bool) {
-        let turn = self.emitter.region.turn();
+        let turn = self.emitter.region.turn;
         if starts || turn == (Turn::Ended { resumes: true }) {
-            self.set_turn(turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own)));
+            self.emitter.region.turn = turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own));
         }
     }
 
-    /// Whether a header in the reasoning begins a message of its own, and is no mention.
+    /// Returns `true` if a header in the reasoning begins a message of its own, and is no mention.
     fn is_message(&self, starts: bool) -> bool {
-        self.emitter.region.kind() == Region::Reasoning && (starts || !self.emitter.region.has_text())
+        self.emitter.region.kind == Region::Reasoning && (starts || !self.emitter.region.has_text)
     }
 
-    /// Where the message begins: a recipient, with which a message goes on whose role the chat
+    /// Returns the position where the message begins: a recipient, with which a message goes on whose role the chat
     /// template wrote (`harmony/recipient_first`).
     pub(super) fn recipient_first(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more, window, .. } = line;
@@ -89,14 +89,14 @@ impl Scanner {
         let call = &named.calls[form];
         let Ok(Head { name, .. }) = head(&call.head, &written, false) else { return Err(No) };
         let (server, name) = self.tables.split_name(name);
-        // The opener's first bytes stand before the message.
+        // The opener's first bytes are before the message.
         let at = (indent + length - OWN.len() - 1) as u64;
         let limits = self.tables.config.limits;
         let shape = NamedObject::new(named, call, (server, Some(name)), at, limits.depth);
         self.open(OpenCall::new(dialect, self.at, Box::new(shape), limits.call_bytes), window, sink)
     }
 
-    /// A call in a channel of its own stands behind the reasoning, wherever that was left open.
+    /// A call in a channel of its own follows the reasoning, wherever that was left open.
     pub(super) fn leave_for_call(&mut self, text: &str, window: &Window<'_>, sink: &mut Sink<'_>) {
         let starts = text.starts_with(START);
         self.resume(starts);

@@ -37,7 +37,7 @@ const SHORT: usize = 32;
 /// So much text is worth a look for a line that says enough.
 const WORTH: usize = 256;
 
-/// What surrounds a place in the text between calls.
+/// The surroundings of a position in the text between calls.
 pub(crate) struct Context {
     /// Text of the open line and of lines before it that were not told yet.
     bytes: [u8; ROOM + SHORT],
@@ -47,16 +47,16 @@ pub(crate) struct Context {
     /// The open line's first bytes are gone.
     is_cut: bool,
     /// Everything before was seen.
-    at: u64,
+    pub(super) at: u64,
     lines: Lines,
-    /// What stood before the fence that is open.
+    /// The lines before the fence that is open.
     before_fence: Option<Lines>,
-    /// Marks that quoted the last call on the line, which may go on behind it.
+    /// Marks that quoted the last call on the line, which may go on after it.
     carried: Marks,
     /// The marks that are open at a place, once it was asked for them.
     marks_at: Option<(u64, Marks)>,
-    /// The block that quotes what stands here.
-    block: Option<Block>,
+    /// The block that quotes what is here.
+    pub(super) block: Option<Block>,
 }
 
 impl Context {
@@ -76,7 +76,7 @@ impl Context {
         }
     }
 
-    /// Goes on behind plain text that the scanner does not see.
+    /// Goes on after plain text that the scanner does not see.
     #[inline(always)] // With each chunk.
     pub(crate) fn pass(&mut self, text: &str) {
         let (bytes, at) = (text.as_bytes(), self.length);
@@ -138,11 +138,6 @@ impl Context {
         }
     }
 
-    /// What passed ends at `at`.
-    pub(super) fn passed(&mut self, at: u64) {
-        self.at = at;
-    }
-
     /// Reads text up to `to`.
     pub(super) fn read(&mut self, window: &Window<'_>, to: u64) {
         if to > self.at {
@@ -151,7 +146,7 @@ impl Context {
         }
     }
 
-    /// Goes on behind a call or syntax on the open line, which reaches from `start` to `at`.
+    /// Goes on after a call or syntax on the open line, which reaches from `start` to `at`.
     pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
@@ -160,12 +155,13 @@ impl Context {
         self.clear(at);
     }
 
-    /// The marks that quoted the call behind which the text goes on.
+    /// The marks that quoted the call after which the text goes on.
     pub(super) fn carry(&mut self, marks: Marks) {
-        self.carried = marks.without_place();
+        self.carried = marks;
+        (self.carried.direct, self.carried.run_before) = (None, 0);
     }
 
-    /// Goes on behind syntax that begins a line, up to `at`.
+    /// Goes on after syntax that begins a line, up to `at`.
     pub(super) fn new_line(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
@@ -207,8 +203,8 @@ impl Context {
         self.marks_at = None;
     }
 
-    /// Whether a call here is quoted by what stands before it on earlier lines or at
-    /// its line's start. `in_group`: it stands in a group of calls, which has an indent
+    /// Checks whether a call here is quoted by what is before it on earlier lines or at
+    /// its line's start. `in_group`: it is in a group of calls, which has an indent
     /// of its own.
     pub(super) fn place(&mut self, in_group: bool) -> Option<QuotedIn> {
         if let Some(block) = self.block {
@@ -220,40 +216,28 @@ impl Context {
             () if self.lines.introduces && line.holds_only_calls(&self.bytes[..self.length]) => {
                 Some(QuotedIn::OwnWords)
             }
-            () if self.lines.in_triple_quotes() => Some(QuotedIn::Block),
+            () if self.lines.triple.is_some() => Some(QuotedIn::Block),
             () if self.lines.is_quote(line) => Some(QuotedIn::BlockQuote),
             () if !in_group && self.lines.is_code(line) => Some(QuotedIn::IndentedCode),
             () => sign_before(&self.bytes[..self.length]).filter(|_| !line.is_behind && !self.is_cut),
         }
     }
 
-    /// Whether `'''` at a line's start closes a text of several lines, and opens no fence.
-    pub(super) fn closes_triple_quotes(&mut self, window: &Window<'_>, at: u64) -> bool {
-        self.read(window, at);
-        self.tell();
-        self.lines.in_triple_quotes()
-    }
-
-    /// The block that quotes what stands here.
-    #[inline]
-    pub(super) fn block(&self) -> Option<Block> {
-        self.block
-    }
-
-    /// A block begins to quote.
-    pub(super) fn block_opens(&mut self, block: Block) {
-        self.block = Some(block);
-    }
-
-    /// Goes on behind the closer of a block, up to `at`.
+    /// Goes on after the closer of a block, up to `at`.
     pub(super) fn block_closes(&mut self, window: &Window<'_>, at: u64) {
         self.block = None;
         self.read(window, at);
         self.tell();
-        self.lines.behind_block();
+        self.lines.triple = None;
     }
 
-    /// Whether a list in Python's syntax is a part of the code on its line.
+    /// Returns the state of the lines that are over.
+    pub(super) fn lines(&mut self) -> &Lines {
+        self.tell();
+        &self.lines
+    }
+
+    /// Returns `true` if a list in Python's syntax is a part of the code on its line.
     pub(super) fn is_code_around(&mut self) -> bool {
         self.tell();
         // Nor is a list in that list any other (`context/list_subscript_of_lists`).
@@ -262,35 +246,10 @@ impl Context {
         subscript || self.line_with_code().is_code
     }
 
-    /// Whether the last line of text stands in the prompt's list of tools: a heading of it, a
-    /// signature, or what is said of one.
-    pub(super) fn is_behind_listing(&mut self) -> bool {
-        self.tell();
-        self.lines.lists_tools
-    }
-
-    /// Whether the last line of text introduces an example.
-    pub(super) fn introduces_example(&mut self) -> bool {
-        self.tell();
-        self.lines.introduces
-    }
-
-    /// Returns `true` if the last line of text is a block quote's.
-    pub(super) fn follows_quote(&mut self) -> bool {
-        self.tell();
-        self.lines.is_quoted
-    }
-
-    /// Returns `true` if what is here is a paragraph of its own after a line that ends with a colon.
-    pub(super) fn is_introduced(&mut self) -> bool {
-        self.tell();
-        self.lines.is_introduced()
-    }
-
     /// Returns `true` if the text is inside an element of an unknown name, an edit or a block of YAML.
     pub(super) fn in_element(&mut self) -> bool {
         self.tell();
-        let columns = self.line().columns();
+        let columns = self.line().columns;
         self.lines.element.is_some_and(|open| !open.is_left_by(columns))
     }
 
@@ -300,7 +259,7 @@ impl Context {
         self.lines.element = None;
     }
 
-    /// Whether nothing but calls and white space stands before on the line.
+    /// Returns `true` if nothing but calls and white space is before on the line.
     pub(super) fn begins_line(&mut self) -> bool {
         self.tell();
         self.line().holds_only_calls(&self.bytes[..self.length])
@@ -381,14 +340,15 @@ impl Context {
         if self.length > TAIL {
             let gone = &self.bytes[..self.length - TAIL];
             let is_blank = gone.trim_ascii().is_empty();
-            let line = self.line_with_code();
-            self.lines.open = Some(line.and_blank(is_blank));
+            let mut line = self.line_with_code();
+            line.is_blank &= is_blank;
+            self.lines.open = Some(line);
             self.bytes.copy_within(self.length - TAIL..self.length, 0);
             (self.length, self.searched, self.is_cut) = (TAIL, TAIL, true);
         }
     }
 
-    /// What the open line is.
+    /// Returns the start of the open line.
     fn line(&self) -> LineStart {
         self.lines.open.unwrap_or_else(|| LineStart::of(&self.bytes[..self.length.min(START)]))
     }
@@ -403,9 +363,9 @@ impl Context {
     }
 }
 
-/// Whether a line is, up to a call, the sign of a comment's line or of a diff's, and no more.
+/// Checks whether a line is, up to a call, the sign of a comment's line or of a diff's, and no more.
 fn sign_before(line: &[u8]) -> Option<QuotedIn> {
-    // A diff's sign stands in its first column and touches what it is about; one of a list does not.
+    // A diff's sign is in its first column and touches what it is about; one of a list does not.
     if matches!(line, b"-" | b"+") {
         return Some(QuotedIn::Sign);
     }
@@ -413,8 +373,8 @@ fn sign_before(line: &[u8]) -> Option<QuotedIn> {
     COMMENT_SIGNS.contains(&sign).then_some(QuotedIn::Comment)
 }
 
-/// Where the last line begins, of those that are over, behind which nothing before it counts: an
-/// unindented line of text behind a blank one, which ends lists and code alike.
+/// Returns the position where the last line begins, of those that are over, after which nothing before it counts: an
+/// unindented line of text after a blank one, which ends lists and code alike.
 fn settled_from(text: &[u8]) -> Option<usize> {
     if text.len() < WORTH {
         return None;

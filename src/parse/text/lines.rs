@@ -15,15 +15,15 @@ use crate::parse::shape::python::{Calls, ToolCode};
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 
-/// What stands at a line's start.
+/// The text at a line's start.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'w> {
     /// Bytes of the white space before it.
     pub(super) indent: usize,
     pub(super) text: &'w str,
-    /// Whether the text may still grow.
+    /// `true` if the text may still grow.
     pub(super) more: bool,
-    /// What begins here, for all that its bytes say.
+    /// The kinds of what may begin here by its bytes.
     pub(super) kinds: Kinds,
     pub(super) window: &'w Window<'w>,
 }
@@ -51,10 +51,10 @@ impl Scanner {
         found
     }
 
-    /// What the state of the text says, whatever the lexicon does.
+    /// Asks the recognisers that depend on the state and not on the lexicon.
     #[inline(always)] // With each line.
     fn line_of_state(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let in_block = self.context.block().is_some();
+        let in_block = self.context.block.is_some();
         let waits = self.emitter.waits_for_fence();
         recognised!(self, line, sink:
             in_block || (line.kinds.has(Kinds::QUOTE) && self.fence.is_none()) => block_line,
@@ -63,7 +63,7 @@ impl Scanner {
         )
     }
 
-    /// What the lexicon tells, in order of precedence.
+    /// Asks the recognisers of lines that the lexicon names, in order of precedence.
     #[inline(always)] // With each line that may be more than text.
     fn line_that_begins(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         // The others report what came before, whatever they say.
@@ -76,11 +76,11 @@ impl Scanner {
         )
     }
 
-    /// What closes the block that quotes, or opens one.
+    /// Recognises the closer of the block that quotes, or the opener of one.
     #[inline]
     fn block_line(&mut self, line: Line<'_>, _: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more, window, .. } = line;
-        let (found, is_open) = match self.context.block() {
+        let (found, is_open) = match self.context.block {
             Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
             None => (Block::opened_by_line(text, more), false),
         };
@@ -89,23 +89,23 @@ impl Scanner {
         self.line_start = false;
         match is_open {
             true => self.context.block_closes(window, self.at),
-            false => self.context.block_opens(block),
+            false => self.context.block = Some(block),
         }
         Ok(Next::Taken)
     }
 
-    /// A fence behind the number of a list's item.
+    /// A fence after the number of a list's item.
     #[inline]
     fn numbered_fence(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let number = self.numbered(line.text, line.more)?;
         self.opening_line(Line { indent: line.indent + number, text: &line.text[number..], ..line }, sink)
     }
 
-    /// What closes the fence, or opens one.
+    /// Recognises the line that closes the fence, or that opens one.
     fn fence_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         match self.fence() {
             Some(fence) => self.closing_line(fence, line, sink),
-            None if self.context.block().is_some() => Err(No),
+            None if self.context.block.is_some() => Err(No),
             None => self.opening_line(line, sink),
         }
     }
@@ -118,21 +118,25 @@ impl Scanner {
         let is_unread = self.fence.take().is_some_and(|open| open.is_unread);
         self.line_start = !fence.is_tag() || text.as_bytes()[..length].ends_with(b"\n");
         self.context.fence_closes(self.at, !self.line_start);
-        self.emitter.region.fence_ends();
+        self.emitter.region.fence_is_clean = false;
         if self.emitter.waits_for_fence() {
             self.emitter.close_held_fence();
             self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
         } else {
             self.emitter.fence_text(window, self.at, sink);
         }
-        self.emitter.region.comes_behind_fence(is_unread);
+        self.emitter.region.follows_unread = is_unread;
         Ok(Next::Taken)
     }
 
     fn opening_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more, window, .. } = line;
-        if text.starts_with('\'') && self.context.closes_triple_quotes(window, self.at) {
-            return Err(No);
+        if text.starts_with('\'') {
+            self.context.read(window, self.at);
+            // It closes a text of several lines.
+            if self.context.lines().triple.is_some() {
+                return Err(No);
+            }
         }
         if let Some((fence, length)) = self.fence_on_a_line(text, more).decided()? {
             self.emitter.text(window, self.at, sink);
@@ -140,14 +144,14 @@ impl Scanner {
             self.at += (indent + length) as u64;
             self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
             self.fence = Some(OpenFence::new(fence, QuotedIn::Fence));
-            self.emitter.region.fence_opens();
+            self.emitter.region.fence_is_clean = true;
             return Ok(self.open_markerless(&Calls, &text[length..], true, window, sink).unwrap_or(Next::Taken));
         }
         let (fence, length) = fence_open(text, more)?;
         let inner = length + leading_space(&text[length..]);
         self.context.read(window, self.at);
         let is_spent = self.emitter.budget.is_spent();
-        let introduced = !is_spent && self.context.introduces_example();
+        let introduced = !is_spent && self.context.lines().introduces;
         // Elsewhere a call that is printed is code.
         let tool_code = Some(&ToolCode).filter(|_| text[fence.length()..length].trim() == TOOL_CODE);
         let printed = |text: &str| tool_code.map_or(Err(No), |shape| shape.ahead(text, &self.tables, more));
@@ -161,7 +165,7 @@ impl Scanner {
         };
         let mut found = Ok(Next::Taken);
         self.emitter.text(window, self.at, sink);
-        self.behind_end();
+        self.emitter.region.passes_end();
         match alone {
             Some(()) => {
                 self.emitter.hold_fence();
@@ -178,7 +182,7 @@ impl Scanner {
         let quotes = if introduced { QuotedIn::OwnWords } else { QuotedIn::Fence };
         self.fence = Some(OpenFence::new(fence, quotes));
         self.context.fence_opens();
-        self.emitter.region.fence_opens();
+        self.emitter.region.fence_is_clean = true;
         self.line_start = true;
         match is_printed {
             true => self.open_markerless(&ToolCode, &text[inner..], true, window, sink),
@@ -186,8 +190,8 @@ impl Scanner {
         }
     }
 
-    /// Whether `text` begins with the number of a list's item and a fence behind it, which
-    /// between fences with calls may stand on the next line. Yields the length up to that.
+    /// Checks whether `text` begins with the number of a list's item and a fence after it, which
+    /// between fences with calls may be on the next line. Yields the length up to that.
     fn numbered(&self, text: &str, more: bool) -> Match<usize> {
         let digits = text.bytes().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         // Only the first item's number is told by a trigger, wherever a chunk ends.
@@ -208,7 +212,7 @@ impl Scanner {
         }
     }
 
-    /// Whether `text` begins with a fence and, on its line, with a call in Python's syntax.
+    /// Checks whether `text` begins with a fence and, on its line, with a call in Python's syntax.
     /// Yields the fence, and its length with a language.
     fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
         if self.tables.python.is_none() || self.emitter.region.only_drafts() || self.emitter.budget.is_spent() {
@@ -222,7 +226,7 @@ impl Scanner {
         }
         let word = info.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let space = |text: &str| text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        // Right behind the fence a call's name begins, else a language and a space.
+        // Right after the fence a call's name begins, else a language and a space.
         let direct = self.python_ahead(&info[space(info)..], more).map(|()| (fence, fence.length() + space(info)));
         let behind = &info[word..];
         match (direct, space(behind)) {
@@ -235,7 +239,7 @@ impl Scanner {
         }
     }
 
-    /// Whether `text` begins with an opener that passes its gate.
+    /// Checks whether `text` begins with an opener that passes its gate.
     fn call_ahead(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
             return if more { Err(Undecided) } else { Err(No) };
@@ -275,7 +279,7 @@ impl Scanner {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);
-        let first = !self.emitter.region.is_seen();
+        let first = !self.emitter.region.is_seen;
         let length = first_of(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more)))?;
         self.emitter.settle(window, true, sink);
         let start = self.at;
@@ -286,7 +290,7 @@ impl Scanner {
     }
 }
 
-/// Whether `text` begins with an answer line; yields its length. `first`: the
+/// Checks whether `text` begins with an answer line; yields its length. `first`: the
 /// answer may then begin on the same line.
 fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usize> {
     let length = marked.answer_line(text, more)?;

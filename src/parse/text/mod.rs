@@ -36,13 +36,13 @@ use crate::dialect::Dialect;
 use crate::event::{QuotedIn, Region};
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::FinishReason;
-use crate::parse::call::{Ending, Step};
+use crate::parse::call::{Ending, OpenValue, Step};
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::not_a_call::{NotACall, Reason};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::marks::lexicon::{Lexicon, Plain, has_no_trigger_or_bracket};
+use crate::parse::marks::lexicon::{Plain, has_no_trigger_or_bracket};
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
@@ -52,46 +52,46 @@ use crate::parse::text::group::CallGroup;
 use crate::parse::text::open::OpenCall;
 use crate::parse::text::state::{Channels, Reasoning};
 
-/// Where the text between calls stands.
+/// The position where the text between calls stands.
 #[derive(Debug)]
 pub(crate) struct Scanner {
-    tables: Arc<Tables>,
+    pub(crate) tables: Arc<Tables>,
     emitter: Emitter,
     call: Option<OpenCall>,
     /// Text was scanned up to here.
     at: u64,
-    /// Only spaces stand between the last line break and `at`.
+    /// Only spaces are between the last line break and `at`.
     line_start: bool,
-    /// Where the last mark begins that the lexicon knows, if any came: while more of it comes,
+    /// The position where the last mark begins that the lexicon knows, if any came: while more of it comes,
     /// they are not asked again.
     mark_at: u64,
     pub(crate) context: Context,
     fence: Option<OpenFence>,
-    /// A run of objects behind a marker.
+    /// A run of objects after a marker.
     run: Option<ObjectRun>,
-    /// What may stand around calls here.
+    /// The group that may be around calls here.
     group: Option<CallGroup>,
-    /// What surrounds the run, or the group.
+    /// The surroundings of the run, or of the group.
     outer: Outer,
     reasoning: Reasoning,
     channels: Channels,
-    /// A closer that was found between calls stands here.
+    /// A closer that was found between calls is here.
     closer_at: u64,
-    /// The last line that announces calls and has none behind it begins here.
+    /// The last line that announces calls and has none after it begins here.
     no_object_at: Option<u64>,
     /// `<s>` was seen, so `</s>` is HTML.
     saw_strike: bool,
     /// Stop strings of the message's request.
     pub(crate) stop: Vec<String>,
-    /// What was held and given back, if somebody asked for it.
+    /// The candidates that were rejected, if somebody asked for them.
     pub(crate) not_calls: Option<Vec<NotACall>>,
 }
 
-/// The fence that the text stands in.
+/// The fence that the text is in.
 #[derive(Debug, Clone, Copy)]
 struct OpenFence {
     fence: Fence,
-    /// What quotes a call in it, if other text stands there, too.
+    /// The kind of quotation for calls in it, if it holds other text, too.
     quotes: QuotedIn,
     /// It begins with a call that cannot be read.
     is_unread: bool,
@@ -103,29 +103,29 @@ impl OpenFence {
     }
 }
 
-/// What surrounds the marker in front of a run or a group of calls, and so its calls.
+/// The surroundings of the marker before a run or a group of calls, and so of its calls.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outer {
     quoted_in: Option<QuotedIn>,
     marks: Marks,
-    /// Nothing but calls, white space and tokens stands before it on its line.
+    /// Nothing but calls, white space and tokens is before it on its line.
     begins_line: bool,
-    /// Behind what of the group came last: what stands there stands in it.
+    /// After what of the group came last: what is there is in it.
     end: u64,
 }
 
 /// An offset that no text has.
 const NOWHERE: u64 = u64::MAX;
 
-/// Bytes behind a call in which what quotes it must be closed.
+/// Bytes after a call in which what quotes it must be closed.
 const CLOSES_WITHIN: usize = 64;
 
-/// What became of a place where something may begin, if it is no text.
+/// The result at a position where something may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// It is text, whatever it looks like.
     Text,
-    /// It was taken; go on behind it.
+    /// It was taken; go on after it.
     Taken,
     /// A call or a held fence is open: how far may be read has changed.
     Opened,
@@ -171,7 +171,7 @@ impl Scanner {
         }
     }
 
-    /// Whether no call is looked for any more.
+    /// Returns `true` if no call is looked for any more.
     pub(crate) fn is_spent(&self) -> bool {
         self.emitter.budget.is_spent()
     }
@@ -181,20 +181,12 @@ impl Scanner {
         self.fence.map(|open| open.fence)
     }
 
-    pub(crate) fn tables(&self) -> &Arc<Tables> {
-        &self.tables
-    }
-
-    pub(crate) fn lexicon(&self) -> &Lexicon {
-        &self.tables.lexicon
-    }
-
-    /// What text is reported up to, whatever becomes of it: all but calls, once none is looked for any more.
+    /// Returns the kinds at which plain text ends: all but calls, once none is looked for any more.
     fn stops(&self) -> Kinds {
         Kinds::ALL.without(Kinds::CALLS.only_if(self.emitter.budget.is_spent()))
     }
 
-    /// What counts where the text is: the recognisers of all else know of nothing here.
+    /// Returns the kinds that count at this position: the recognisers of all others know of nothing here.
     fn counts(&self) -> Kinds {
         let in_fence = self.fence.is_some();
         let has_closers = self.group.is_some() || self.emitter.region.known_damage().knows_closers();
@@ -210,10 +202,10 @@ impl Scanner {
         self.stops().without(none)
     }
 
-    /// Where the text stands, if everything up to `at` was handed on and what comes
+    /// Returns the position where the text stands, if everything up to `at` was handed on and what comes
     /// is only more of the same until something begins or ends in it.
     pub(crate) fn fast_path(&mut self, at: u64) -> Option<FastPath> {
-        if self.emitter.reported() != at || self.emitter.waits_for_fence() {
+        if self.emitter.reported != at || self.emitter.waits_for_fence() {
             return None;
         }
         if let Some(call) = &mut self.call {
@@ -226,26 +218,26 @@ impl Scanner {
             && !near_calls
             && !odd_closer
             && self.emitter.is_settled()
-            && self.context.block().is_none()
+            && self.context.block.is_none()
             && !self.emitter.region.reads_every_bracket()
-            // Whether text stands behind a call's closer is noted here alone.
-            && !self.emitter.region.known_damage().is_near();
+            // Whether text follows a call's closer is noted here alone.
+            && !self.emitter.region.known_damage().is_near;
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
-            region: self.emitter.region.kind(),
-            prose: self.emitter.region.prose(),
+            region: self.emitter.region.kind,
+            prose: self.emitter.region.prose,
             counts: self.counts(),
             reasoning_channel: self.reasoning.is_field,
         }))
     }
 
-    /// Whether brackets in plain text say something of the calls before it.
+    /// Returns `true` if brackets in plain text say something of the calls before it.
     pub(crate) fn watches_brackets(&self) -> bool {
         self.emitter.region.reads_brackets()
     }
 
-    /// Whether nothing begins in a chunk of text on a line, and no bracket in it says anything.
+    /// Returns `true` if nothing begins in a chunk of text on a line, and no bracket in it says anything.
     #[inline(always)] // With each chunk behind calls.
     pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
         has_no_trigger_or_bracket(chunk.as_bytes()) && self.emitter.region.known_damage().passes(chunk)
@@ -262,32 +254,37 @@ impl Scanner {
         passes
     }
 
-    /// Goes on behind text that was handed on without the scanner, and `plain`,
+    /// Goes on after text that was handed on without the scanner, and `plain`,
     /// which comes next and was not handed on yet.
     pub(crate) fn skip_text(&mut self, text: FastText, plain: Plain) {
-        self.emitter.skip_text(text.at, text.prose);
+        (self.emitter.reported, self.emitter.region.prose) = (text.at, text.prose);
         self.at = text.at + plain.length as u64;
         self.line_start = plain.line_start;
         if plain.fit.is_whole {
             self.mark_at = self.at;
         }
-        self.context.passed(text.at);
+        self.context.at = text.at;
     }
 
-    /// Reads a chunk of JSON in the open call, at `at`; see [`OpenCall::lex_chunk`].
+    /// Reads a chunk of JSON in the open call, at `at`; see [`CallJson::lex_chunk`](crate::parse::call::json::CallJson::lex_chunk).
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &str) -> Option<bool> {
-        self.call.as_mut()?.lex_chunk(at, chunk)
-    }
-
-    /// Goes on in a call whose text up to `at` was handed on without the scanner.
-    pub(crate) fn skip_in_call(&mut self, at: u64) {
-        self.emitter.skip_to(at);
-        if let Some(call) = &mut self.call {
-            call.skip_to(at);
+        match self.call.as_mut()?.shape.open_value()? {
+            OpenValue::Json(json) => json.lex_chunk(at, chunk.as_bytes()),
+            OpenValue::Verbatim { .. } => None,
         }
     }
 
-    /// Whether a call is open, or calls are held.
+    /// Goes on in a call whose text up to `at` was reported without the scanner.
+    pub(crate) fn skip_in_call(&mut self, at: u64) {
+        self.emitter.reported = at;
+        match self.call.as_mut().and_then(|call| call.shape.open_value()) {
+            Some(OpenValue::Json(json)) => json.skip_to(at),
+            Some(OpenValue::Verbatim { cursor, previewed }) => (*cursor, *previewed) = (at, at),
+            None => {}
+        }
+    }
+
+    /// Returns `true` if a call is open, or calls are held.
     pub(crate) fn in_call(&self) -> bool {
         self.call.is_some() || self.emitter.waits_for_fence()
     }
@@ -317,7 +314,7 @@ impl Scanner {
         let mut goes_on = true;
         while goes_on {
             goes_on = match &mut self.call {
-                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at() {
+                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at {
                     None => self.advance(window, sink),
                     Some(at) => self.call_ended(at, window, sink),
                 },
@@ -382,14 +379,14 @@ impl Scanner {
         }
         if self.emitter.waits_for_fence() {
             if let Some(call) = &mut self.call {
-                call.quote(QuotedIn::Fence);
+                call.at.quoted_in = Some(QuotedIn::Fence);
             }
             self.emitter.settle(window, true, sink);
         }
         true
     }
 
-    /// Goes on behind a step in the open call; `false` if more is needed.
+    /// Goes on after a step in the open call; `false` if more is needed.
     #[inline]
     fn stepped(&mut self, step: Step, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match step {
@@ -401,14 +398,14 @@ impl Scanner {
         true
     }
 
-    /// What is open is no call after all: its bytes are text, and what follows
+    /// Gives the open call back as text: its bytes are text, and what follows
     /// `at` is read as ever.
     fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
         self.emitter.drop_markerless();
         let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
         if let Some(open) = &mut self.fence {
-            open.is_unread |= is_unread && self.emitter.region.fence_is_clean();
+            open.is_unread |= is_unread && self.emitter.region.fence_is_clean;
         }
         self.note(call.dialect, call.start..call.shape.failed_at().unwrap_or(at), why);
         let text = window.slice(call.start..at);
@@ -416,7 +413,7 @@ impl Scanner {
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
         let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
-        if call.quoted_in().is_none() && !self.is_example() {
+        if call.at.quoted_in.is_none() && !self.is_example() {
             self.emitter.given_back(call.start..at, false, window, &self.tables, sink);
             let index = self.emitter.index();
             self.emitter.region.damage().given_back(call.shape.closer(), index);
@@ -460,7 +457,7 @@ impl Scanner {
                 Ending::Complete(at) => drop(self.call_ended(at, window, sink)),
                 ending => self.end_call(ending, window, sink),
             }
-            // A call that was complete without its closing tags leaves text behind it.
+            // A call that was complete without its closing tags leaves text after it.
             self.run(window, sink);
             if self.call.is_some() {
                 self.close(window, sink);
@@ -469,7 +466,7 @@ impl Scanner {
         self.emitter.text(window, window.end(), sink);
         self.emitter.settle(window, false, sink);
         self.fence = None;
-        self.emitter.region.fence_ends();
+        self.emitter.region.fence_is_clean = false;
         self.run = None;
         self.group = None;
     }
@@ -493,14 +490,14 @@ impl Scanner {
         match self.closed_behind(at, window) {
             Err(Undecided) => {
                 if let Some(call) = &mut self.call {
-                    call.ends_at(at);
+                    call.ended_at = Some(at);
                 }
                 return false;
             }
             Err(No) => {}
             Ok(quoted_in) => {
                 if let Some(call) = &mut self.call {
-                    call.quote(quoted_in);
+                    call.at.quoted_in = Some(quoted_in);
                 }
             }
         }
@@ -514,11 +511,11 @@ impl Scanner {
         if ending == Ending::Text {
             self.note(call.dialect, call.start..window.end(), Reason::CutOff);
         }
-        if call.in_outer && !call.is_in_span() {
+        if call.in_outer && call.span.is_none() {
             self.outer.marks.run_before = 0;
         }
         let (start, dialect, ended_by_line) = (call.start, call.dialect, call.shape.ended_by_line());
-        let marks = match call.quoted_in() {
+        let marks = match call.at.quoted_in {
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.in_outer => self.outer.marks,
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => self.context.marks(),
             _ => Marks::default(),
@@ -530,8 +527,8 @@ impl Scanner {
             self.context.carry(marks);
             self.outer.end = self.at;
         }
-        self.behind_end();
-        // Right behind a call its fence may be closed (`fences/closed_right_behind_a_call`), and the
+        self.emitter.region.passes_end();
+        // Right after a call its fence may be closed (`fences/closed_right_behind_a_call`), and the
         // line that ended a damaged one may be a marker's (`type_marker/marker_line_in_a_damaged_object`).
         self.line_start = self.fence.is_some() || ended_by_line;
     }
@@ -539,7 +536,7 @@ impl Scanner {
     /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
     fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         // Past the limit on calls a list that is open is read to its end (`limits/one_array_past`).
-        if self.emitter.budget.openings() == 0 {
+        if self.emitter.budget.openings == 0 {
             (self.run, self.group) = (None, None);
         }
         loop {
@@ -603,7 +600,7 @@ impl Scanner {
         if let Some(at) = self.odd_closer(&rest[..plain.length]) {
             plain = Plain { length: at, ..Plain::none(false) };
         }
-        if let Some(block) = self.context.block() {
+        if let Some(block) = self.context.block {
             match block.ends_in(&rest[..plain.length], plain.length == rest.len() && window.more) {
                 Ends::No => {}
                 Ends::At(length) => {
@@ -629,7 +626,7 @@ impl Scanner {
         if self.line_start { Ok(Next::Taken) } else { Err(No) }
     }
 
-    /// Where the closer of the open reasoning may begin, if the lexicon does not find it.
+    /// Returns the position where the closer of the open reasoning may begin, if the lexicon does not find it.
     fn odd_closer(&self, text: &str) -> Option<usize> {
         text.find(self.reasoning.odd_closer()?.chars().next()?)
     }

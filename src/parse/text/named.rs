@@ -1,4 +1,4 @@
-//! What stands around calls whose opener holds their tool's name.
+//! What is around calls whose opener holds their tool's name.
 
 use super::group::CallGroup;
 use super::{Next, Scanner};
@@ -29,16 +29,11 @@ impl Scanner {
     }
 
     fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let start = self.at;
-        self.at += length as u64;
         self.line_start = false;
-        let quoted = self.outer.quoted_in.is_some() || self.is_example();
-        self.emitter.marker(MarkerKind::Wrapper, quoted, window, self.at, sink);
-        self.behind_syntax_of_outer(start, window);
-        Ok(Next::Taken)
+        self.wrapper(length, MarkerKind::Wrapper, window, sink)
     }
 
-    /// Goes on behind syntax of a run or a group, from `start` on.
+    /// Goes on after syntax of a run or a group, from `start` on.
     pub(super) fn behind_syntax_of_outer(&mut self, start: u64, window: &Window<'_>) {
         self.context.behind(window, start, self.at);
         self.outer.end = self.at;
@@ -49,7 +44,7 @@ impl Scanner {
     }
 
     /// Bytes of what belongs to the open call's run or group at the start of `text`, which
-    /// stands right behind the call.
+    /// stands right after the call.
     pub(super) fn behind_syntax(&self, text: &str, more: bool) -> Match<usize> {
         let dialect = self.call.as_ref().map(|call| call.dialect);
         let groups = self.tables.named.iter().filter(|known| Some(known.dialect) == dialect);
@@ -85,7 +80,7 @@ impl Scanner {
         }
     }
 
-    /// Right behind a call or a group's opener: the group's closer, the next
+    /// Right after a call or a group's opener: the group's closer, the next
     /// call, or something else. In a group, white space before them is syntax.
     pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Some(group) = self.group.filter(|group| group.is_near) else { return Err(No) };
@@ -121,7 +116,7 @@ impl Scanner {
     }
 }
 
-/// Whether the group that `text` opens glues values to their tags.
+/// Returns `true` if the group that `text` opens glues values to their tags.
 fn is_glued(named: &Named, text: &str) -> bool {
     let mut glued = named.groups.iter().filter(|group| group.glued);
     glued.any(|group| begins_token(text, &group.open, false).is_ok())

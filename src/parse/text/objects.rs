@@ -1,4 +1,4 @@
-//! Runs of objects behind a marker: their calls, and what stands between them.
+//! Runs of objects after a marker: their calls, and what is between them.
 
 use super::{Next, OpenFence, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
@@ -54,7 +54,7 @@ impl Scanner {
         self.open(call, window, sink)
     }
 
-    /// Behind an object: a further one, what stands between them, or something else.
+    /// After an object: a further one, what is between them, or something else.
     pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         // Inside of brackets or a fence white space is syntax at once; elsewhere what follows
         // it decides (`tool_calls/no_arguments_and_prose_in_the_array`,
@@ -70,7 +70,7 @@ impl Scanner {
         let Some(byte) = rest.bytes().next() else {
             return if more { Err(Undecided) } else { Err(No) };
         };
-        // The fence that the whole block stands in goes first: what closes it is none of the
+        // The fence that the whole block is in goes first: what closes it is none of the
         // block's.
         if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence(), run.fence)
             && fence_end(rest, fence, self.reasoning.reads_think_tags(), more).decided()?.is_some()
@@ -106,7 +106,7 @@ impl Scanner {
             Ok(Following::Close(length)) => {
                 self.run = None;
                 self.emitter.region.damage().run_closes(run.marked);
-                // In a fence its closing line may follow right behind the closer
+                // In a fence its closing line may follow right after the closer
                 // (`hermes/fence_closed_right_behind`).
                 self.line_start = self.fence.is_some();
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
@@ -114,7 +114,14 @@ impl Scanner {
         }
     }
 
-    fn wrapper(&mut self, length: usize, kind: MarkerKind, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    /// Hands on syntax of a run or a group.
+    pub(super) fn wrapper(
+        &mut self,
+        length: usize,
+        kind: MarkerKind,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Match<Next> {
         let start = self.at;
         self.at += length as u64;
         let quoted = self.outer.quoted_in.is_some() || self.is_example();

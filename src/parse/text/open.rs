@@ -17,7 +17,7 @@ use super::fast_path::FastValue;
 use crate::dialect::Dialect;
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
-use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
+use crate::parse::call::{CallOut, CallShape, Ending, Missing, Step};
 use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::{CallCloser, without_group};
 use crate::parse::emit::emitter::Emitter;
@@ -40,58 +40,33 @@ pub(crate) struct OpenCall {
     pub(super) shape: Box<dyn CallShape>,
     /// Nothing announces it: it may yet be text.
     is_markerless: bool,
-    /// What quotes it, as far as it is known.
-    quoted_in: Option<QuotedIn>,
-    /// It stands behind a group's opener or a marker, and what quotes that quotes it.
+    /// It follows a group's opener or a marker, and what quotes that quotes it.
     pub(super) in_outer: bool,
-    /// Marks are open before it, which may be closed behind it.
+    /// Marks are open before it, which may be closed after it.
     pub(super) has_marks: bool,
     /// It is over here, and what follows decides whether it is quoted.
-    ended_at: Option<u64>,
-    /// The run of backticks that it stands right behind ends it, on its first line.
-    span: Option<OpenSpan>,
+    pub(super) ended_at: Option<u64>,
+    /// The run of backticks that it stands right after ends it, on its first line.
+    pub(super) span: Option<OpenSpan>,
     think_ends: bool,
-    /// Where it is, as far as its opener tells.
-    at: Placement,
+    /// The position where it is, as far as its opener tells.
+    pub(super) at: Placement,
     /// A call that ends before this offset or at it is as if there were no limit.
     limit_offset: u64,
     /// The call's text up to the limit, once it is over the limit.
-    head: Option<String>,
+    pub(super) head: Option<String>,
     /// See [`CallOut::withheld`].
     withheld: Option<String>,
-    /// Behind calls that are calls whatever follows.
+    /// After calls that are calls whatever follows.
     kept: Option<u64>,
 }
 
-/// Where a call, or what it belongs to, begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Where {
-    /// In a fence.
-    Fence,
-    /// Outside of fences; whether only calls, white space and tokens stand before it on its line.
-    Line { begins: bool },
-}
-
-/// Where a call stands, and what stands around it.
-pub(super) struct Spot {
-    pub(super) quoted_in: Option<QuotedIn>,
-    /// It stands behind a group's opener or a marker, and what quotes that quotes it.
-    pub(super) in_outer: bool,
-    /// What is open before it on its line, as runs of backticks.
-    pub(super) marks: Marks,
-    pub(super) place: Where,
-    /// It is inside an element of an unknown name.
-    pub(super) in_element: bool,
-    /// It is a paragraph of its own after a line that ends with a colon.
-    pub(super) is_introduced: bool,
-}
-
-/// A code span that a call stands in.
+/// A code span that a call is in.
 #[derive(Debug, Clone, Copy)]
-struct OpenSpan {
+pub(super) struct OpenSpan {
     /// Length of the run of backticks that closes it.
     run: usize,
-    /// Where it is looked for.
+    /// The position where it is looked for.
     cursor: u64,
 }
 
@@ -104,7 +79,6 @@ impl OpenCall {
             start,
             shape,
             is_markerless: false,
-            quoted_in: None,
             in_outer: false,
             has_marks: false,
             ended_at: None,
@@ -123,54 +97,23 @@ impl OpenCall {
         OpenCall { is_markerless: true, at: Placement { is_bare: !has_words, ..self.at }, ..self }
     }
 
-    /// Opens it where it stands. `reads_reasoning`: reasoning is told apart from the answer.
-    pub(super) fn open(&mut self, spot: Spot, reads_reasoning: bool, emitter: &mut Emitter) {
-        let Spot { quoted_in, in_outer, marks, place, in_element, is_introduced } = spot;
-        (self.quoted_in, self.in_outer, self.has_marks) = (quoted_in, in_outer, !marks.is_empty());
-        if quoted_in == Some(QuotedIn::CodeSpan) && marks.run_before > 0 {
+    /// Opens it at this placement, as far as its opener tells of that. `reads_reasoning`: reasoning is told apart from
+    /// the answer.
+    pub(super) fn open(&mut self, at: Placement, marks: Marks, reads_reasoning: bool, emitter: &mut Emitter) {
+        self.has_marks = !marks.is_empty();
+        if at.quoted_in == Some(QuotedIn::CodeSpan) && marks.run_before > 0 {
             self.span = Some(OpenSpan { run: marks.run_before, cursor: self.start });
         }
-        let in_reasoning = emitter.region.kind() == Region::Reasoning;
+        let in_reasoning = emitter.region.kind == Region::Reasoning;
         self.think_ends = reads_reasoning && (in_reasoning || self.shape.ends_with_reasoning());
         let announced = emitter.region.announced();
-        self.at = Placement {
-            in_element,
-            is_introduced,
-            is_fenced: place == Where::Fence,
-            begins_line: match place {
-                // What a token announces begins its line if the token does.
-                Where::Line { begins } => announced.filter(|_| self.is_markerless).unwrap_or(begins),
-                Where::Fence => true,
-            },
-            is_bare: self.at.is_bare && announced.is_none(),
-            prose: emitter.region.prose(),
-            ..Placement::default()
-        };
+        // What a token announces begins its line if the token does; in a fence each call does.
+        let begins_line = announced.filter(|_| self.is_markerless && !at.is_fenced).unwrap_or(at.begins_line);
+        let is_bare = self.at.is_bare && announced.is_none();
+        self.at = Placement { begins_line, is_bare, prose: emitter.region.prose, ..at };
         if self.is_markerless {
             emitter.hold_markerless();
         }
-    }
-
-    /// What quotes it, as far as it is known.
-    #[inline]
-    pub(super) fn quoted_in(&self) -> Option<QuotedIn> {
-        self.quoted_in
-    }
-
-    /// It is known to be quoted.
-    pub(super) fn quote(&mut self, quoted_in: QuotedIn) {
-        self.quoted_in = Some(quoted_in);
-    }
-
-    /// Where it is over, if what follows decides whether it is quoted.
-    #[inline]
-    pub(super) fn ended_at(&self) -> Option<u64> {
-        self.ended_at
-    }
-
-    /// It is over here, and what follows decides whether it is quoted.
-    pub(super) fn ends_at(&mut self, at: u64) {
-        self.ended_at = Some(at);
     }
 
     /// The first byte that the call still needs.
@@ -182,12 +125,7 @@ impl OpenCall {
         }
     }
 
-    /// Whether such a run may still come.
-    pub(super) fn is_in_span(&self) -> bool {
-        self.span.is_some()
-    }
-
-    /// Where the code span that it stands in may end: nothing is read behind it. Whether it
+    /// Returns the position where the code span that it is in may end: nothing is read after it. Whether it
     /// does end there.
     #[inline]
     pub(super) fn span_end(&mut self, window: &Window<'_>) -> Option<(u64, bool)> {
@@ -218,7 +156,7 @@ impl OpenCall {
         }
     }
 
-    /// Where the call stands in a value that is handed on as it comes, all up to `at`.
+    /// Returns the position where the call is in a value that is handed on as it comes, all up to `at`.
     pub(crate) fn fast_value(&mut self, at: u64, index: u32, reasoning_channel: bool) -> Option<FastValue> {
         if self.head.is_some() || self.ended_at.is_some() || self.span.is_some() {
             return None;
@@ -226,23 +164,6 @@ impl OpenCall {
         let limit_offset = self.limit_offset;
         let value = self.shape.open_value()?;
         FastValue::of(value, at, limit_offset, index, reasoning_channel)
-    }
-
-    /// Reads a chunk of JSON at `at`; see [`CallJson::lex_chunk`](crate::parse::call::json::CallJson::lex_chunk).
-    pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &str) -> Option<bool> {
-        match self.shape.open_value()? {
-            OpenValue::Json(json) => json.lex_chunk(at, chunk.as_bytes()),
-            OpenValue::Verbatim { .. } => None,
-        }
-    }
-
-    /// Goes on behind text up to `at`, which was handed on.
-    pub(crate) fn skip_to(&mut self, at: u64) {
-        match self.shape.open_value() {
-            Some(OpenValue::Json(json)) => json.skip_to(at),
-            Some(OpenValue::Verbatim { cursor, previewed }) => (*cursor, *previewed) = (at, at),
-            None => {}
-        }
     }
 
     /// Reads on, to the end of the window or of the call.
@@ -282,12 +203,12 @@ impl OpenCall {
             match self.shape.step(window, &mut out) {
                 Step::Next => {}
                 Step::Kept(end) => {
-                    out.emitter.marker(MarkerKind::Wrapper, self.quoted_in.is_some(), window, end, out.sink);
+                    out.emitter.marker(MarkerKind::Wrapper, self.at.quoted_in.is_some(), window, end, out.sink);
                     out.emitter.keep_so_far();
                     self.kept = Some(end);
                 }
                 Step::Call(span, call) => {
-                    lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
+                    lead(self.kept, self.at.quoted_in.is_some(), span.start, window, &mut out);
                     let raw = window.slice(span.clone());
                     let at = Placement { prose_follows: call.prose_follows, ..self.at };
                     let read = verdict(tables, self.dialect, out.emitter.index(), *call, raw);
@@ -297,16 +218,11 @@ impl OpenCall {
                     }
                     let closer = CallCloser::BRACKETS;
                     let ended = Ended { read, at, restated: false, span, is_whole: true, closer, head: None };
-                    out.emitter.call_end(ended, self.quoted_in, window, out.sink);
+                    out.emitter.call_end(ended, window, out.sink);
                 }
                 step => return step,
             }
         }
-    }
-
-    /// Whether it is past the limit on bytes: no more of it is kept than its end needs.
-    pub(super) fn is_past_limit(&self) -> bool {
-        self.head.is_some()
     }
 
     /// Up to where a call without a marker that is over the limit is text: its
@@ -316,7 +232,7 @@ impl OpenCall {
         window.until(self.limit_offset).end().max(self.start + first as u64)
     }
 
-    /// What it is if the stream ends with the window.
+    /// Tells what the call is if the stream ends with the window.
     pub(crate) fn ending(&mut self, in_group: bool, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Ending {
         if let Some(end) = self.ended_at {
             return Ending::Complete(end);
@@ -336,7 +252,7 @@ impl OpenCall {
             return Fault::truncated(CUT);
         }
         let Missing { inner, close } = self.shape.missing(window, tables);
-        let is_closed = emitter.ended_normally() && !close.is_empty() && !inner.is_empty();
+        let is_closed = emitter.ended_normally && !close.is_empty() && !inner.is_empty();
         if is_closed && ends_with(window.slice(self.start..window.end()), &close, tables) {
             return Fault::malformed(format!("`{inner}` is missing, or damaged, before `{close}`"));
         }
@@ -360,15 +276,15 @@ impl OpenCall {
                 if self.kept == Some(end) {
                     emitter.back_to_kept();
                 }
-                emitter.marker(MarkerKind::Wrapper, self.quoted_in.is_some(), window, end, sink);
-                emitter.keep_markerless(self.quoted_in, window, sink);
+                emitter.marker(MarkerKind::Wrapper, self.at.quoted_in.is_some(), window, end, sink);
+                emitter.keep_markerless(self.at.quoted_in, window, sink);
                 return end;
             }
             _ if self.is_markerless => emitter.drop_markerless(),
             _ => {}
         }
         if ending == Ending::Text {
-            emitter.given_back(self.start..window.end(), self.quoted_in.is_some(), window, tables, sink);
+            emitter.given_back(self.start..window.end(), self.at.quoted_in.is_some(), window, tables, sink);
             return window.end();
         }
         let end = if let Ending::Complete(end) | Ending::Broken(end, _) = ending { end } else { window.end() };
@@ -406,7 +322,7 @@ impl OpenCall {
         // calls before it what it says in text (`mixed/closer_behind_a_brace`).
         let damage = emitter.region.known_damage();
         // Of one past the limit a part is gone.
-        let is_error = read.is_err() && self.quoted_in.is_none() && self.head.is_none();
+        let is_error = read.is_err() && self.at.quoted_in.is_none() && self.head.is_none();
         let stray = match is_error {
             true if is_unnamed => damage.stray_in(text, tables),
             // One that ends with another call's closer may be text of that call
@@ -415,14 +331,9 @@ impl OpenCall {
             true if !self.is_markerless => damage.stray_at_end(text, &closer, tables),
             _ => None,
         };
-        let is_left = goes_on && read.is_err() && self.quoted_in.is_none() && !is_closed;
+        let is_left = goes_on && read.is_err() && self.at.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
-        emitter.call_end(
-            Ended { read, at: self.at, restated, span, is_whole, closer, head },
-            self.quoted_in,
-            window,
-            sink,
-        );
+        emitter.call_end(Ended { read, at: self.at, restated, span, is_whole, closer, head }, window, sink);
         if let Some(found) = stray {
             emitter.found_closer(found, 0, window, sink);
         }
@@ -436,8 +347,8 @@ impl OpenCall {
     }
 }
 
-/// Hands on what leads to a call of several, which begins at `start`. Behind calls that
-/// stand by themselves (`kept`) white space is text.
+/// Hands on what leads to a call of several, which begins at `start`. After calls that
+/// are by themselves (`kept`) white space is text.
 fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
     if let Some(end) = kept {
         let space = leading_space(window.slice(end..start));
@@ -446,7 +357,7 @@ fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out
     out.emitter.marker(MarkerKind::Wrapper, is_quoted, window, start, out.sink);
 }
 
-/// Whether `text` ends with the closer of a call, with nothing behind it but closers of groups.
+/// Returns `true` if `text` ends with the closer of a call, with nothing after it but closers of groups.
 fn ends_with(text: &str, close: &str, tables: &Tables) -> bool {
     let mut left = Some(text.trim_end());
     while let Some(text) = left {

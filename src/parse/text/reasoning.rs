@@ -47,7 +47,7 @@ impl Scanner {
         let named = &self.tables.config.reasoning_marks;
         let is_named = |mark: &&&'static ReasoningMark| named.iter().any(|open| open == mark.open);
         // Of a model that is known to write a mark, the template may have written its opener.
-        if self.emitter.region.is_undecided() {
+        if self.emitter.region.is_undecided {
             let marks = self.tables.marks.iter().filter(is_named);
             let closed = marks.map(|mark| begins(text, mark.close, more).map(|()| (*mark, true, mark.close.len())));
             if let Some(next) = first_of(closed).decided()? {
@@ -58,8 +58,8 @@ impl Scanner {
         if !self.may_begin_block() || !(at_line_start || self.emitter.begins_region()) {
             return Err(No);
         }
-        // Behind the first block those count that the model is known to write.
-        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told() || is_named(mark);
+        // After the first block those count that the model is known to write.
+        let counts = |mark: &&&'static ReasoningMark| !self.reasoning.is_told || is_named(mark);
         let begins = self.emitter.begins_region();
         let first = text.as_bytes().first();
         let marks = self.tables.marks.iter().filter(|mark| first.is_none() || mark.open.as_bytes().first() == first);
@@ -82,10 +82,10 @@ impl Scanner {
         self.reasoning.reads_blocks() && self.fence.is_none()
     }
 
-    /// Whether a block may begin here: in the answer, or, in a stream that is taken to start in
+    /// Returns `true` if a block may begin here: in the answer, or, in a stream that is taken to start in
     /// the reasoning, right at its start.
     fn may_begin_block(&self) -> bool {
-        self.emitter.region.reads_answer() || !self.emitter.region.has_text()
+        self.emitter.region.reads_answer() || !self.emitter.region.has_text
     }
 
     fn take_mark(
@@ -104,7 +104,7 @@ impl Scanner {
             self.leave_reasoning(window, sink);
         } else {
             // What a chat template may have opened a think tag closes all the same.
-            let think_closes = self.emitter.region.is_undecided();
+            let think_closes = self.emitter.region.is_undecided;
             self.reasoning.block_opens(mark, think_closes);
             self.enter_reasoning(window, sink);
         }
@@ -114,42 +114,42 @@ impl Scanner {
     /// Goes over to the reasoning with a mark up to `at`.
     pub(super) fn enter_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.begin_reasoning();
-        self.reasoning.is_told_here();
+        self.reasoning.is_told = true;
         self.emitter.think(MarkerKind::ThinkOpen, Region::Reasoning, window, self.at, sink);
     }
 
     /// The reasoning begins: what a token says in it holds in it alone.
     pub(super) fn begin_reasoning(&mut self) {
-        if self.emitter.region.kind() == Region::Content {
-            let turn = self.reasoning.begins_in(self.emitter.region.turn());
-            self.set_turn(turn);
+        if self.emitter.region.kind == Region::Content {
+            let turn = self.reasoning.begins_in(self.emitter.region.turn);
+            self.emitter.region.turn = turn;
         }
     }
 
     /// Goes over to the answer with a mark up to `at`.
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let is_undecided = self.emitter.region.is_undecided();
+        let is_undecided = self.emitter.region.is_undecided;
         self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
-        self.reasoning.is_told_here();
+        self.reasoning.is_told = true;
         self.end_reasoning(is_undecided);
     }
 
     /// The reasoning is over. `untold`: no mark said that it began.
     pub(super) fn end_reasoning(&mut self, untold: bool) {
         let before = self.leave_blocks();
-        self.set_turn(if untold { self.emitter.region.turn().behind_reasoning() } else { before });
+        self.emitter.region.turn = if untold { self.emitter.region.turn.behind_reasoning() } else { before };
     }
 
     /// No block is open any more; yields whose turn it was before them.
     pub(super) fn leave_blocks(&mut self) -> Turn {
         self.context.leave_elements();
-        self.channels.leave_analysis();
+        self.channels.in_analysis = false;
         self.reasoning.block_ends()
     }
 }
 
-/// Whether `text` begins with what opens a mark; yields its length with its label and the line
-/// break behind that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
+/// Checks whether `text` begins with what opens a mark; yields its length with its label and the line
+/// break after that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
 fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
     begins(text, mark.open, more)?;
     let length = mark.open.len();

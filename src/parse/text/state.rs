@@ -2,17 +2,16 @@
 
 use crate::dialect::ReasoningMark;
 use crate::message::ReasoningMode;
-use crate::parse::marks::channel::Channel;
 use crate::parse::marks::turn::Turn;
 
-/// What is reasoning, and what said so.
+/// The state of the reasoning, and what said so.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     mode: ReasoningMode,
     /// The text comes from a separate field.
     pub(super) is_field: bool,
     /// A tag, a mark or a field came: what is reasoning is told by them.
-    is_told: bool,
+    pub(super) is_told: bool,
     /// The mark that opened it, where it is none of the think tags.
     pub(super) mark: Option<&'static ReasoningMark>,
     /// Nothing before that mark told of reasoning.
@@ -28,7 +27,7 @@ impl Reasoning {
         Reasoning { mode, ..Reasoning::default() }
     }
 
-    /// Whether reasoning is told apart from the answer.
+    /// Returns `true` if reasoning is told apart from the answer.
     #[inline]
     pub(super) fn is_read(&self) -> bool {
         self.mode != ReasoningMode::Off
@@ -41,55 +40,43 @@ impl Reasoning {
         self.turn_before
     }
 
-    /// Whether something said what is reasoning.
-    #[inline]
-    pub(super) fn is_told(&self) -> bool {
-        self.is_told
-    }
-
-    /// Something here says what is reasoning.
-    #[inline]
-    pub(super) fn is_told_here(&mut self) {
-        self.is_told = true;
-    }
-
-    /// Whether `</think>` says something, wherever it stands.
+    /// Returns `true` if `</think>` says something, wherever it stands.
     #[inline]
     pub(super) fn reads_think_tags(&self) -> bool {
         self.is_read() || self.is_field
     }
 
-    /// Whether a think tag counts in what is open.
+    /// Returns `true` if a think tag counts in what is open.
     #[inline]
     pub(super) fn takes_think_tags(&self) -> bool {
         self.reads_think_tags() && (self.mark.is_none() || self.think_closes)
     }
 
-    /// Whether marks in the text tell of reasoning.
+    /// Returns `true` if marks in the text tell of reasoning.
     #[inline]
     pub(super) fn reads_blocks(&self) -> bool {
         self.is_read() && !self.is_field
     }
 
-    /// Whether headers of channels do.
+    /// Returns `true` if headers of channels do.
     #[inline]
     pub(super) fn reads_channels(&self) -> bool {
         self.reads_blocks() && self.mark.is_none()
     }
 
-    /// What closes the open block and is known by no trigger.
+    /// The closer of the open block, if no trigger tells of it.
     #[inline]
     pub(super) fn odd_closer(&self) -> Option<&'static str> {
         self.mark.map(|mark| mark.close).filter(|close| !ReasoningMark::is_marker(close))
     }
 
-    /// Whether the message is over in its first block, which may have been anything.
+    /// Returns `true` if the message is over in its first block, which may have been anything.
     #[inline]
     pub(super) fn is_unclosed(&self) -> bool {
         self.mark.is_some() && self.is_first_block && !self.is_field
     }
 
-    /// Goes over to the field, or from it to the text; yields whether it stood in the field.
+    /// Goes over to the field, or from it to the text; yields whether it was in the field.
     #[inline]
     pub(super) fn goes_to_field(&mut self, is_field: bool) -> bool {
         self.is_told |= is_field;
@@ -105,7 +92,7 @@ impl Reasoning {
         (self.mark, self.think_closes, self.is_first_block) = (Some(mark), think_closes, !self.is_told);
     }
 
-    /// The reasoning begins in this turn; yields the one that it stands in.
+    /// The reasoning begins in this turn; yields the one that it is in.
     #[inline]
     pub(super) fn begins_in(&mut self, turn: Turn) -> Turn {
         self.turn_before = if matches!(turn, Turn::Ended { .. }) { Turn::Over } else { turn };
@@ -113,7 +100,7 @@ impl Reasoning {
     }
 }
 
-/// Which of Harmony's channels the text stands in.
+/// Which of Harmony's channels the text is in.
 #[derive(Debug, Default)]
 pub(super) struct Channels {
     /// A header of one came.
@@ -121,25 +108,5 @@ pub(super) struct Channels {
     /// The channel of answers is open: what no marker announces is content.
     pub(super) in_final: bool,
     /// The reasoning is the channel of a header.
-    in_analysis: bool,
-}
-
-impl Channels {
-    /// The reasoning that begins is the channel of a header.
-    #[inline]
-    pub(super) fn enter_analysis(&mut self) {
-        self.in_analysis = true;
-    }
-
-    /// Whether the reasoning was a channel, which the end of its message closes.
-    #[inline]
-    pub(super) fn leave_analysis(&mut self) -> bool {
-        std::mem::take(&mut self.in_analysis)
-    }
-
-    /// A header of this channel came.
-    #[inline]
-    pub(super) fn goes_to(&mut self, channel: Channel) {
-        (self.are_seen, self.in_final) = (true, channel == Channel::Final);
-    }
+    pub(super) in_analysis: bool,
 }

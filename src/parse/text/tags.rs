@@ -2,13 +2,14 @@
 
 use super::blocks::Block;
 use super::lines::Line;
-use super::open::{OpenCall, Spot, Where};
+use super::open::OpenCall;
 use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
 use crate::dialect::{Dialect, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::judge::Placement;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
@@ -19,12 +20,12 @@ use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
 use crate::parse::tables::Tables;
 
-/// What stands where something may begin: its text, and whether that may still grow.
+/// A position where something may begin: its text, and whether that may still grow.
 #[derive(Clone, Copy)]
 pub(super) struct Here<'w> {
     pub(super) text: &'w str,
     pub(super) more: bool,
-    /// What begins here, for all that its bytes say.
+    /// The kinds of what may begin here by its bytes.
     pub(super) kinds: Kinds,
     pub(super) window: &'w Window<'w>,
 }
@@ -61,7 +62,7 @@ impl Scanner {
             false => Kinds::REASONING,
         };
         let here = Here { text, more, kinds, window };
-        let in_block = self.context.block().is_some();
+        let in_block = self.context.block.is_some();
         // In order of precedence.
         recognised!(self, here, sink:
             kinds.has(Kinds::THINK) => think,
@@ -79,14 +80,14 @@ impl Scanner {
         )
     }
 
-    /// What closes a fence that is a tag.
+    /// Recognises the closer of a fence that is a tag.
     fn fence_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, kinds, window } = here;
         let fence = self.fence().ok_or(No)?;
         self.closing_line(fence, Line { indent: 0, text, more, kinds, window }, sink)
     }
 
-    /// What closes calls and nothing here, and what closes the open group. A backslash is how a
+    /// Recognises closers of calls that close nothing here, and the open group's closer. A backslash is how a
     /// bracket is written that opens nothing (`tool_calls/escaped`).
     fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window, .. } = here;
@@ -141,7 +142,7 @@ impl Scanner {
         if self.closer_at == self.at {
             return Err(No);
         }
-        let (found, length) = self.emitter.region.closer(text, &self.tables, more)?;
+        let (found, length) = self.emitter.region.known_damage().closer(text, &self.tables, more)?;
         // In quotes it is only mentioned.
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
             return Err(No);
@@ -163,7 +164,7 @@ impl Scanner {
         Err(No)
     }
 
-    /// At an opener with a known tool's name behind which no arguments begin: what follows may be
+    /// At an opener with a known tool's name after which no arguments begin: what follows may be
     /// what was to be the arguments.
     fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window, .. } = here;
@@ -184,7 +185,7 @@ impl Scanner {
         Ok(Next::Taken)
     }
 
-    /// Behind the opener of a call whose arguments do not begin.
+    /// After the opener of a call whose arguments do not begin.
     pub(super) fn broken_call(&mut self, dialect: Dialect, call: &'static NamedCall) {
         let (closer, index) = (CallCloser::behind_json(CloserKind::Named(call)), self.emitter.index());
         self.emitter.region.damage().given_back(closer, index);
@@ -201,20 +202,23 @@ impl Scanner {
         let in_outer = self.run.is_some() || in_group;
         let Outer { quoted_in, marks, begins_line, .. } =
             if in_outer { self.in_outer(window) } else { self.surroundings(self.at, window) };
-        // No group holds text: a call behind some, and those behind it, are in a line.
+        // No group holds text: a call after some, and those after it, are in a line.
         self.outer.begins_line &= in_outer || begins_line;
-        let place = if self.fence.is_some() { Where::Fence } else { Where::Line { begins: begins_line } };
-        let (in_element, is_introduced) = (self.context.in_element(), self.context.is_introduced());
-        call.open(
-            Spot { quoted_in, in_outer, marks, place, in_element, is_introduced },
-            self.reasoning.is_read(),
-            &mut self.emitter,
-        );
+        let at = Placement {
+            quoted_in,
+            in_element: self.context.in_element(),
+            is_introduced: self.context.lines().is_introduced(),
+            is_fenced: self.fence.is_some(),
+            begins_line: self.fence.is_some() || begins_line,
+            ..Placement::default()
+        };
+        call.in_outer = in_outer;
+        call.open(at, marks, self.reasoning.is_read(), &mut self.emitter);
         self.call = Some(call);
         Ok(Next::Opened)
     }
 
-    /// What surrounds a call, or a marker in front of some, that begins at `at`.
+    /// Returns the surroundings of a call, or of a marker before some, that begins at `at`.
     pub(super) fn surroundings(&mut self, at: u64, window: &Window<'_>) -> Outer {
         if let Some(open) = self.fence {
             let quoted_in = self.is_example().then_some(open.quotes);
@@ -227,19 +231,19 @@ impl Scanner {
         Outer { quoted_in: quoted_in.or(marks.direct), marks, begins_line: self.context.begins_line(), end: at }
     }
 
-    /// What stands around a call of a group or a run: what stands around those, but for its line.
+    /// Returns the surroundings of a call in a group or a run: those of the group or the run, but for its line.
     fn in_outer(&mut self, window: &Window<'_>) -> Outer {
         self.context.read(window, self.at);
         let begins_line = self.outer.begins_line || self.context.begins_line();
         Outer { begins_line, ..self.outer }
     }
 
-    /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.
+    /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it.
     pub(super) fn closed_behind(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
-        if !call.has_marks || call.quoted_in().is_some() || self.fence.is_some() || call.is_past_limit() {
+        if !call.has_marks || call.at.quoted_in.is_some() || self.fence.is_some() || call.head.is_some() {
             return Err(No);
         }
         let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
@@ -247,7 +251,7 @@ impl Scanner {
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {
             Ok(length) => match marks.closed_in(&text[length..], more, begins_call) {
-                // The line goes on with so much text that the call stands in the midst of it.
+                // The line goes on with so much text that the call is in the midst of it.
                 Err(No) if window.from(at).len() >= CLOSES_WITHIN => {
                     marks.go_on_in(&text[length..], begins_call).ok_or(No)
                 }
@@ -257,7 +261,7 @@ impl Scanner {
         }
     }
 
-    /// Whether what begins before `behind` is only mentioned: marks that are open before it are
+    /// Checks whether what begins before `behind` is only mentioned: marks that are open before it are
     /// closed there.
     pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
@@ -270,7 +274,7 @@ impl Scanner {
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
     fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window, .. } = here;
-        if let Some(block) = self.context.block() {
+        if let Some(block) = self.context.block {
             self.at += block.closed_by_mark(text, more)? as u64;
             self.context.block_closes(window, self.at);
             return Ok(Next::Taken);
@@ -286,12 +290,12 @@ impl Scanner {
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
             return Err(No);
         }
-        self.context.block_opens(block);
+        self.context.block = Some(block);
         self.at += length as u64;
         Ok(Next::Taken)
     }
 
-    /// Whether a call here stands in a fence that is known to hold other text.
+    /// Returns `true` if a call here is in a fence that is known to hold other text.
     pub(super) fn is_example(&self) -> bool {
         self.fence.is_some() && !self.emitter.waits_for_fence() && !self.emitter.region.only_drafts()
     }

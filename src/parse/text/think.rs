@@ -31,21 +31,21 @@ impl Scanner {
         think_close(text, more).map(|length| (true, length)).either(open)
     }
 
-    /// Whether an opening think tag is text here: they do not nest, so that one inside the
+    /// Returns `true` if an opening think tag is text here: they do not nest, so that one inside the
     /// reasoning is a mention, but for one that opens it once more at its very start.
     fn mentions_think(&self) -> bool {
-        self.emitter.region.kind() == Region::Reasoning && self.emitter.region.has_text()
+        self.emitter.region.kind == Region::Reasoning && self.emitter.region.has_text
     }
 
     fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         self.at += length as u64;
         self.line_start = true;
         self.group = None;
-        // Behind a closed block or a reasoning field a further closer says nothing of what
-        // stands before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
-        let orphan = close && self.emitter.region.kind() == Region::Content && !self.reasoning.is_told();
-        let is_undecided = self.emitter.region.is_undecided();
-        self.reasoning.is_told_here();
+        // After a closed block or a reasoning field a further closer says nothing of what
+        // is before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
+        let orphan = close && self.emitter.region.kind == Region::Content && !self.reasoning.is_told;
+        let is_undecided = self.emitter.region.is_undecided;
+        self.reasoning.is_told = true;
         if !close {
             self.begin_reasoning();
         }
@@ -56,7 +56,7 @@ impl Scanner {
             true => (MarkerKind::ThinkClose, Region::Content),
             false => (MarkerKind::ThinkOpen, Region::Reasoning),
         };
-        let leaves = close && !self.reasoning.is_field && self.emitter.region.kind() == Region::Reasoning;
+        let leaves = close && !self.reasoning.is_field && self.emitter.region.kind == Region::Reasoning;
         self.emitter.think(kind, region, window, self.at, sink);
         self.context = Context::new(self.at);
         if leaves || orphan {

@@ -1,4 +1,4 @@
-//! Whose turn the text stands in.
+//! Whose turn the text is in.
 //!
 //! ```text
 //!   own ──token that ends the text──▶ ended ──white space, a marked call──▶ own
@@ -21,46 +21,35 @@ use crate::parse::emit::sink::Sink;
 use crate::parse::marks::turn::{Role, Turn};
 
 impl Scanner {
-    pub(super) fn set_turn(&mut self, turn: Turn) {
-        self.emitter.region.set_turn(turn);
-    }
-
-    /// A call with a marker begins: right behind an end it is the model's own.
+    /// A call with a marker begins: right after an end it is the model's own.
     pub(super) fn marked_call(&mut self) {
-        if matches!(self.emitter.region.turn(), Turn::Ended { .. }) && self.fence.is_none() {
-            self.set_turn(Turn::Own);
+        if matches!(self.emitter.region.turn, Turn::Ended { .. }) && self.fence.is_none() {
+            self.emitter.region.turn = Turn::Own;
         }
     }
 
-    /// Something came that is no such call.
-    pub(super) fn behind_end(&mut self) {
-        if matches!(self.emitter.region.turn(), Turn::Ended { .. }) {
-            self.set_turn(Turn::Over);
-        }
-    }
-
-    /// Whether another's words may be told here by a line or a tag.
+    /// Returns `true` if another's words may be told here by a line or a tag.
     fn hears_others(&self) -> bool {
         self.fence.is_none()
-            && self.context.block().is_none()
-            && matches!(self.emitter.region.turn(), Turn::Own | Turn::Ended { .. } | Turn::Over)
+            && self.context.block.is_none()
+            && matches!(self.emitter.region.turn, Turn::Own | Turn::Ended { .. } | Turn::Over)
             && self.emitter.region.reads_answer()
     }
 
-    /// What follows is another's, told in the text: an empty marker says where it begins.
+    /// Begins the words of another, as the text says: an empty marker reports the position.
     fn speak(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.emitter.text(window, self.at, sink);
         if !self.emitter.waits_for_fence() {
             self.emitter.begin_turn(sink);
         }
-        self.set_turn(Turn::Spoken);
+        self.emitter.region.turn = Turn::Spoken;
     }
 
     /// At a line's start: a line of another's. What follows stays another's: a line of the model's
     /// own name in it (`Assistant:`) goes on with what was invented.
     pub(super) fn turn_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { text, more, window, .. } = line;
-        // Of a blank line and the one behind it the first begins.
+        // Of a blank line and the one after it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
         let lines = others_lines_at(inner);
@@ -69,16 +58,16 @@ impl Scanner {
         }
         // What came before counts.
         self.emitter.text(window, self.at, sink);
-        let (behind_call, begins) = (self.emitter.region.answer_has_calls(), self.emitter.begins_region());
+        let (behind_call, begins) = (self.emitter.region.answer_has_calls, self.emitter.begins_region());
         let counts = |counts: LineCounts| match counts {
             LineCounts::BehindACall => behind_call,
             LineCounts::AtTheStart => behind_call || begins,
             LineCounts::Everywhere => true,
         };
-        // The user's, behind text and a blank line, too; results stand on the next line.
+        // The user's, after text and a blank line, too; results are on the next line.
         let is_heard = |line: &&OthersLine| match (blank, line.is_user) {
             (0, _) => counts(line.counts),
-            (_, true) => behind_call || begins || self.emitter.region.is_seen(),
+            (_, true) => behind_call || begins || self.emitter.region.is_seen,
             (_, false) => false,
         };
         let heard = match inner {
@@ -92,7 +81,7 @@ impl Scanner {
         Err(No)
     }
 
-    /// At a `<` that opens no call: a tag that results stand in.
+    /// At a `<` that opens no call: a tag that results are in.
     pub(super) fn result_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window, .. } = here;
         if !self.hears_others() {
@@ -107,7 +96,7 @@ impl Scanner {
             }
         };
         let found = first_of(self.tables.result_tags.iter().map(tag));
-        if found != Err(No) && !self.emitter.region.answer_has_calls() {
+        if found != Err(No) && !self.emitter.region.answer_has_calls {
             // Before a call, text in a line only mentions it.
             self.context.read(window, self.at);
             if !self.context.begins_line() {
@@ -130,12 +119,12 @@ impl Scanner {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) {
-        let mut turn = self.emitter.region.turn().behind(class, role);
+        let mut turn = self.emitter.region.turn.behind(class, role);
         if turn == Turn::Hidden && !self.emitter.region.reads_answer() {
             // What is thought stays what it is.
-            turn = if self.emitter.region.turn() == Turn::Hidden { turn } else { Turn::Over };
+            turn = if self.emitter.region.turn == Turn::Hidden { turn } else { Turn::Over };
         }
-        let starts_hidden = turn == Turn::Hidden && self.emitter.region.turn() != Turn::Hidden;
+        let starts_hidden = turn == Turn::Hidden && self.emitter.region.turn != Turn::Hidden;
         if starts_hidden {
             // The message is over here: calls that are alone in their fences are calls.
             self.emitter.settle(window, false, sink);
@@ -145,12 +134,15 @@ impl Scanner {
         let kind = if says { MarkerKind::Turn } else { MarkerKind::Token };
         self.at += length as u64;
         let closes_channel = class == TokenClass::EndsMessage || class == TokenClass::EndsText;
-        if closes_channel && self.channels.leave_analysis() && self.emitter.region.kind() == Region::Reasoning {
+        if closes_channel
+            && std::mem::take(&mut self.channels.in_analysis)
+            && self.emitter.region.kind == Region::Reasoning
+        {
             self.leave_reasoning(window, sink);
         } else {
             self.emitter.marker(kind, false, window, self.at, sink);
         }
-        self.set_turn(turn);
+        self.emitter.region.turn = turn;
         self.line_start = true;
     }
 }

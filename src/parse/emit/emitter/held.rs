@@ -13,11 +13,14 @@ impl Emitter {
     /// Starts to hold everything from here, a fence that opens, or goes on holding.
     pub(crate) fn hold_fence(&mut self) {
         let start = self.reported;
-        let begins = self.drafts.takes_fence() && self.begins_region() && self.region.reads_answer();
-        let pending = self.pending.get_or_insert_with(|| Pending::of_fence(start, begins));
+        let begins_message = self.drafts.takes_fenced
+            && self.drafts.first_fence.is_none()
+            && self.begins_region()
+            && self.region.reads_answer();
+        let pending = self.pending.get_or_insert_with(|| Pending::new(start, begins_message));
         pending.waits_for_fence = true;
         pending.in_fence = true;
-        pending.behind_unread |= self.region.behind_unread();
+        pending.behind_unread |= self.region.follows_unread;
     }
 
     /// The held fence's closing line comes next.
@@ -29,13 +32,13 @@ impl Emitter {
         }
     }
 
-    /// Whether calls without a marker wait for a fence's decision: further ones make a
+    /// Returns `true` if calls without a marker wait for a fence's decision: further ones make a
     /// series with them.
     pub(crate) fn holds_series(&self) -> bool {
         self.pending.as_ref().is_some_and(|p| p.waits_for_fence && series::has_members(&p.held))
     }
 
-    /// Where what is held for a fence's decision began.
+    /// Returns the position where what is held for a fence's decision began.
     pub(crate) fn fence_held_from(&self) -> Option<u64> {
         self.pending.as_ref().filter(|p| p.waits_for_fence).map(|p| p.start)
     }
@@ -43,10 +46,10 @@ impl Emitter {
     /// Starts to hold calls that no marker announces.
     pub(crate) fn hold_markerless(&mut self) {
         let start = self.reported;
-        self.pending.get_or_insert_with(|| Pending::new(start)).begin_markerless(start);
+        self.pending.get_or_insert_with(|| Pending::new(start, false)).begin_markerless(start);
     }
 
-    /// What is held as calls without a marker is calls, up to here; what quotes them, if
+    /// The calls without a marker that are held are calls, up to here; `quoted_in`: what quotes them, if
     /// anything does.
     pub(crate) fn keep_markerless(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(pending) = &mut self.pending else { return };
@@ -56,7 +59,7 @@ impl Emitter {
         }
     }
 
-    /// The call that was held last was mended by what stands behind it.
+    /// The call that was held last was mended by what follows it.
     pub(crate) fn note_held(&mut self, repair: &str) {
         let held = self.pending.iter_mut().flat_map(|pending| pending.held.iter_mut().rev());
         let ended = held.filter_map(|held| match held {
@@ -75,7 +78,7 @@ impl Emitter {
         }
     }
 
-    /// What was told behind those is none: its bytes are yet to be told.
+    /// Takes back the calls after those: their bytes are yet to be reported.
     pub(crate) fn back_to_kept(&mut self) {
         if let Some(at) = self.pending.as_mut().and_then(Pending::back_to_kept) {
             self.reported = at;
@@ -134,8 +137,8 @@ impl Emitter {
                 },
             }
         }
-        if !unfenced.calls.is_empty() && !self.budget.limit_reported() {
-            self.drafts.fence_is_example(unfenced);
+        if !unfenced.calls.is_empty() && !self.budget.limit_reported {
+            self.drafts.first_fence = Some(unfenced);
         }
         if as_quoted {
             self.region.see();

@@ -4,17 +4,18 @@ use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::marks::fence::PRINT;
 use crate::parse::marks::names::Names;
 
-/// Longest name of a tool that is looked for behind the first call of a list.
+/// Longest name of a tool that is looked for after the first call of a list.
 pub(super) const MAX_NAME: usize = 256;
 
 /// Spaces before a call. A line with a deeper indent, or with a tab, is a code block
 /// of Markdown, or the inside of code.
 pub(crate) const MAX_INDENT: u64 = 3;
 
-/// How a call or a list of calls stands in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The form of a call or a list of calls in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Form {
     /// One call, alone on its lines.
+    #[default]
     Line,
     /// Calls in square brackets.
     List,
@@ -24,7 +25,7 @@ pub(super) enum Form {
     Printed,
 }
 
-/// Whether `text`, which begins with a bracket, begins a list of calls of known tools.
+/// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools.
 pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
     begins(text, "[", more)?;
     let inner = &text[1..];
@@ -40,10 +41,10 @@ pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
     names.called(name, more).map(|_| form)
 }
 
-/// What may be before a tool's name in such a fence.
+/// The namespace that may be before a tool's name in such a fence.
 const NAMESPACE: &str = "default_api.";
 
-/// Whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;
+/// Checks whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;
 /// yields what is before its name.
 pub(super) fn in_tool_code(names: &Names, text: &str, more: bool) -> Match<(Form, usize)> {
     let print = begins(text, PRINT, more).decided()?.map_or(0, |()| PRINT.len());
@@ -53,7 +54,7 @@ pub(super) fn in_tool_code(names: &Names, text: &str, more: bool) -> Match<(Form
     names.called(&text[length..], more).map(|_| (form, length))
 }
 
-/// Whether `text` begins with what may be a tool's name and an opening
+/// Checks whether `text` begins with what may be a tool's name and an opening
 /// parenthesis; yields the name's length.
 pub(super) fn unknown_name(text: &str, more: bool) -> Match<usize> {
     let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');

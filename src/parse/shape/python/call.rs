@@ -3,12 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::ahead::unknown_name;
-use super::callee::split_name;
 use super::literal;
 use super::reader::{Arguments, Reader};
 use crate::event::Repair;
 use crate::json::window::Window;
-use crate::parse::call::Step;
+use crate::parse::call::{CalledTool, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::names::unescaped;
@@ -72,7 +71,7 @@ fn first_call(text: &str, any: bool, tables: &Tables) -> Result<(usize, Unresolv
     }
 }
 
-/// What a call says. A value without a keyword is the tool's only parameter;
+/// Makes a call of what was read. A value without a keyword is the tool's only parameter;
 /// where it has others, nobody can say which is meant.
 pub(super) fn call_of(
     written: &str,
@@ -122,7 +121,7 @@ pub(super) fn call_of(
     })
 }
 
-/// Whether one dictionary in place of the arguments holds them: `f({"a": 1})`. Not where the
+/// Returns `true` if one dictionary in place of the arguments holds them: `f({"a": 1})`. Not where the
 /// tool's only parameter may be an object itself.
 fn are_keywords(keywords: &Map<String, Value>, tool: &Tool) -> bool {
     let mut parameters = tool.parameters();
@@ -143,4 +142,21 @@ fn take_escapes_off(value: &mut Value) {
         Value::Object(members) => members.values_mut().for_each(take_escapes_off),
         _ => {}
     }
+}
+
+/// Server and tool that a name stands for, escapes taken off.
+pub(super) fn split_name(name: &str, tables: &Tables) -> (Option<String>, String) {
+    tables.split_name(tables.names.method(name).unwrap_or(name))
+}
+
+/// Server and tool that a name stands for as it is written, with its escapes.
+pub(super) fn called(name: &str, tables: &Tables) -> CalledTool {
+    let (server, tool) = split_name(&unescaped(name), tables);
+    (server, Some(tool))
+}
+
+/// Returns `true` if the tool may have a parameter of this name.
+pub(super) fn takes(tool: &Tool, keyword: &str) -> bool {
+    let mut parameters = tool.parameters().peekable();
+    parameters.peek().is_none() || parameters.any(|parameter| parameter.name == keyword)
 }

@@ -12,20 +12,17 @@
 //!   anything else: text
 //! ```
 //!
-//! A call on a line is one only if nothing but a further call or a comment stands behind it
+//! A call on a line is one only if nothing but a further call or a comment follows it
 //! on the line. What ends a series is in `series.rs`, what a call says in `call.rs`.
 
 mod ahead;
 mod begins;
 mod call;
-mod callee;
 mod literal;
 mod quoted;
 mod reader;
 mod series;
 mod state;
-
-use std::collections::VecDeque;
 
 use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
@@ -37,29 +34,15 @@ use crate::parse::tables::Tables;
 pub(crate) use ahead::MAX_INDENT;
 use ahead::{Form, MAX_NAME, unknown_name};
 pub(crate) use begins::{Calls, ToolCode};
-use call::{call_of, calls_in};
-use callee::{called, split_name, takes};
+use call::{call_of, called, calls_in, split_name, takes};
 use quoted::Quoted;
 use reader::Reader;
-use state::{Python, Series, State};
+use state::{Python, State};
 
 impl Python {
     /// The calls that begin at this place in this form.
     fn new(form: Form, place: Place) -> Self {
-        let mut python = Python {
-            form,
-            place,
-            state: State::Between,
-            cursor: place.at,
-            name: String::new(),
-            first: None,
-            series: Series::default(),
-            apostrophe: false,
-            in_comment: false,
-            is_nested: false,
-            missing_comma: false,
-            queue: VecDeque::new(),
-        };
+        let mut python = Python { place, cursor: place.at, ..Python::default() };
         python.open(form);
         python
     }
@@ -136,7 +119,7 @@ impl Python {
         Step::Next
     }
 
-    /// Whether a line break stands between the last call of the list and the cursor.
+    /// Returns `true` if a line break is between the last call of the list and the cursor.
     fn begins_line(&self, window: &Window<'_>) -> bool {
         window.slice(self.series.call_end..self.cursor).contains('\n')
     }
@@ -156,7 +139,7 @@ impl Python {
             Err(Undecided) => return Step::More,
         };
         let start = self.cursor;
-        if self.series.begun && out.emitter.budget.openings() == 0 {
+        if self.series.begun && out.emitter.budget.openings == 0 {
             return self.past_openings();
         }
         self.begins(1, out);
@@ -211,7 +194,7 @@ impl Python {
             Ok(end) => end,
         };
         self.state = State::Between;
-        let left = out.emitter.budget.openings() + usize::from(!self.series.begun);
+        let left = out.emitter.budget.openings + usize::from(!self.series.begun);
         if left == 0 {
             return self.past_openings();
         }
@@ -253,7 +236,7 @@ impl Python {
         Step::Call(start..self.cursor, Box::new(call))
     }
 
-    /// Behind a list's bracket.
+    /// After a list's bracket.
     fn list_ended(&mut self, rest: &str, more: bool) -> Step {
         match begins(rest, "(", more).either(begins(rest, ":", more)) {
             // `[f(a=1)](…)` is a link, `[f(a=1)]: …` what one refers to.
@@ -275,7 +258,7 @@ impl Python {
     }
 }
 
-/// Whether it was read only because it stands by itself on its lines.
+/// Returns `true` if it was read only because it is by itself on its lines.
 fn is_mended(call: &UnresolvedCall) -> bool {
     call.repairs.iter().any(|repair| matches!(repair, Repair::InnerQuotes | Repair::MarkdownEscapes))
 }
@@ -335,7 +318,7 @@ impl CallShape for Python {
         }
     }
 
-    /// What was cut off behind calls is named by its first one.
+    /// Text that was cut off after calls is named by the first of them.
     fn called(&self, tables: &Tables) -> CalledTool {
         self.first.clone().unwrap_or_else(|| called(&self.name, tables))
     }

@@ -6,13 +6,13 @@ use crate::parse::marks::fence::think_close;
 /// An open string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoted {
-    /// Where its text begins.
+    /// The position where its text begins.
     pub(crate) start: u64,
     quote: u8,
-    triple: bool,
+    pub(crate) triple: bool,
     /// A backslash is a backslash.
     pub(crate) raw: bool,
-    /// A line break does not end it: what it stands in is a call for certain, which Python would
+    /// A line break does not end it: what it is in is a call for certain, which Python would
     /// refuse and whoever wrote it meant (`python/line_break_in_a_string_behind_a_token`).
     lines: bool,
 }
@@ -35,8 +35,8 @@ impl Quoted {
         Quoted { lines, ..self }
     }
 
-    /// Reads on from `cursor`, which stands in the text, and moves it: behind the
-    /// closing quotes, before which the text ends, to what cannot stand in it, or to
+    /// Reads on from `cursor`, which is in the text, and moves it: after the
+    /// closing quotes, before which the text ends, to what cannot be in it, or to
     /// where more is needed. Says whether there is an `apostrophe` in it.
     pub(crate) fn end(
         self,
@@ -66,7 +66,7 @@ impl Quoted {
                 b'<' => from = i + 1,
                 _ => {
                     let run = bytes[i..].iter().take(quotes).take_while(|byte| **byte == self.quote).count();
-                    if run == quotes && self.may_be_apostrophe() {
+                    if run == quotes && self.quote == b'\'' && !self.triple && !self.raw {
                         let before = if i == 0 { window.before(base) } else { text[..i].chars().next_back() };
                         if let Some(()) = is_apostrophe(before, &text[i + 1..], window.more).decided()? {
                             *apostrophe = true;
@@ -88,25 +88,16 @@ impl Quoted {
         *cursor = window.end();
         Err(Undecided)
     }
-
-    /// Whether a string of one line has this text of several.
-    pub(crate) fn is_broken(self, text: &str) -> bool {
-        !self.triple && text.contains('\n')
-    }
-
-    fn may_be_apostrophe(self) -> bool {
-        self.quote == b'\'' && !self.triple && !self.raw
-    }
 }
 
-/// Words behind a string that Python knows.
+/// Words after a string that Python knows.
 const OPERATORS: &[&str] = &["and", "or", "not", "if", "else", "in", "is", "for"];
 
 /// Longest of them.
 const LONGEST_OPERATOR: usize = 4;
 
-/// Whether a single quote with this character before it and this text behind it is an apostrophe:
-/// letters before it, and behind it a word (`Xi'an`), or a space and one (`Guns N' Roses`), which
+/// Checks whether a single quote with this character before it and this text after it is an apostrophe:
+/// letters before it, and after it a word (`Xi'an`), or a space and one (`Guns N' Roses`), which
 /// is neither an operator nor the prefix of a string.
 fn is_apostrophe(before: Option<char>, text: &str, more: bool) -> Match<()> {
     if !before.is_some_and(char::is_alphanumeric) {

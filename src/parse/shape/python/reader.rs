@@ -14,26 +14,26 @@ use crate::parse::call::Step;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::names::unescaped;
 
-/// What a call's parentheses hold.
+/// The arguments in a call's parentheses.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) named: Map<String, Value>,
     pub(crate) positional: Vec<Value>,
-    /// What was mended.
+    /// The repairs.
     pub(crate) repairs: Vec<Repair>,
     /// A keyword was escaped as Markdown does it.
     pub(crate) escaped: bool,
 }
 
 impl Arguments {
-    /// Whether the value could be put there.
+    /// Returns `true` if the value could be put there.
     fn put(&mut self, slot: Slot, value: Value) -> bool {
         match (slot, value) {
             (Slot::Keyword(keyword), value) => self.named.insert(keyword, value).is_none(),
             (Slot::Keywords, Value::Object(members)) => {
                 members.into_iter().all(|(keyword, value)| self.named.insert(keyword, value).is_none())
             }
-            // Behind a keyword Python takes no value without one.
+            // After a keyword Python takes no value without one.
             (Slot::Place, value) if self.named.is_empty() => {
                 self.positional.push(value);
                 true
@@ -55,13 +55,13 @@ enum Frame {
     Dict(Map<String, Value>, Option<String>),
 }
 
-/// What a value in a call's parentheses is for.
+/// The use of a value in a call's parentheses.
 #[derive(Debug, PartialEq, Eq)]
 enum Slot {
     /// A place in order.
     Place,
     Keyword(String),
-    /// Keywords and values, behind `**`.
+    /// Keywords and values, after `**`.
     Keywords,
 }
 
@@ -74,9 +74,9 @@ enum State {
     NeedValue,
     /// In a word or a number, from here.
     Token(u64),
-    /// Behind a word that may be a keyword, from here to there.
+    /// After a word that may be a keyword, from here to there.
     Word(u64, u64),
-    /// Behind the first of two stars, and behind the second.
+    /// After the first of two stars, and after the second.
     Star,
     Stars,
     /// At a string's quotes.
@@ -85,7 +85,7 @@ enum State {
     },
     Text(Quoted),
     AfterValue,
-    /// Behind a dictionary's key.
+    /// After a dictionary's key.
     Colon,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Reader {
     arguments: Arguments,
     /// The value that was read last is one string literal: a further one joins it.
     joins: bool,
-    /// An apostrophe stood in the string that is read.
+    /// An apostrophe was in the string that is read.
     apostrophe: bool,
     /// In a comment, which ends with its line (`python/comments_in_a_call`).
     in_comment: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// A reader behind the call's opening parenthesis.
+    /// A reader after the call's opening parenthesis.
     pub(crate) fn new(at: u64, max_depth: usize) -> Self {
         Reader { cursor: at, frames: vec![Frame::Call(Slot::Place)], max_depth, ..Reader::default() }
     }
@@ -131,7 +131,7 @@ impl Reader {
         Reader { lines: true, ..self }
     }
 
-    /// Whether no further bracket may be opened.
+    /// Returns `true` if no further bracket may be opened.
     fn is_full(&self) -> bool {
         self.frames.len() >= self.max_depth
     }
@@ -178,7 +178,7 @@ impl Reader {
         }
     }
 
-    /// What stands at `at` is not Python, or not a literal; all before was.
+    /// Ends the call at text that is not Python, or not a literal; all before `at` was.
     fn fault(&self, at: u64) -> Step {
         Step::Text(at, if self.is_full() { Reason::Limit } else { Reason::NoLiteral })
     }
@@ -229,7 +229,7 @@ impl Reader {
         let is_number = matches!(read.first().or(rest.as_bytes().first()), Some(b'0'..=b'9' | b'-' | b'+' | b'.'));
         let mut before = read.last().copied();
         let length = rest.bytes().take_while(|byte| {
-            // A sign belongs to a number at its start and behind its exponent's letter.
+            // A sign belongs to a number at its start and after its exponent's letter.
             let sign = matches!(byte, b'+' | b'-') && matches!(before, None | Some(b'e' | b'E'));
             before = Some(*byte);
             let in_number = is_number && (sign || *byte == b'.');
@@ -261,7 +261,7 @@ impl Reader {
         }
     }
 
-    /// Behind a word: a keyword, a literal, or a name, which has no value here.
+    /// After a word: a keyword, a literal, or a name, which has no value here.
     fn word(&mut self, word: Range<u64>, rest: &str, window: &Window<'_>) -> Step {
         let written = window.slice(word.clone());
         let text = &*unescaped(written);
@@ -304,7 +304,8 @@ impl Reader {
         if std::mem::take(&mut self.apostrophe) {
             Repair::InnerQuotes.note(&mut self.arguments.repairs);
         }
-        if quoted.is_broken(text) {
+        // A string of one line has a text of several.
+        if !quoted.triple && text.contains('\n') {
             Repair::Syntax.note(&mut self.arguments.repairs);
         }
         let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };

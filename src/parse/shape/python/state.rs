@@ -9,9 +9,9 @@ use crate::parse::call::{CalledTool, Place};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum State {
-    /// Before a name; behind a comma a list may end.
+    /// Before a name; after a comma a list may end.
     Name { may_end: bool },
     /// In the parentheses of a call, which begins at the first place.
     Arguments(u64, Box<Reader>),
@@ -19,20 +19,21 @@ pub(super) enum State {
     Quote { may_end: bool },
     /// In a call in quotes, which begins at the first place.
     Text(u64, Quoted),
-    /// Behind a call of a list.
+    /// After a call of a list.
+    #[default]
     Between,
-    /// Behind a list.
+    /// After a list.
     Behind,
-    /// Behind a call on a line, or what may follow a list.
+    /// After a call on a line, or what may follow a list.
     After(After),
     /// In a call that cannot be read.
     Skip(Skip),
 }
 
 /// Calls in Python's syntax that may yet be text; see the module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Python {
-    /// How what is open stands.
+    /// The form of what is open.
     pub(super) form: Form,
     pub(super) place: Place,
     pub(super) state: State,
@@ -42,30 +43,30 @@ pub(crate) struct Python {
     /// Server and tool of the first call.
     pub(super) first: Option<CalledTool>,
     pub(super) series: Series,
-    /// An apostrophe stood in the last text in quotes.
+    /// An apostrophe was in the last text in quotes.
     pub(super) apostrophe: bool,
     /// In a comment between the calls of a list.
     pub(super) in_comment: bool,
     /// A list in the list is open.
     pub(super) is_nested: bool,
-    /// No comma stands before the call that is read.
+    /// No comma is before the call that is read.
     pub(super) missing_comma: bool,
     /// Calls of one text in quotes that are not told yet.
     pub(super) queue: VecDeque<(u64, UnresolvedCall)>,
 }
 
-/// What is known of a series.
+/// The state of a series.
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    /// Behind the last member that is one whatever follows, if there are such.
+    /// After the last member that is one whatever follows, if there are such.
     pub(super) kept: Option<u64>,
     /// Why one of them cannot be read.
     pub(super) failed: Option<Reason>,
-    /// Where something first was no call.
+    /// The position where something first was no call.
     pub(super) failed_at: Option<u64>,
-    /// Behind the last member, read or not.
+    /// After the last member, read or not.
     pub(super) end: u64,
-    /// Nothing but members may stand on this line: a call without brackets does.
+    /// Nothing but members may be on this line: a call without brackets does.
     pub(super) line: bool,
     /// A list was mended in a way that asks for the same.
     pub(super) needs_line: bool,
@@ -73,11 +74,11 @@ pub(super) struct Series {
     pub(super) begun: bool,
     /// The open call's tool is known.
     pub(super) is_known: bool,
-    /// Behind the last call of a text in quotes that was told.
+    /// After the last call of a text in quotes that was told.
     pub(super) told: u64,
-    /// Behind the last call of a list.
+    /// After the last call of a list.
     pub(super) call_end: u64,
-    /// A member that cannot be read goes on behind its line: its parentheses, or a text in quotes,
+    /// A member that cannot be read goes on after its line: its parentheses, or a text in quotes,
     /// are open there.
     pub(super) is_open: bool,
 }
@@ -90,20 +91,20 @@ impl Series {
     }
 }
 
-/// What came behind a member.
+/// The text after a member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct After {
     /// A comma or a semicolon.
     pub(super) separator: Option<u8>,
-    /// Behind it; a semicolon and a comment belong to the calls before them.
+    /// After it; a semicolon and a comment belong to the calls before them.
     pub(super) separated_at: u64,
-    /// Where the line begins, if a further one does.
+    /// The position where the line begins, if a further one does.
     pub(super) line: Option<u64>,
-    /// The last byte of a member that cannot be read, if this is behind one.
+    /// The last byte of a member that cannot be read, if this is after one.
     pub(super) skipped: Option<u8>,
 }
 
-/// What came in a member that cannot be read.
+/// The text of a member that cannot be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Skip {
     pub(super) why: Reason,
@@ -113,18 +114,18 @@ pub(super) struct Skip {
     pub(super) closed: bool,
     /// Parentheses that are open, the call's own included.
     pub(super) open: u32,
-    /// A comment came behind that.
+    /// A comment came after that.
     pub(super) commented: bool,
 }
 
 impl Skip {
-    /// Goes on behind `text`, which stands at `at` and ends no line.
+    /// Goes on after `text`, which is at `at` and ends no line.
     pub(super) fn read(&mut self, text: &str, at: u64) {
         if self.commented {
             return;
         }
         let closer = memchr::memchr(b')', text.as_bytes());
-        // Before the parenthesis a `#` may stand in a text (`series/hash_in_a_value_and_a_comment`).
+        // Before the parenthesis a `#` may be in a text (`series/hash_in_a_value_and_a_comment`).
         let from = if self.closed { Some(0) } else { closer };
         let comment = from.and_then(|from| Some(from + memchr::memchr(b'#', &text.as_bytes()[from..])?));
         for byte in text[..comment.unwrap_or(text.len())].bytes() {

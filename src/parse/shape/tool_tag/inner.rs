@@ -24,7 +24,7 @@ fn members(text: &str, tool: &TagTool, is_listed: bool) -> Result<Map<String, Va
     let mut arguments = Map::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
-        let Some((name, inner)) = opening(rest) else { return Err(no_tag(rest)) };
+        let (name, inner) = opening(rest, "")?;
         let known = tool.parameters.iter().find(|parameter| parameter.name == name);
         if is_listed && known.is_none() {
             return Err(format!("<{name}> stands in the arguments and is no parameter"));
@@ -51,19 +51,17 @@ fn members(text: &str, tool: &TagTool, is_listed: bool) -> Result<Map<String, Va
     Ok(arguments)
 }
 
-/// The name of the tag that `text` begins with, and what stands behind it.
-fn opening(text: &str) -> Option<(&str, &str)> {
-    let (name, inner) = text.strip_prefix('<')?.split_once('>')?;
-    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    (is_name && !name.is_empty()).then_some((name, inner))
+/// Returns the name of the tag that `text` begins with after a `token`, and what follows the tag.
+pub(crate) fn opening<'t>(text: &'t str, token: &str) -> Result<(&'t str, &'t str), String> {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let tag = text.strip_prefix(token).and_then(|tag| tag.strip_prefix('<')?.split_once('>'));
+    tag.filter(|(name, _)| !name.is_empty() && name.chars().all(in_name)).ok_or_else(|| {
+        let found: String = text.chars().take(20).collect();
+        format!("expected a parameter's tag in the arguments, found {found:?}")
+    })
 }
 
-fn no_tag(rest: &str) -> String {
-    let found: String = rest.chars().take(20).collect();
-    format!("expected a parameter's tag in the arguments, found {found:?}")
-}
-
-/// A text that stands on lines of its own, without the line breaks around it.
+/// A text that is on lines of its own, without the line breaks around it.
 fn laid_out(value: &str) -> &str {
     let inner = match value.strip_prefix("\r\n") {
         Some(value) => value.strip_suffix("\r\n").or_else(|| value.strip_suffix('\n')),

@@ -16,7 +16,7 @@ mod inner;
 mod tags;
 mod value;
 
-pub(crate) use inner::read_tags;
+pub(crate) use inner::{opening, read_tags};
 pub(crate) use tags::Callee;
 
 use serde_json::{Map, Value};
@@ -39,7 +39,7 @@ use tags::Tags;
 const MAX_KEY: usize = 64;
 
 /// An open tool-tag call. The tool is looked up by index with each step.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ToolTag {
     callee: Callee,
     tags: Tags,
@@ -51,15 +51,17 @@ pub(crate) struct ToolTag {
     cursor: u64,
     body_start: u64,
     state: State,
+    /// In a comment between tags.
+    in_comment: bool,
     arguments: Map<String, Value>,
     repairs: Vec<Repair>,
     started: bool,
     /// The preview's JSON object was opened.
     object_open: bool,
-    /// Where text is escaped for the preview.
+    /// The buffer in which text is escaped for the preview.
     scratch: String,
     ended_by_think: bool,
-    /// A closing think tag that stands in a value if the call is whole, and else ended it.
+    /// A closing think tag that is in a value if the call is whole, and else ended it.
     think_at: Option<u64>,
     inner_end: u64,
     /// A parameter's JSON is nested deeper than that.
@@ -77,15 +79,14 @@ pub(crate) struct ToolTag {
     restated: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Between,
-    Comment,
     Value(Open),
-    /// Behind a closing tag that may end the value: where the tag starts.
+    /// After a closing tag that may end the value: where the tag starts.
     Follow(Open, u64),
-    FollowComment(Open, u64),
-    /// Behind a `]]>` that may end the value: where it starts.
+    /// After a `]]>` that may end the value: where it starts.
     CdataEnd(Open, u64),
 }
 
@@ -93,7 +94,7 @@ enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Open {
     parameter: usize,
-    /// Whether it is taken verbatim; see [`TagParameter::is_text`].
+    /// `true` if it is taken verbatim; see [`TagParameter::is_text`].
     is_text: bool,
     /// First byte of the value, after the line break that it may lose.
     start: Option<u64>,
@@ -104,9 +105,9 @@ struct Open {
     tools: u32,
     /// Tags like a parameter's inside the value that are none of the dialect's.
     elements: u32,
-    /// Whether a closing tag was passed that may have ended the value before a broken sibling.
+    /// `true` if a closing tag was passed that may have ended the value before a broken sibling.
     is_doubtful: bool,
-    /// Whether the value is wrapped in CDATA.
+    /// `true` if the value is wrapped in CDATA.
     cdata: bool,
     /// Text up to here was handed on.
     previewed: u64,
@@ -131,32 +132,11 @@ impl ToolTag {
     }
 
     fn with(callee: Callee, tags: Tags, name: Option<(Option<String>, String)>, at: u64) -> Self {
-        ToolTag {
-            callee,
-            tags,
-            name,
-            others: Vec::new(),
-            cursor: at,
-            body_start: at,
-            state: State::Between,
-            arguments: Map::new(),
-            repairs: Vec::new(),
-            started: false,
-            object_open: false,
-            scratch: String::new(),
-            ended_by_think: false,
-            think_at: None,
-            inner_end: at,
-            too_deep: false,
-            doubtful: None,
-            twice: None,
-            glued: tags.are_glued(),
-            group: None,
-            restated: false,
-        }
+        let glued = tags.are_glued();
+        ToolTag { callee, tags, name, cursor: at, body_start: at, inner_end: at, glued, ..ToolTag::default() }
     }
 
-    /// Whether `text`, after the opening tag, begins something that belongs to the tool.
+    /// Checks whether `text`, after the opening tag, begins something that belongs to the tool.
     pub(super) fn gate(tool: &TagTool, text: &str, more: bool) -> Match<()> {
         if text.starts_with(COMMENT_OPEN) {
             return match text.find(COMMENT_CLOSE) {
@@ -175,8 +155,8 @@ impl ToolTag {
         comment.either(first_of(tags).map(|_| ())).either(ToolTag::object(tool, text, more))
     }
 
-    /// Whether `text`, after the opening tag, begins one object with all arguments: its first key
-    /// must be a parameter's, for in other texts braces stand behind a tag as well.
+    /// Checks whether `text`, after the opening tag, begins one object with all arguments: its first key
+    /// must be a parameter's, for in other texts braces follow a tag as well.
     fn object(tool: &TagTool, text: &str, more: bool) -> Match<()> {
         let Some(inner) = text.strip_prefix('{') else { return Err(No) };
         let key = &inner[leading_space(inner)..];
@@ -237,7 +217,7 @@ impl ToolTag {
         }
     }
 
-    /// Goes on behind the tag at the cursor.
+    /// Goes on after the tag at the cursor.
     fn take(&mut self, tool: &TagTool, next: Next<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.state = match next {
             Next::Close(length) => {
@@ -253,10 +233,7 @@ impl ToolTag {
                 self.key_delta(&name, out);
                 State::Value(self.opened(tool, head))
             }
-            Next::Comment => {
-                self.cursor += COMMENT_OPEN.len() as u64;
-                State::Comment
-            }
+            Next::Comment => return self.comment_opens(),
         };
         Step::Next
     }
@@ -294,7 +271,7 @@ impl ToolTag {
         Step::Next
     }
 
-    /// Ends the call where a closing think tag stood in it after all.
+    /// Ends the call where a closing think tag was in it after all.
     fn end_at_think(&mut self) -> Option<u64> {
         let at = self.think_at.take()?;
         self.ended_by_think = true;
@@ -302,14 +279,17 @@ impl ToolTag {
         Some(at)
     }
 
-    fn comment(&mut self, rest: &str, then: State, more: bool, think_ends: bool) -> Step {
+    fn comment_opens(&mut self) -> Step {
+        self.cursor += COMMENT_OPEN.len() as u64;
+        self.in_comment = true;
+        Step::Next
+    }
+
+    fn comment(&mut self, rest: &str, more: bool, think_ends: bool) -> Step {
         let (read, is_over) = comment(rest, think_ends, more);
         self.cursor += read as u64;
-        if !is_over {
-            return Step::More;
-        }
-        self.state = then;
-        Step::Next
+        self.in_comment = !is_over;
+        if is_over { Step::Next } else { Step::More }
     }
 
     /// The tag that `text` begins with, among those that may follow the value
@@ -345,7 +325,7 @@ impl CallShape for ToolTag {
             let (server, name) = self.names(tool);
             out.start(self.cursor, server, name);
         }
-        // Behind the limit nothing before the cursor is kept.
+        // After the limit nothing before the cursor is kept.
         if out.is_over_limit()
             && let Some(at) = self.end_at_think()
         {
@@ -359,21 +339,19 @@ impl CallShape for ToolTag {
             return Step::More;
         }
         match self.state {
+            _ if self.in_comment => self.comment(rest, window.more, out.think_ends),
             State::Between => self.between(tool, rest, window, out),
-            State::Comment => self.comment(rest, State::Between, window.more, out.think_ends),
             State::Value(open) => self.value(tool, open, rest, window, out),
             State::Follow(open, close_at) => self.follow(tool, open, close_at, rest, window, out),
-            State::FollowComment(open, close_at) => {
-                self.comment(rest, State::Follow(open, close_at), window.more, out.think_ends)
-            }
             State::CdataEnd(open, close_at) => self.cdata_end(tool, open, close_at, rest, window.more),
         }
     }
 
     fn due(&self, window: &Window<'_>, tables: &Tables) -> Option<String> {
-        // Behind a closing tag that ends its value if the call's own follows.
+        // After a closing tag that ends its value if the call's own follows.
         let State::Follow(open, _) = self.state else { return None };
-        let is_over = window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
+        let is_over =
+            !self.in_comment && window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
         is_over.then(|| self.tags.call_closer(self.callee.tool(tables)))
     }
 
@@ -383,7 +361,7 @@ impl CallShape for ToolTag {
             State::Value(open) | State::CdataEnd(open, _) => {
                 self.tags.value_closer(&self.parameter(tool, open.parameter).name)
             }
-            State::Between | State::Comment | State::Follow(..) | State::FollowComment(..) => String::new(),
+            State::Between | State::Follow(..) => String::new(),
         };
         Missing { inner, close: self.tags.call_closer(tool) }
     }

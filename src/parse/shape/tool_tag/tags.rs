@@ -6,25 +6,26 @@ use quick_xml::escape::unescape;
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
 use crate::json::window::{Match, No, begins, begins_tag, first_of};
-use crate::parse::marks::head::{Head, begins_token, closes, head};
+use crate::parse::marks::head::{Head, begins_token, ends, head};
 use crate::parse::tables::{Tables, TagTool};
 
-/// How the tags of a call are written.
-#[derive(Debug, Clone, Copy)]
+/// The form of a call's tags.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum Tags {
     /// A tag is the name of the tool or of the parameter, and is closed by it.
+    #[default]
     Names,
     /// A tag holds the name, and all tags of a kind are closed alike.
     Heads(&'static NamedCall),
 }
 
 impl Tags {
-    /// Whether values are glued to their tags.
+    /// Returns `true` if values are glued to their tags.
     pub(crate) fn are_glued(self) -> bool {
         self.of_values().is_some_and(|(.., glued)| glued)
     }
 
-    /// What opens and closes values where all are closed alike, and whether they are glued to that.
+    /// Returns the delimiters of values where all are closed alike, and whether these are glued to the values.
     fn of_values(self) -> Option<(&'static [Piece], &'static str, bool)> {
         match self {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, close, glued }, .. }) => {
@@ -34,7 +35,7 @@ impl Tags {
         }
     }
 
-    /// Whether `text` begins with the opening tag of a call of this tool, or,
+    /// Checks whether `text` begins with the opening tag of a call of this tool, or,
     /// where all are closed alike, of any; yields its length.
     pub(crate) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
         match self {
@@ -47,7 +48,7 @@ impl Tags {
     pub(crate) fn closes_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, &tool.tag, true, more),
-            Tags::Heads(call) => closes(call, text, more),
+            Tags::Heads(call) => ends(&call.close, text, more),
         }
     }
 
@@ -64,7 +65,7 @@ impl Tags {
         self.of_values().map_or_else(|| format!("</{parameter}>"), |(_, close, _)| close.to_owned())
     }
 
-    /// Whether `text` begins with the opening tag of this parameter, or, where
+    /// Checks whether `text` begins with the opening tag of this parameter, or, where
     /// all are closed alike, of any; yields its length.
     pub(crate) fn opens_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
         match self {
@@ -81,7 +82,7 @@ impl Tags {
         }
     }
 
-    /// Whether the bytes behind the `<` that `text` begins with tell that no tag counts there, of
+    /// Returns `true` if the bytes after the `<` that `text` begins with tell that no tag counts there, of
     /// those that matter in a value.
     pub(crate) fn passes(self, parameter: &str, tool: &TagTool, text: &str) -> bool {
         let (closes, first) = match *text.as_bytes() {
@@ -97,7 +98,7 @@ impl Tags {
         }
     }
 
-    /// Whether `text`, behind a closing tag that did not end the value, begins with what may be
+    /// Checks whether `text`, after a closing tag that did not end the value, begins with what may be
     /// left of a parameter's opening tag: another tag, or the word without its `<`. Only where all
     /// are closed alike.
     pub(crate) fn may_be_broken(self, text: &str, more: bool) -> Match<()> {
@@ -105,12 +106,12 @@ impl Tags {
         if text.starts_with('<') && !text.starts_with("</") { Ok(()) } else { begins(text, element, more) }
     }
 
-    /// Whether `text` begins with a tag like a parameter's that is none of the dialect's.
+    /// Returns `true` if `text` begins with a tag like a parameter's that is none of the dialect's.
     pub(crate) fn opens_element(self, text: &str) -> bool {
         self.element().is_some_and(|element| text[1..].starts_with(element))
     }
 
-    /// Whether `text` begins with the last tag of an opener of several, such as `<arg_value>`:
+    /// Checks whether `text` begins with the last tag of an opener of several, such as `<arg_value>`:
     /// inside a value the tags before it are broken.
     pub(crate) fn ends_opener(self, text: &str, more: bool) -> Match<()> {
         match self.of_values() {
@@ -119,12 +120,12 @@ impl Tags {
         }
     }
 
-    /// Whether all values are closed by the same tag.
+    /// Returns `true` if all values are closed by the same tag.
     pub(crate) fn closes_alike(self) -> bool {
         self.element().is_some()
     }
 
-    /// What stands in the tags around a value where all are closed alike.
+    /// Returns the word in the tags around a value where all are closed alike.
     fn element(self) -> Option<&'static str> {
         self.of_values().map(|(_, close, _)| close.trim_start_matches("</").trim_end_matches('>'))
     }
@@ -136,7 +137,7 @@ impl Tags {
         decoded.unwrap_or(Cow::Borrowed(name))
     }
 
-    /// Whether `text` begins with an opening tag that holds a parameter's name.
+    /// Checks whether `text` begins with an opening tag that holds a parameter's name.
     pub(crate) fn parameter(self, text: &str, more: bool) -> Match<Head<'_>> {
         head(self.of_values().ok_or(No)?.0, text, more)
     }
@@ -165,11 +166,12 @@ fn length(found: Match<Head<'_>>) -> Match<usize> {
 }
 
 /// The tool that a call is of.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum Callee {
     /// Index into [`Tables::tools`].
     Known(usize),
     /// A tool that is not known; its parameters are those that the call has.
+    #[default]
     Unknown,
 }
 

@@ -9,7 +9,7 @@ use crate::event::Repair;
 use crate::json::bytes::{Byte, Places};
 use crate::json::window::{No, Undecided, Window, begins, leading_space};
 use crate::json::{LexStep, Lexer, escaped, read};
-use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, CallOut, Step, joined_cdata};
+use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, CallOut, Step, joined_cdata};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::group_close;
 use crate::parse::tables::TagTool;
@@ -33,7 +33,7 @@ impl ToolTag {
         };
         let name = &self.parameter(tool, open.parameter).name;
         let passes = |at: &usize| !open.cdata && self.tags.passes(name, tool, &rest[*at..]);
-        // Behind one that passes more are near, for which a search of its own costs too much.
+        // After one that passes more are near, for which a search of its own costs too much.
         let next = match next.filter(passes) {
             None => next,
             Some(first) => {
@@ -155,7 +155,7 @@ impl ToolTag {
         }
     }
 
-    /// Behind a `]]>` that starts at `close_at`: does the closing tag follow?
+    /// After a `]]>` that starts at `close_at`: does the closing tag follow?
     pub(super) fn cdata_end(&mut self, tool: &TagTool, open: Open, close_at: u64, rest: &str, more: bool) -> Step {
         let space = leading_space(rest);
         self.cursor += space as u64;
@@ -174,7 +174,7 @@ impl ToolTag {
         Step::Next
     }
 
-    /// Behind the closing tag of a value that ends at `close_at`: does what must follow it follow?
+    /// After the closing tag of a value that ends at `close_at`: does what must follow it follow?
     pub(super) fn follow(
         &mut self,
         tool: &TagTool,
@@ -191,11 +191,7 @@ impl ToolTag {
         }
         match self.next_tag(tool, Some(open.parameter), rest, window.more) {
             Err(Undecided) => Step::More,
-            Ok(Next::Comment) => {
-                self.cursor += COMMENT_OPEN.len() as u64;
-                self.state = State::FollowComment(open, close_at);
-                Step::Next
-            }
+            Ok(Next::Comment) => self.comment_opens(),
             Ok(next) => {
                 self.value_ends(tool, open, close_at, window, out);
                 self.take(tool, next, out)
@@ -273,7 +269,7 @@ impl ToolTag {
         name
     }
 
-    /// Takes a value that stands at `span`, its tags left out.
+    /// Takes a value that is at `span`, its tags left out.
     pub(super) fn take_value(
         &mut self,
         tool: &TagTool,
@@ -365,7 +361,7 @@ impl ToolTag {
     }
 }
 
-/// Length of the end of a CDATA section, and of the white space behind it.
+/// Length of the end of a CDATA section, and of the white space after it.
 fn cdata_close(text: &str) -> usize {
     text.trim_end().strip_suffix(CDATA_CLOSE).map_or(0, |inner| text.len() - inner.len())
 }
@@ -388,7 +384,7 @@ fn line_break(text: &str) -> usize {
     if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
 }
 
-/// Length of a line break at the end that goes with one of `leading` bytes at the start: behind `\n` the `\r` of
+/// Length of a line break at the end that goes with one of `leading` bytes at the start: after `\n` the `\r` of
 /// a `\r\n` is the text's own (`tool_tag/carriage_return`).
 fn trailing_line_break(text: &str, leading: u64) -> usize {
     if leading == 2 && text.ends_with("\r\n") { 2 } else { usize::from(text.ends_with('\n')) }
@@ -403,7 +399,7 @@ fn trailing_line_break_so_far(text: &str, leading: u64) -> usize {
     }
 }
 
-/// Hands on a piece of a string value as it stands inside a JSON string.
+/// Hands on a piece of a string value as it is inside a JSON string.
 fn string_delta(from: u64, to: u64, scratch: &mut String, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
         out.delta(to, escaped(window.slice(from..to), scratch));

@@ -15,26 +15,26 @@ const DESCRIPTION_INDENT: usize = 2;
 /// Most digits of a list item's number.
 const MAX_DIGITS: usize = 9;
 
-/// What is known of the lines so far.
+/// The state of the lines so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Lines {
+pub(in crate::parse::text) struct Lines {
     before: Before,
-    /// A list item was begun, and no unindented line behind a blank one came since.
+    /// A list item was begun, and no unindented line after a blank one came since.
     in_list: bool,
-    /// Where the text of the last item begins.
+    /// The position where the text of the last item begins.
     item_columns: usize,
     /// Three quotes of this kind opened a text of several lines, and it was not closed.
-    triple: Option<u8>,
+    pub(in crate::parse::text) triple: Option<u8>,
     /// There was text other than white space.
     has_text: bool,
     /// The last line that is not blank introduces an example, and nothing but calls came since.
-    pub(super) introduces: bool,
+    pub(in crate::parse::text) introduces: bool,
     /// The last line that is not blank is a block quote's, which may go on without its sign.
-    pub(super) is_quoted: bool,
+    pub(in crate::parse::text) is_quoted: bool,
     /// The last line that is not blank ends with a colon.
     has_colon: bool,
-    /// The last line that is not blank may stand in the prompt's list of tools.
-    pub(super) lists_tools: bool,
+    /// The last line that is not blank may be in the prompt's list of tools.
+    pub(in crate::parse::text) lists_tools: bool,
     /// The block that the text is in: an element of an unknown name, an edit, a block of YAML.
     pub(super) element: Option<Element>,
     /// The open line's start, once it is known and no longer at hand.
@@ -51,13 +51,13 @@ enum Before {
     Text,
 }
 
-/// What a line's start says.
+/// The properties of a line's start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LineStart {
-    columns: usize,
+    pub(super) columns: usize,
     /// Nothing but white space so far.
-    is_blank: bool,
-    /// It begins with `>`, behind the number or the sign of a list's item or not.
+    pub(super) is_blank: bool,
+    /// It begins with `>`, after the number or the sign of a list's item or not.
     is_quote: bool,
     /// It is a heading of the second level.
     is_heading: bool,
@@ -69,14 +69,14 @@ pub(super) struct LineStart {
     pub(super) is_code: bool,
     /// It begins as the question of an example does.
     asks: bool,
-    /// A call or syntax stood on it.
+    /// A call or syntax was on it.
     pub(super) is_behind: bool,
     /// Nothing else did.
     only_calls: bool,
 }
 
 impl Lines {
-    /// Behind a blank line, where an unindented line of text comes.
+    /// After a blank line, where an unindented line of text comes.
     pub(super) fn settled(&self) -> Self {
         let element = self.element.filter(|open| !open.is_left_by(0));
         Lines { before: Before::Blank, element, ..Lines::default() }
@@ -98,7 +98,7 @@ impl Lines {
         };
         let is_code = self.is_code(start);
         if start.columns == 0 && start.begins_text && self.before == Before::Blank {
-            // What stands before says nothing from here on (`settled_from`).
+            // What is before says nothing from here on (`settled_from`).
             self.triple = None;
         }
         self.triple = behind_triple_quotes(self.triple, end);
@@ -119,7 +119,7 @@ impl Lines {
         self.introduces = !start.is_behind && (start.asks || introduces());
     }
 
-    /// Whether a line of this start is indented code.
+    /// Returns `true` if a line of this start is indented code.
     pub(super) fn is_code(&self, line: LineStart) -> bool {
         let before = matches!(self.before, Before::Blank | Before::Code);
         // In a list it is indented from the item's text on.
@@ -128,32 +128,22 @@ impl Lines {
     }
 
     /// Returns `true` if the open line follows a blank one, and that a line that ends with a colon.
-    pub(super) fn is_introduced(&self) -> bool {
+    pub(in crate::parse::text) fn is_introduced(&self) -> bool {
         self.has_colon && self.before == Before::Blank
     }
 
-    /// Whether a line of this start is a block quote's.
+    /// Returns `true` if a line of this start is a block quote's.
     pub(super) fn is_quote(&self, line: LineStart) -> bool {
         let indent = CODE_INDENT + if self.in_list { self.item_columns } else { 0 };
         line.is_quote && line.columns < indent
     }
 
-    /// Whether the open line stands between triple quotes.
-    pub(super) fn in_triple_quotes(&self) -> bool {
-        self.triple.is_some()
-    }
-
-    /// A block was closed, in which anything may have stood.
-    pub(super) fn behind_block(&mut self) {
-        self.triple = None;
-    }
-
-    /// Syntax stood here, and a line begins behind it.
+    /// Syntax was here, and a line begins after it.
     pub(super) fn behind_syntax(&mut self) {
         *self = Lines { before: Before::Text, introduces: false, lists_tools: false, open: None, ..*self };
     }
 
-    /// What closes a fence came; `goes_on`: its line does.
+    /// Goes on after the closer of a fence; `goes_on`: its line does.
     pub(super) fn behind_fence(&mut self, goes_on: bool) {
         self.behind_syntax();
         self.has_text = true;
@@ -161,14 +151,14 @@ impl Lines {
     }
 }
 
-/// Whether a line may stand in the prompt's list of tools (`prompts/*/tool.j2`): a heading, a
+/// Returns `true` if a line may be in the prompt's list of tools (`prompts/*/tool.j2`): a heading, a
 /// signature, or what is said of it, indented by two spaces.
 fn lists_tools(start: LineStart, end: &[u8]) -> bool {
     let is_signature = || start.columns == 0 && end.trim_ascii_end().ends_with(b")");
     start.columns == DESCRIPTION_INDENT || start.is_heading || is_signature()
 }
 
-/// Whether the line's last character may be the last one of what introduces an example:
+/// Returns `true` if the line's last character may be the last one of what introduces an example:
 /// nearly no other line ends so.
 fn ends_as_introduction(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
@@ -212,29 +202,19 @@ impl LineStart {
         LineStart { is_code: is_code(bytes.trim_ascii_start()), ..LineStart::of(bytes) }
     }
 
-    /// Columns that it is indented by.
-    pub(super) fn columns(self) -> usize {
-        self.columns
-    }
-
-    /// Whether nothing but calls stands on the line so far, of which these bytes are at hand.
+    /// Returns `true` if nothing but calls is on the line so far, of which these bytes are at hand.
     pub(super) fn holds_only_calls(self, line: &[u8]) -> bool {
         (self.is_blank || self.only_calls) && line.trim_ascii().is_empty()
     }
 
-    /// The same line, of which a further part is blank or not.
-    pub(super) fn and_blank(self, is_blank: bool) -> Self {
-        LineStart { is_blank: self.is_blank && is_blank, ..self }
-    }
-
-    /// The same line behind a call or syntax; `is_blank`: what is at hand before that is.
+    /// The same line after a call or syntax; `is_blank`: what is at hand before that is.
     pub(super) fn behind(self, is_blank: bool) -> Self {
         let only_calls = (self.is_blank || self.only_calls) && is_blank;
         LineStart { is_blank: false, is_behind: true, only_calls, ..self }
     }
 }
 
-/// Whether a line, behind its indent, begins an item of a list; bytes up to the item's text.
+/// Checks whether a line, after its indent, begins an item of a list; bytes up to the item's text.
 fn item_length(line: &[u8]) -> Option<usize> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = match line.get(digits) {
@@ -253,7 +233,7 @@ fn item_length(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether triple quotes are open behind a line with these last bytes.
+/// Checks whether triple quotes are open after a line with these last bytes.
 fn behind_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\'', &line[at..]) {
@@ -277,13 +257,13 @@ fn behind_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
 /// Quotes that open or close a text of several lines.
 const TRIPLE: usize = 3;
 
-/// Whether a line, behind its indent, begins as code, a comment or a heading does.
+/// Returns `true` if a line, after its indent, begins as code, a comment or a heading does.
 fn is_code(line: &[u8]) -> bool {
     let is_return = || line.strip_prefix(b"return").is_some_and(|rest| rest.starts_with(b" "));
     line.starts_with(b"#") || line.starts_with(b"//") || is_return() || is_assignment(line)
 }
 
-/// Whether a line begins with at most three words and an equals sign: `x =`, `let mut x =`, `x: int =`.
+/// Returns `true` if a line begins with at most three words and an equals sign: `x =`, `let mut x =`, `x: int =`.
 fn is_assignment(line: &[u8]) -> bool {
     // Nearly no line has one.
     if memchr::memchr(b'=', line).is_none() {

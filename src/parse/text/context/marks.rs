@@ -28,7 +28,7 @@ const TAGS: [(&str, &str); 7] = [
     ("<del", "</del>"),
 ];
 
-/// What stands around text that is struck out.
+/// The mark around text that is struck out.
 const STRIKE: &str = "~~";
 
 /// By byte, whether a mark may begin with it.
@@ -55,14 +55,14 @@ pub(crate) struct Marks {
     tags: [bool; TAGS.len()],
     /// Text that is struck out.
     struck: bool,
-    /// What quotes a call that stands right behind it.
+    /// The kind of quotation for a call right after it.
     pub(crate) direct: Option<QuotedIn>,
-    /// Length of the run of backticks that it stands right behind.
+    /// Length of the run of backticks that it stands right after.
     pub(crate) run_before: usize,
 }
 
 impl Marks {
-    /// The marks that are open behind `text`, where `open` were before it. `begins_line`: it
+    /// The marks that are open after `text`, where `open` were before it. `begins_line`: it
     /// is all of the line before.
     pub(super) fn open(open: Marks, text: &str, begins_line: bool) -> Self {
         let mut marks = Marks { direct: None, run_before: 0, ..open };
@@ -117,7 +117,7 @@ impl Marks {
     fn run(&mut self, length: usize, before_runs: &mut [[bool; MAX_RUN]; MAX_RUN]) {
         let Some(index) = length.checked_sub(1).filter(|index| *index < MAX_RUN) else { return };
         if self.runs[index] {
-            // What stands in a span opens nothing.
+            // What is in a span opens nothing.
             self.runs = before_runs[index];
         } else {
             before_runs[index] = self.runs;
@@ -163,8 +163,8 @@ impl Marks {
         }
     }
 
-    /// Whether the run of backticks or the quotation mark right before a tag comes again right
-    /// behind it: those two belong together, whatever stands open before them.
+    /// Checks whether the run of backticks or the quotation mark right before a tag comes again right
+    /// after it: those two belong together, whatever is open before them.
     pub(crate) fn encloses(self, behind: &str, more: bool) -> Match<()> {
         let run = behind.bytes().take_while(|byte| *byte == b'`').count();
         match self.run_before {
@@ -187,17 +187,12 @@ impl Marks {
         self
     }
 
-    /// Without what is told of the place alone.
-    pub(super) fn without_place(self) -> Self {
-        Marks { direct: None, run_before: 0, ..self }
-    }
-
     pub(crate) fn is_empty(self) -> bool {
         let has_tags = self.tags != [false; TAGS.len()];
         self.runs == [false; MAX_RUN] && self.quotations == 0 && !has_tags && !self.struck
     }
 
-    /// What quotes a call in the midst of a line, of which `text` stands behind it and holds neither
+    /// Returns the kind of quotation for a call in the midst of a line, of which `text` follows it and holds neither
     /// the line's end nor another call, so that the closing mark may stand further on.
     pub(crate) fn go_on_in(self, text: &str, begins_call: impl Fn(&str) -> bool) -> Option<QuotedIn> {
         let marks = self.without_apostrophes();
@@ -211,7 +206,7 @@ impl Marks {
         (!places.any(ends)).then_some(quoted_in)
     }
 
-    /// Whether one of the marks is closed in `text`, on its first line; nothing that
+    /// Checks whether one of the marks is closed in `text`, on its first line; nothing that
     /// `begins_call` is looked into.
     pub(crate) fn closed_in(self, text: &str, more: bool, begins_call: impl Fn(&str) -> bool) -> Match<QuotedIn> {
         if self.is_empty() {
@@ -265,7 +260,7 @@ impl Marks {
     }
 }
 
-/// Whether a closing mark ends its quotation before `next`: an apostrophe in a word does not.
+/// Returns `true` if a closing mark ends its quotation before `next`: an apostrophe in a word does not.
 fn ends_quotation(close: char, next: Option<char>) -> bool {
     !(is_apostrophe(close) && next.is_some_and(char::is_alphanumeric))
 }
@@ -274,7 +269,7 @@ fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’' | '＇')
 }
 
-/// Whether a mark behind `c` may open a quotation: behind white space, an opening bracket, or
+/// Returns `true` if a mark after `c` may open a quotation: after white space, an opening bracket, or
 /// writing that puts no space before it.
 fn may_open_behind(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<') || c >= '\u{2e80}'
