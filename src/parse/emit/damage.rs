@@ -14,7 +14,7 @@
 //! twice.
 
 use crate::dialect::{Block, Dialect, NamedCall};
-use crate::json::bytes::{Bracket, Kind, any_zero};
+use crate::json::bytes::{Bracket, Kind, Places, any_zero};
 use crate::json::window::{Answer, Match, No, Window, begins_tag, first_of};
 use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
@@ -154,9 +154,6 @@ fn bracket(byte: u8) -> Option<(usize, bool)> {
     })
 }
 
-/// Bytes that are looked at together.
-const WORD: usize = 16;
-
 /// Returns `true` for white space, closing brackets and quotation marks: what is before them counts after them, too.
 fn is_behind(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'}' | b']' | b')')
@@ -192,8 +189,7 @@ impl Brackets {
 
     /// Counts the brackets, unless one closes nothing.
     fn count(&mut self, bytes: &[u8]) -> bool {
-        let with_brackets = bytes.chunks(WORD).filter(|word| any_zero(word, |byte| Bracket.rest(byte)));
-        for (kind, opens) in with_brackets.flatten().filter_map(|byte| bracket(*byte)) {
+        for (kind, opens) in Places::new(Bracket, bytes).filter_map(|at| bracket(bytes[at])) {
             match self.open[kind].checked_sub(1) {
                 _ if opens => self.open[kind] += 1,
                 Some(left) => self.open[kind] = left,
