@@ -53,8 +53,8 @@ class Words(unittest.TestCase):
         for name in ("Dialect", "MarkerKind", "Provenance", "QuotedIn", "RejectedKind", "Status"):
             stated = schema[name]
             # A dialect may also be one of a file, whose name is any text.
-            alternatives = stated.get("oneOf") or stated.get("anyOf") or []
-            words = stated.get("enum") or [one["const"] for one in alternatives if "const" in one]
+            alternatives: list[dict[str, str]] = stated.get("oneOf") or stated.get("anyOf") or []
+            words: list[str] = stated.get("enum") or [one["const"] for one in alternatives if "const" in one]
             self.assertEqual(sorted(typing.get_args(getattr(toolgraft, name))), sorted(words), name)
 
     def test_every_name_of_the_native_half_is_in_its_stub_and_in_the_package(self) -> None:

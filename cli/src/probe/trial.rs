@@ -84,9 +84,13 @@ impl Bench {
         let begun = Instant::now();
         let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
         // Where the call is all that is asked for, the rest is not waited for, nor is a call that nobody wants.
-        let is_enough = |seen: &Seen| task.wanted.is_empty() && cell.how() == How::Measured && seen.likely.is_some();
+        let is_measured = |seen: &Seen| cell.how() == How::Measured && seen.likely.is_some();
+        let is_enough = |seen: &Seen| seen.unfit.is_some() || task.wanted.is_empty() && is_measured(seen);
         let agent = self.task_agent(cell, task);
-        let seen = ask(&agent, (&task.question, task.answer.is_none()), limit, is_enough).await?;
+        let mut seen = ask(&agent, (&task.question, task.answer.is_none()), limit, is_enough).await?;
+        if let Some(unfit) = seen.unfit.take() {
+            return Err(Unasked::Way(Failure::Job(unfit)));
+        }
         if seen.timed_out && limit < TASK_LIMIT {
             return Ok(None);
         }
@@ -224,8 +228,7 @@ pub(super) async fn ask(
             break;
         }
     }
-    let unfit = seen.unfit.take().map(|unfit| Unasked::Way(Failure::Job(unfit)));
-    let unasked = unfit.or_else(|| unasked(&seen.finished.as_ref()?.reason));
+    let unasked = seen.finished.as_ref().and_then(|finished| unasked(&finished.reason));
     unasked.map_or(Ok(seen), Err)
 }
 
@@ -239,7 +242,6 @@ impl Seen {
             }
             AgentEvent::Notice { notice: notice @ (CallerWarning::NoProbabilities | CallerWarning::NoStructure) } => {
                 self.unfit = Some(notice.to_string());
-                return true;
             }
             AgentEvent::RoundStarted { .. } => {
                 if only_call && !self.calls.is_empty() {

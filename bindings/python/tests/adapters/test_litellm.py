@@ -98,10 +98,10 @@ class LiteLlm(unittest.TestCase):
             self.assertIn("<tool_call>", systems.pop())
 
     def test_what_goes_wrong_is_an_exception_of_litellm(self) -> None:
-        said = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]
+        said = [{"role": "nobody", "content": "Hi."}]
         with Scripted() as scripted, self.assertRaises(BadRequestError) as raised:
             litellm.completion(**how(scripted, messages=said, tools=[TOOL]))
-        self.assertIn("input_audio", str(raised.exception))
+        self.assertIn("messages[0].role", str(raised.exception))
         with Scripted() as scripted, self.assertRaises(BadRequestError):
             litellm.completion(**how(scripted, tools=[TOOL]))
 
