@@ -13,7 +13,7 @@ fn llama(replies: impl IntoIterator<Item = Reply>) -> Endpoint {
 }
 
 async fn measured(endpoint: &Endpoint) -> Served {
-    serve(endpoint, |config| config.with_way(Way::Measured).with_call_threshold(-0.5)).await
+    serve(endpoint, |config| config.with_way(Way::Measured).with_call_threshold(-1.5)).await
 }
 
 /// Returns an answer that begins with a call with this probability in percent.
@@ -42,13 +42,14 @@ fn called(whole: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn below_the_threshold_one_request_is_the_answer_where_nothing_holds_it() {
+async fn below_the_threshold_one_request_is_the_answer_to_what_names_nothing() {
     let endpoint = llama([answers(10.0)]);
     let (_, whole) = measured(&endpoint).await.chat(&request(false)).await;
     assert_eq!((text_of(&whole), called(&whole)), ("It is cold.", ""));
     let seen = posts(&endpoint);
     assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, Some("grammar"))]);
-    assert_eq!(seen[0].body["top_logprobs"], 8);
+    assert_eq!(seen[0].body["top_logprobs"], 20);
+    assert!(seen[0].body["grammar"].as_str().unwrap().contains(" | [^<"), "a call or an answer");
 }
 
 #[tokio::test]
@@ -97,6 +98,19 @@ async fn a_held_stream_is_the_call_above_the_threshold_and_left_for_an_answer_be
         assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(true, Some("grammar")), (false, None)][..requests]);
         let told = (text_of(&whole), called(&whole));
         assert_eq!(told, if requests == 1 { ("", "{\"city\":\"Oslo\"}") } else { ("It is cold.", "") });
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_names_an_id_is_held_to_a_call() {
+    for (percent, requests) in [(1.0, 1), (0.01, 2)] {
+        let endpoint = llama([held(percent), Reply::text("It is cold.")]);
+        let mut asked = request(false);
+        asked["messages"][0]["content"] = json!("Weather at W-1?");
+        let (_, whole) = measured(&endpoint).await.chat(&asked).await;
+        let seen = posts(&endpoint);
+        assert_eq!((seen.len(), called(&whole).is_empty()), (requests, requests == 2), "{whole:#}");
+        assert_eq!(seen[0].body["top_logprobs"], 8);
     }
 }
 
@@ -174,7 +188,10 @@ async fn an_endpoint_without_probabilities_is_asked_for_them_once_and_decides_by
         let set =
             |config: Config| config.with_way(Way::Measured).with_log(move |line| log.lock().unwrap().push(line.way));
         let served = serve(&endpoint, set).await;
-        let (_, whole) = served.chat(&request(false)).await;
+        // What names an id is held to a call from the start.
+        let mut first = request(false);
+        first["messages"][0]["content"] = json!("Weather at W-1?");
+        let (_, whole) = served.chat(&first).await;
         assert_eq!(text_of(&whole), "It is cold.", "what a grammar holds says nothing: {whole:#}");
         // Other tools, the same endpoint.
         let mut other = request(false);
