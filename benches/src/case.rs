@@ -1,4 +1,4 @@
-//! What is measured: a text, how it is cut, and how the parser is set up.
+//! A benchmark case: a text, how it is cut, and how the parser is set up.
 
 use toolgraft::event::Collector;
 use toolgraft::message::FinishReason;
@@ -74,7 +74,7 @@ impl Case {
         Parser::new((self.config)())
     }
 
-    /// Whether the parser finds in the text what is there: a pass that reads
+    /// Returns an error unless the parser finds the expected number of calls and rejects none: a pass that reads
     /// something else measures nothing.
     pub fn check(&self) -> Result<(), String> {
         let (text, mut parser, mut message) = (self.text(), self.parser(), Collector::new());
@@ -99,8 +99,8 @@ fn mix(bytes: usize) -> String {
     corpus::mix(bytes, &corpus::use_mcp_tool)
 }
 
-/// What a program gets that configures nothing; only the number of calls is not
-/// limited, since a long text here stands for many messages.
+/// Returns the configuration of a program that configures nothing, except that the number of calls is not limited,
+/// since a long text here represents many messages.
 fn auto() -> Config {
     Config::default().with_limits(Limits::default().with_calls(usize::MAX))
 }

@@ -1,4 +1,4 @@
-//! What the benches measure: texts, cuts, cases, repetitions, and the two passes over them.
+//! Shared code of the benches: texts, cuts, cases, repetitions, and the two passes over them.
 
 pub mod case;
 pub mod corpus;

@@ -8,7 +8,7 @@ use toolgraft_serve::{Adapter, Config, Piece};
 
 use crate::pass::cut;
 
-/// What the model says: 272 bytes, as in `benches/serve`.
+/// The model's message: 272 bytes, as in `benches/serve`.
 const MESSAGE: &str = "I will look up the weather in Oslo for you now, since you asked me for it there.\n\n\
     <use_mcp_tool>\n<tool_name>weather</tool_name>\n<arguments>\n\
     {\"city\": \"Oslo\", \"unit\": \"celsius\", \"note\": \"what to wear in the evening, by the fjord, by bike now.\"}\n\

@@ -1,4 +1,4 @@
-//! What toolgraft's MCP hub costs beside bare rmcp, as a table; see docs/performance.md.
+//! Measures what toolgraft's MCP hub costs compared to bare rmcp, and prints a table; see docs/performance.md.
 //!
 //! `toolgraft-hub-bench` measures. `toolgraft-hub-bench calls hub|bare VERSION ROUNDS`
 //! runs one side alone, for a profiler. It starts itself in two more ways: `serve VERSION
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 100;
 const SLOWEST: Duration = Duration::from_millis(1000);
 const SERVERS: u32 = 10;
 
-/// How long the idle hub is watched, after the servers have come to rest.
+/// Time before the idle hub is measured, in which the servers come to rest, and time for which it is measured.
 const REST: Duration = Duration::from_secs(1);
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -85,7 +85,7 @@ async fn table() -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err("the idle hub could not be weighed".into()) }
 }
 
-/// What was measured of one side, round by round, in seconds.
+/// One side's measurements in seconds, one for each round.
 type Rounds = Vec<f64>;
 
 /// Both sides in turns, in another order each round.
@@ -172,7 +172,7 @@ async fn idle() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What this process holds in memory, in megabytes.
+/// The memory that this process uses, in megabytes.
 struct Memory {
     all: f64,
     /// Without pages of the program file, which are read in as they are first run.

@@ -1,4 +1,4 @@
-//! The parsers behind one face.
+//! A common interface to the compared parsers.
 
 use std::hint::black_box;
 
@@ -16,7 +16,7 @@ use toolgraft_benches::corpus;
 
 use crate::syntax::Syntax;
 
-/// What a parser said of a message.
+/// What was counted in the output of a parser.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Found {
     /// Calls that were begun.

@@ -26,7 +26,7 @@ impl Syntax {
         }
     }
 
-    /// How many calls a text of the mix holds.
+    /// Returns the number of calls in a text of the mix.
     pub(crate) fn calls(self, text: &str) -> usize {
         match self {
             Syntax::Hermes | Syntax::QwenCoder => text.matches("<tool_call>").count(),

@@ -1,5 +1,5 @@
-//! What `toolgraft serve` costs: processor time beside that of the endpoint behind it, the
-//! time that it adds to a stream, and memory. `make bench BENCH=serve`; see docs/performance.md.
+//! Measures the costs of `toolgraft serve`: its processor time compared to that of the endpoint that it forwards to,
+//! the time that it adds to a stream, and memory. `make bench BENCH=serve`; see docs/performance.md.
 //!
 //! ```text
 //! toolgraft-serve-bench TOOLGRAFT [ROUNDS]

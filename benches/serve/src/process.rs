@@ -26,7 +26,7 @@ impl Process {
     /// Time that it had on the processor, in the kernel too; the kernel counts hundredths of a second.
     pub(crate) fn cpu(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        // Behind the name, which may hold blanks.
+        // The fields follow the name, which may contain blanks.
         let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
         let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Duration::from_millis(ticks * 10)

@@ -112,8 +112,8 @@ fn figures() -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
-/// What texts cost that are made to be slow: a byte that the long one has more than the short
-/// one, which is past the limit on calls, and the long one over the short one.
+/// Measures texts that are made to be slow to parse: instructions for each byte that the long text has more than the
+/// short one, which is already past the limit on calls, and the ratio of the long text's count to the short one's.
 fn repetitions() -> Result<Vec<Figure>, String> {
     let passes: Vec<(&Repetition, usize)> =
         REPETITIONS.iter().flat_map(|repetition| LENGTHS.map(|bytes| (repetition, bytes))).collect();
