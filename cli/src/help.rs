@@ -86,7 +86,7 @@ const HAVE_SET: [&str; 8] = ["chat", "up", "serve", "launch", "probe", "replay",
 /// About, examples, usage, options.
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
-/// What a person may have meant, where clap cannot know.
+/// Suggests the command that the user may have meant, where clap cannot know.
 fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
     let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
     match (error.kind(), words) {

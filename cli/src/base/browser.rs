@@ -38,7 +38,7 @@ pub(crate) struct Way(PathBuf);
 
 impl Drop for Way {
     fn drop(&mut self) {
-        // The address in one that stays behind was used, or leads nowhere any more.
+        // If the file stays, its address was used already, or leads nowhere any more.
         let _ = std::fs::remove_file(&self.0);
     }
 }

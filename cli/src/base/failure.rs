@@ -1,4 +1,4 @@
-//! How a command fails: what is printed, and the exit code.
+//! The failure of a command: the message that is printed, and the exit code.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ impl Failure {
         Failure::Job(several(messages))
     }
 
-    /// What is printed, in one text.
+    /// Returns the whole message that is printed.
     pub(crate) fn message(&self) -> &str {
         match self {
             Failure::Usage(message) | Failure::Job(message) | Failure::Interrupted(message) => message,

@@ -14,7 +14,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     decode(read_bytes(path)?, &shown(path))
 }
 
-/// What a file is called in messages.
+/// Returns the name of a file for messages.
 pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
@@ -78,24 +78,24 @@ pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
     })
 }
 
-/// Whether a file was never a text: a NUL stands in its beginning, or it begins as pictures do.
+/// Returns `true` for a file that is not text: its beginning contains a NUL byte, or it starts with the magic bytes of
+/// PNG, JPEG or gzip.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     let begin = &bytes[..bytes.len().min(8 * 1024)];
     begin.contains(&0)
         || [b"\x89PNG".as_slice(), b"\xff\xd8\xff", b"\x1f\x8b"].iter().any(|magic| begin.starts_with(magic))
 }
 
-/// What is wrong with a JSON text and where, as `LINE:COLUMN: what`, in words for people who do not
-/// know how the reader works inside.
+/// Describes an error of a JSON text as `LINE:COLUMN: what`, in words for people who do not know how the parser works.
 pub(crate) fn json_problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
     let plain = plain_json(message);
-    // The end of a file stands behind its last line break, at no column of its own.
+    // A file ends after its last line break, where the parser reports column 0.
     format!("{}:{}: {plain}", error.line(), error.column().max(1))
 }
 
-/// What the reader of JSON says, in words for people who do not know how it works inside.
+/// Translates a message of the JSON parser into words for people who do not know how it works.
 pub(crate) fn plain_json(message: &str) -> &str {
     match message {
         "expected value" => "no JSON value begins here",
@@ -114,12 +114,12 @@ pub(crate) fn above_zero<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "expected a whole number above 0".to_owned())
 }
 
-/// What the caller of a word that is none of those that there are is told.
+/// Returns the error message for a word that is none of the allowed `words`.
 pub(crate) fn expected_one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     format!("expected one of {}", words.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// What a JSON value is, where an object was due.
+/// Names the type of a JSON value, for the message that an object was expected.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

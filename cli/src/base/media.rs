@@ -18,7 +18,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Whether a file can be written to, as nothing is in it yet. Devices and pipes have no size.
+/// Fails if the file already has content, so that nothing is overwritten. Devices and pipes have no size.
 pub(crate) fn check_new(what: &str, file: &Path) -> Result<(), Failure> {
     match file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
         true => Err(is_there(what, file)),
@@ -31,7 +31,7 @@ fn is_there(what: &str, file: &Path) -> Failure {
     Failure::usage(format!("{what}: {} {remedy}", file.display()))
 }
 
-/// Whether a result can be written there: nothing is written over.
+/// Fails if a result cannot be written to this file: nothing is overwritten.
 pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -65,7 +65,7 @@ pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, 
     Ok(files)
 }
 
-/// What came with an outcome: each kind with its bytes.
+/// Decodes the media of an outcome: each item's MIME type, or else its kind, and its bytes.
 pub(crate) fn of(outcome: &Outcome) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let media = outcome.events.iter().filter(|event| event.kind == MEDIA_EVENT);
     let decoded = media.map(|event| {

@@ -77,7 +77,7 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// What became of writing to the screen. A reader that has gone ends the program quietly.
+/// Converts the result of a write to the output. If the reader has gone, the program ends quietly.
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
     result.map_err(|e| match e.kind() {
         ErrorKind::BrokenPipe => Failure::Reported,

@@ -1,7 +1,7 @@
-//! Whether somebody still reads standard output.
+//! Detects that nobody reads standard output any more.
 //!
-//! A write says so only where there is something to write: a model that thinks for minutes, or
-//! a tool that runs, would go on for nobody.
+//! A failed write shows this only when there is something to write: a model that thinks for minutes, or a tool that
+//! runs, would go on for nobody.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! What nobody can guess.
+//! Random values that nobody can guess.
 
 use crate::base::Failure;
 

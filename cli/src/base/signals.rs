@@ -12,18 +12,18 @@ use tokio::sync::watch;
 
 use crate::base::Failure;
 
-/// What was heard so far.
+/// The signals that have been received.
 #[derive(Debug, Default)]
 struct Heard {
-    /// How often INT came.
+    /// Number of INT signals received.
     interrupts: u64,
-    /// How many of these a job has dealt with.
+    /// Number of INT signals that a job has handled.
     answered: u64,
-    /// Whether a job deals with INT now.
+    /// `true` while a job handles INT itself.
     taken: bool,
     /// The first of the signals that always end the program.
     end: Option<&'static str>,
-    /// Whether a job has something to put away before it ends.
+    /// `true` while a job has something to clean up before the program ends.
     held: bool,
 }
 
@@ -50,7 +50,7 @@ enum Signal {
 #[derive(Debug, Clone)]
 pub(crate) struct Signals(watch::Sender<Heard>);
 
-/// What a job has failed at that a signal has ended.
+/// Returns the failure of a job that a signal has stopped.
 pub(crate) fn stopped(by: &str) -> Failure {
     match by {
         INTERRUPT => Failure::interrupted(by),

@@ -1,4 +1,4 @@
-//! What `--version` says: the version, the commit, the system, what is inside.
+//! The text of `--version`: the version, the commit, the system, and the features that are compiled in.
 
 /// The version, and lines on the build. The features are those of the library, and its further packages.
 pub(crate) const LONG: &str = concat!(

@@ -25,7 +25,7 @@ use toolgraft_mcp::{Hub, McpPrompt};
 /// The commands of `commands.toml`, how they are written, and what they do.
 static COMMANDS: LazyLock<Vec<(String, String, String)>> = LazyLock::new(|| rows(include_str!("commands.toml")));
 
-/// What a line asks for.
+/// A command that a line contains.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
     Help,
@@ -51,7 +51,7 @@ pub(super) enum Command {
 
 /// Reads a line that begins with `/`.
 pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String> {
-    // What stands behind it is a person's text, quotation marks and all.
+    // The rest of an `/edit` line is the user's text, quotation marks included.
     if let Some(text) =
         line.strip_prefix("/edit").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
     {
@@ -118,7 +118,7 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
     }
 }
 
-/// What may stand behind these words of a line, for completion: without any, a command.
+/// Returns the completions for the word that follows these words of a line; without any words, the commands.
 pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &Handle)) -> Vec<String> {
     match before {
         [] if begun.starts_with('@') => {

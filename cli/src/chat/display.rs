@@ -376,7 +376,7 @@ impl Display {
             }
             // The signal that did it is told.
             StopReason::Cancelled => {}
-            // What it cost stands behind the error.
+            // The cost is printed after the error.
             reason => drop(Failure::job(labels::stopped(reason)).report()),
         }
         let summary = self.summary.text(finished);

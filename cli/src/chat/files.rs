@@ -1,4 +1,4 @@
-//! What is written down beside the conversation: a recording, a trace.
+//! The files that are written during a conversation: a recording, a trace.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use toolgraft_files as files;
 pub(super) struct Files {
     pub(super) recorder: Option<Recorder>,
     pub(super) tracer: Option<Tracer>,
-    /// Where both go.
+    /// The paths of both files, for messages.
     places: [String; 2],
-    /// What was said to be incomplete.
+    /// Problems that were already reported.
     said: Vec<String>,
 }
 
@@ -39,19 +39,19 @@ impl Files {
         })
     }
 
-    /// Whether anything is written down.
+    /// Returns `true` if a recording or a trace is being written.
     pub(super) fn are_open(&self) -> bool {
         self.recorder.is_some() || self.tracer.is_some()
     }
 
-    /// What cannot be written and was not said before, as the lines of a warning.
+    /// Returns the problems of the files that were not reported before, as the lines of a warning.
     pub(super) fn news(&mut self) -> Vec<String> {
         let news: Vec<String> = self.problems().filter(|problem| !self.said.contains(problem)).collect();
         self.said.extend_from_slice(&news);
         news
     }
 
-    /// What became of the command, given what became of the files.
+    /// Returns the command's result, combined with the problems of the files.
     pub(super) fn end(&self, done: Result<(), Failure>) -> Result<(), Failure> {
         let problems: Vec<String> = self.problems().collect();
         match done {
@@ -91,7 +91,7 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file to write to, behind whatever may have come into it since it was looked at.
+/// Opens a file for appending, after anything that may have been written to it since it was checked.
 fn opened(file: &Path) -> Result<File, Failure> {
     files::append(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
 }

@@ -43,9 +43,9 @@ fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Op
 }
 
 impl Keeping {
-    /// Where the conversation is kept, unless nobody wants that; and the conversation to go on
-    /// with, whose model and endpoint are taken where the flags name none. One that another
-    /// chat is at is gone on with as a copy.
+    /// Returns where the conversation is saved, unless saving is off, and the conversation to continue. The model and
+    /// endpoint of the latter are used if the flags name none. A conversation that another chat has open is continued
+    /// as a copy.
     pub(super) fn begin(args: &mut Args, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let found = args.conversation.continued.as_deref().map(|begin| Store::open()?.find(begin)).transpose()?;
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;

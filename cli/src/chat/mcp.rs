@@ -42,7 +42,7 @@ pub(super) struct Switch {
 const USAGE: &str = "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER \
      [LINES], tools SERVER [on|off TOOL …]; on and off take --save";
 
-/// Reads what stands behind `/mcp`.
+/// Reads the arguments of `/mcp`.
 pub(super) fn read(words: &[String]) -> Result<McpCommand, String> {
     let save = words.iter().any(|word| word == SAVE);
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != SAVE).collect();

@@ -12,7 +12,7 @@ use crate::mcp::read;
 use crate::servers::watch::Watch;
 use toolgraft::route::Toolbox;
 
-/// What ends a sentence and is seldom the end of a URI.
+/// Characters that end a sentence and seldom a URI.
 const ENDS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'', '。', '，', '；', '：', '！', '？', '）'];
 
 /// The resources in a question, by server and URI, each once. A word that begins like one and names
@@ -109,7 +109,8 @@ impl Followed {
     }
 }
 
-/// What may stand for a mention that has begun: servers with resources, then what one of them has.
+/// Returns the completions of a mention that has begun: servers that have resources, then the resources of the named
+/// server.
 pub(super) fn following(begun: &str, hub: &Hub, uris: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
     let catalog = hub.catalog();
     let offers = catalog.servers().iter().filter(|s| !s.resources.is_empty() || !s.resource_templates.is_empty());

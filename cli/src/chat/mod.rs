@@ -171,7 +171,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files.end(done)
 }
 
-/// Refuses a question that is the ID of a conversation: one stands behind `=`.
+/// Refuses a question that is the ID of a conversation: the ID belongs after `--continue=`.
 fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
     let [id] = args.question.as_slice() else { return Ok(()) };
     let is_id = args.conversation.continued.as_deref() == Some("")

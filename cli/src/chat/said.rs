@@ -1,4 +1,4 @@
-//! What a user says: words that were typed, and in their places texts that were not.
+//! A user's message: the typed words, with pasted and attached texts at their places.
 //!
 //! Every way in ends at [`User::with_file`]: a pipe, `-f` and `/file`, `@SERVER:URI`, `NAME=@FILE` of
 //! a template, and large pastes at the terminal and in the browser.
@@ -39,11 +39,11 @@ pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
 /// A line that was typed, in which these texts were pasted.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// What is said.
+    /// The message as it is sent.
     pub(crate) said: User,
     /// The words that were typed, without what was pasted.
     pub(crate) typed: String,
-    /// How many pasted texts are files.
+    /// Number of pasted texts that became files.
     pub(crate) files: usize,
 }
 

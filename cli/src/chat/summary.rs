@@ -1,4 +1,4 @@
-//! What a turn cost.
+//! The summary of a turn's costs.
 
 use std::time::{Duration, Instant};
 

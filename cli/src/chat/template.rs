@@ -149,8 +149,8 @@ impl Template {
     }
 }
 
-/// The settings and the text, each behind as many empty lines as the file has lines before it, so that
-/// what is wrong there has its place; `None` where the settings do not end.
+/// Splits a template into its settings and its text, each padded with as many empty lines as the file has lines before
+/// it, so that errors are reported at the right line. Returns `None` if the settings do not end.
 fn parts(text: &str) -> Option<(String, String)> {
     let is_fence = |line: &str| line.trim_end() == FENCE;
     let mut lines = text.split_inclusive('\n');

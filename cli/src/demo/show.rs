@@ -15,9 +15,9 @@ pub(super) struct Show<W> {
     screen: Screen<W>,
     /// Calls so far.
     calls: usize,
-    /// Whether a call was made in this round.
+    /// `true` once a call was made in this round.
     called: bool,
-    /// What the recorded model wrote behind its call in this round.
+    /// Text that the recorded model wrote after its call in this round.
     behind_call: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl<W: Write> Show<W> {
         Show { screen: Screen::new(out, frame, columns), calls: 0, called: false, behind_call: None }
     }
 
-    /// What takes part, and the question.
+    /// Shows the model, the tools and the question.
     pub(super) fn opening(
         &mut self,
         model: &str,
@@ -40,7 +40,8 @@ impl<W: Write> Show<W> {
         self.screen.line(BOLD, &format!("\nuser: {question}"))
     }
 
-    /// A request went to the model, which wrote this behind its call, where it did.
+    /// Shows that a request was sent to the model. `behind_call` is the text that the model wrote after its call, if
+    /// any.
     pub(super) fn round(&mut self, round: u32, messages: &[Message], behind_call: Option<String>) -> io::Result<()> {
         self.called = false;
         self.behind_call = behind_call;
@@ -51,7 +52,8 @@ impl<W: Write> Show<W> {
         self.screen.line(DIM, &format!("\nround {round}: prompt of {messages}, {bytes} bytes, {tokens} tokens (o200k)"))
     }
 
-    /// What the model wrote behind its call in this round, where it was cut off.
+    /// Returns a note on the text that the model wrote after its call, if this event ends a round that was cut off
+    /// there.
     pub(super) fn invented(&self, event: &AgentEvent) -> Option<String> {
         let cut = matches!(event, AgentEvent::RoundFinished { finish: None, .. }) && self.called;
         cut.then(|| {

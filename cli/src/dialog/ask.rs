@@ -29,7 +29,7 @@ pub(crate) enum Unanswered {
     Ended,
 }
 
-/// What somebody answered who was asked for yes or no.
+/// The answer to a yes-or-no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard {
     Yes,
@@ -57,13 +57,13 @@ impl Asker {
 
     /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
     ///
-    /// What was typed before the question is no answer to it, so each question
-    /// has an editor of its own, without anything that was read ahead.
+    /// Text that was typed before the question is not an answer to it, so each question has an editor of its own,
+    /// without anything that was read ahead.
     pub(crate) async fn ask(&self, prompt: &str) -> Option<String> {
         self.floor().await.ask(prompt).await.ok()
     }
 
-    /// What was typed before the questions that were asked.
+    /// Returns the text that was typed before the questions were asked.
     pub(crate) fn typed_ahead(&self) -> String {
         self.tty.typed_ahead()
     }
@@ -144,13 +144,13 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     })
 }
 
-/// A question in rows that end between words. What is typed follows behind its last space.
+/// Wraps a question into rows that end between words. The answer is typed after its last space.
 fn question(prompt: &str) -> String {
     let words = prompt.trim_end();
     in_rows(words) + &prompt[words.len()..]
 }
 
-/// What every editor of lines begins with.
+/// Returns the configuration that every line editor starts from.
 pub(crate) fn config() -> rustyline::config::Builder {
     Config::builder().behavior(Behavior::PreferTerm).keyseq_timeout(Some(keys::ESCAPE))
 }

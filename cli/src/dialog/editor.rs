@@ -24,7 +24,7 @@ pub(crate) async fn edited(text: &str) -> Result<String, Failure> {
     let failed =
         |why: &dyn std::fmt::Display| Failure::job(format!("the editor {command} failed: {why}; nothing is asked"));
     let before = if text.is_empty() { String::new() } else { format!("{text}\n") };
-    // One that an earlier program of this number left behind goes first.
+    // A file that an earlier program with this process ID has left is deleted first.
     let _ = std::fs::remove_file(&file);
     files::create(&file, before.as_bytes()).map_err(|e| failed(&e))?;
     let _goes = Goes(&file);

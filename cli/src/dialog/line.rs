@@ -19,7 +19,7 @@ use crate::terminal::keys;
 /// Lines that the history keeps.
 const HISTORY: usize = 1000;
 
-/// What somebody did at the prompt.
+/// The result of reading a line at the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     Line(String),
@@ -33,7 +33,7 @@ pub(crate) enum Typed {
 
 /// A prompt: editing, history, completion of commands.
 pub(crate) struct Prompt {
-    /// What stands in front of a line.
+    /// The prompt, shown before a line.
     sign: String,
     editor: Option<Editor<Completion, FileHistory>>,
     /// The line that is edited.
@@ -114,17 +114,17 @@ fn joined(line: &str) -> String {
     line.replace("\\\n", "\n").trim().to_owned()
 }
 
-/// The words that may stand behind these of a command's line; the second is the one that has begun.
+/// Returns the words that may follow these words of a command's line; the second argument is the word that has begun.
 pub(crate) type Following = Box<dyn Fn(&[String], &str) -> Vec<String> + Send>;
 
-/// What a line is completed with; also what makes a line go on.
+/// The completion of a line, which also decides whether a line continues.
 pub(crate) struct Completion {
     pub(crate) following: Following,
-    /// What a line begins with that is a command.
+    /// The prefix of a line that is a command.
     pub(crate) opener: &'static str,
-    /// What a word begins with that is completed wherever it stands, as if it were the first.
+    /// The prefix of a word that is completed at any position, as if it were the first.
     pub(crate) mention: Option<char>,
-    /// Commands behind which names of files stand, each with its space.
+    /// Commands that are followed by file names, each with its trailing space.
     pub(crate) with_files: &'static [&'static str],
     /// Told of every change of the line.
     pub(crate) line: Arc<Mutex<Edited>>,

@@ -23,11 +23,11 @@ pub(super) struct Block {
 pub(super) struct Blocks<R> {
     input: R,
     max_line: usize,
-    /// What was read and not handed on.
+    /// Bytes that were read and not yet returned.
     buffer: Vec<u8>,
     /// Bytes at its start that hold no line break: the start of a line.
     searched: usize,
-    /// Whether that line is too long, so that its rest is dropped.
+    /// `true` if that line is too long, so that its rest is dropped.
     dropping: bool,
     /// Number of the line that is arriving.
     line: u64,
@@ -96,7 +96,7 @@ impl<R: Read> Blocks<R> {
         Block { first: self.line - 1, lines: None }
     }
 
-    /// What is left at the end: a last line without a line break.
+    /// Returns the last line if it has no line break.
     fn last(&mut self) -> Option<Block> {
         if std::mem::replace(&mut self.ended, true) {
             return None;

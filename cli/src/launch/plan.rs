@@ -1,4 +1,4 @@
-//! What is set for a client: its entry, filled with the session's values.
+//! The settings for a client: its entry, filled with the session's values.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ const OUTPUT: (u64, u64) = (4, 32_000);
 /// second, and a program that gives up asks again for all of it.
 const PATIENCE: u64 = 3_600;
 
-/// What is known of a session.
+/// The values of a session that a client's entry can use.
 #[derive(Debug, Clone)]
 pub(super) struct Values<'a> {
     /// The door's URL, without `/v1`.
     pub(super) root: &'a str,
-    /// What it wants to be shown.
+    /// The API key that the server requires.
     pub(super) key: &'a str,
     /// The model.
     pub(super) model: &'a str,
     /// Tokens of its context.
     pub(super) context: Option<u64>,
-    /// Where the files stand.
+    /// The folder of the session's files.
     pub(super) folder: &'a Path,
 }
 

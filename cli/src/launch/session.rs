@@ -88,7 +88,7 @@ pub(super) async fn end_left(mark: &ProcessMark, client: &str) {
 
 /// Waits for the program, and hands on the signals that it would not get.
 pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCode, Failure> {
-    // Its settings are put back behind a program that has left others.
+    // The terminal's settings are restored when this is dropped, even if the program has changed them.
     let tty = Tty::open();
     let (interrupts, ending) = (signals.take_interrupts(), signals.hold());
     let mut is_told = false;

@@ -39,7 +39,7 @@ enum Format {
 }
 
 impl Format {
-    /// What a file's name says.
+    /// Returns the format that the extension of a file name stands for.
     fn of(file: &Path) -> Option<Self> {
         match file.extension()?.to_str()? {
             "json" => Some(Format::Json),
@@ -74,7 +74,7 @@ pub(crate) fn page(kept: &Kept, links: &[(&str, &str)]) -> io::Result<String> {
     replay::read_page(&kept.id, &kept.saved.recording(), about)
 }
 
-/// What stands above a page: links, each an address and its words, and facts.
+/// Builds the data for the head of a page: links, each an address and its text, and facts.
 pub(crate) fn about(links: &[(&str, &str)], facts: Vec<(&str, String)>) -> Value {
     let link = |(href, words): &(&str, &str)| json!({ "href": href, "words": words });
     let fact = |(label, value)| json!({ "label": label, "value": value });
@@ -103,7 +103,7 @@ fn markdown(kept: &Kept) -> String {
                 answer(&mut text, message, &kept.saved.conversation);
             }
             Entry::Note { text: note } => text.push_str(&block("Note", "text", note)),
-            // Each stands behind its call.
+            // Each outcome is written after its call.
             _ => {}
         }
     }

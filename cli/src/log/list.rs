@@ -21,7 +21,7 @@ const AGE: usize = 11;
 /// Columns of the longest name of a model that stands before a title.
 const MODEL: usize = 16;
 
-/// Fewest columns of a title that stands behind all the rest; with less it has a row of its own.
+/// Minimum width of a title in columns, after all the rest of a row; a narrower title gets a row of its own.
 const TITLE: usize = 20;
 
 /// Columns before what stands in a second row.

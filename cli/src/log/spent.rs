@@ -1,4 +1,4 @@
-//! What a conversation took, in words. `≈` stands before what was counted on this side.
+//! Describes the cost of a conversation. `≈` marks a number that was counted on this side.
 
 use crate::terminal::grouped;
 use toolgraft::message::Usage;

@@ -79,7 +79,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What else the person should know.
+/// Warns about secrets that are written out, a program that is not found, and what else the user should know.
 fn advise(args: &Args, file: &Path, unset: &[String]) {
     let literal = |pair: &&String| {
         let (name, value) = pair.split_once(['=', ':']).unwrap_or((pair, "${"));
@@ -100,7 +100,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
     servers::note_shadowed(file);
 }
 
-/// Whether a program can be started from here. One whose name has a variable is not looked for.
+/// Returns `true` if a program can be started from here. A name that contains a variable is not checked.
 pub(super) fn is_there(program: &str, cwd: Option<&str>) -> bool {
     if program.contains("${") {
         return true;

@@ -41,7 +41,7 @@ const EDITORS: &str = "command config file workspaceFolder workspaceRoot workspa
 pub(super) struct Foreign {
     pub(super) name: String,
     pub(super) entry: Entry,
-    /// What is different from there.
+    /// Differences from the other program's entry.
     pub(super) notes: Vec<String>,
     /// Why it is not imported.
     pub(super) refused: Vec<String>,
@@ -87,7 +87,7 @@ pub(super) fn read(
     Ok(servers)
 }
 
-/// What a program keeps in another file beside its own; null where there is none.
+/// Reads another file that a program keeps beside its own configuration; null if there is none.
 fn kept_by(program: &str, name: &str, machine: &Machine) -> Value {
     let own = Program::named(program).and_then(|program| program.files(machine).pop()).unwrap_or_default();
     let text = std::fs::read_to_string(own.with_file_name(name)).unwrap_or_default();
@@ -103,7 +103,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// What a pointer of the table leads to.
+    /// Resolves a JSON pointer of the table, in which `@` is the path of the folder.
     fn at<'v>(&self, root: &'v Value, pointer: &str) -> Option<&'v Value> {
         let here = self.folder.unwrap_or(&self.machine.here).to_string_lossy();
         root.pointer(&pointer.replace('@', &here.replace('~', "~0").replace('/', "~1")))
@@ -344,7 +344,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// What several keys and the rest of the file say together.
+    /// Combines keys that depend on each other or on the rest of the file, and returns the server.
     fn finished(mut self) -> Foreign {
         let entry = &mut self.server.entry;
         if let Some(url) = entry.shift_remove("httpUrl") {
@@ -369,7 +369,7 @@ impl Translation<'_> {
         self.server
     }
 
-    /// What opencode's patterns for names of tools deny.
+    /// Applies opencode's patterns that deny tools by name.
     fn patterns(&mut self) {
         if self.file.program.id != "opencode" {
             return;
@@ -417,7 +417,7 @@ impl Translation<'_> {
         if variables == Variables::Braces { self.without_braces(&out) } else { out }
     }
 
-    /// What stands here for `${…}` there.
+    /// Converts the variable of a `${…}` in the other program's file into this program's syntax.
     fn value(&mut self, variables: Variables, inside: &str) -> String {
         let as_it_is = reference(inside);
         let is_shells = match variables {
@@ -549,7 +549,7 @@ fn seconds(value: &Value, units: f64) -> Option<Value> {
     Some(if seconds.fract() == 0.0 && seconds < 1e9 { json!(seconds as u64) } else { json!(seconds) })
 }
 
-/// What opencode's pattern for names of tools denies of one server.
+/// The effect of one of opencode's deny patterns on a given server's tools.
 #[derive(Debug, PartialEq)]
 enum Denies<'a> {
     /// Tools of other servers.

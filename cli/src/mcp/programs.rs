@@ -59,7 +59,7 @@ type Place = (String, String, String);
 /// In the place of a folder: where programs with windows keep their settings.
 const APPLICATIONS: &str = "@";
 
-/// How a program writes variables in its strings.
+/// A program's syntax for variables in strings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Variables {
@@ -78,10 +78,10 @@ pub(super) enum Variables {
     Any,
 }
 
-/// What keys there become here.
+/// The keys of another program's entry, and how each is converted.
 pub(super) type Keys = BTreeMap<String, Becomes>;
 
-/// What a key becomes.
+/// The conversion of a key.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Becomes {
@@ -194,7 +194,7 @@ fn by_content(root: &Value) -> &'static str {
     }
 }
 
-/// Where things are on this machine.
+/// The locations and the environment of this machine.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
     /// The user's home directory.
@@ -224,7 +224,7 @@ impl Machine {
         (self.variables)(name).filter(|path| path.is_absolute())
     }
 
-    /// Where programs with windows keep their settings.
+    /// Returns the folder in which desktop programs keep their settings.
     fn applications(&self) -> PathBuf {
         let (variable, folder) = match self.system {
             "macos" => ("", "Library/Application Support"),

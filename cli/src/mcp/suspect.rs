@@ -1,10 +1,9 @@
-//! What in a server's words somebody should read before a model does: characters that nobody
-//! sees, markup in names, and texts that give orders.
+//! Finds what somebody should read in a server's texts before a model does: invisible characters, markup in names, and
+//! texts that give orders.
 //!
-//! A description is there to say what a tool does. One that tells the model what to hide, what
-//! to read elsewhere or what to forget is written against the person. The list of such words is
-//! short, and a clever text gets by: what is found here is worth a look, and what is not found
-//! proves nothing.
+//! A description is there to say what a tool does. One that tells the model what to hide, what to read elsewhere or
+//! what to forget is written against the user. The list of such words is short, and a clever text gets past it: a
+//! finding is worth a look, and no finding proves nothing.
 
 use std::sync::LazyLock;
 
@@ -24,7 +23,7 @@ static ORDERS: LazyLock<Vec<(Regex, String)>> = LazyLock::new(|| {
 /// Characters of a text that are shown.
 const SHOWN: usize = 60;
 
-/// What is wrong with a name: names are for programs, and letters, digits and a few signs do.
+/// Describes what is wrong with a name: names are for programs, and letters, digits and a few signs suffice.
 pub(super) fn name(name: &str) -> Option<String> {
     let hidden = hidden(name);
     if hidden > 0 {

@@ -22,22 +22,22 @@ use tokio::net::TcpListener;
 
 use crate::base::{Failure, lock, output, secret::secret};
 
-/// What stands behind the doors.
+/// A local server that a browser can enter, and its messages.
 pub(crate) struct Behind {
-    /// Where a browser comes in; its cookie counts below it.
+    /// The path at which a browser enters; the cookie is valid below it.
     pub(crate) path: &'static str,
     /// The cookie's name, but for the port.
     pub(crate) cookie: &'static str,
-    /// Whether a browser may change things: its page has a script then, which gets the page key. The
-    /// page itself holds nothing that is anybody's, and is for everybody.
+    /// `true` if a browser may change things: its page then has a script, which gets the page key. The page itself
+    /// contains nothing private and is served to everybody.
     pub(crate) changes: bool,
-    /// What is said where a browser came in: the next one's URL follows.
+    /// Message that is printed when a browser has entered; the next URL follows it.
     pub(crate) entered: &'static str,
-    /// How to come in.
+    /// The remedy for a request without access: how to enter.
     pub(crate) remedy: &'static str,
-    /// What the port is for, behind a blank, where that is to be said.
+    /// The purpose of the port, with a leading blank, if it is to be named in an error.
     pub(crate) wants: &'static str,
-    /// How to have another port than one that is taken.
+    /// The remedy if the port is taken: how to choose another.
     pub(crate) other_port: &'static str,
 }
 
@@ -74,7 +74,7 @@ impl LocalServer {
     }
 }
 
-/// What every answer says of itself.
+/// Returns the headers of every answer.
 fn headers(policy: &str) -> HeaderMap {
     let all = [
         (header::CACHE_CONTROL, "no-store"),
@@ -104,9 +104,9 @@ pub(crate) struct Doors {
     port: u16,
     /// The token of the URL that was printed last.
     token: Mutex<String>,
-    /// What the cookie holds, as long as this program runs.
+    /// Value of the cookie, for as long as this program runs.
     session: String,
-    /// What a page shows that may change things, beside the cookie.
+    /// Key that a page which may change things sends in addition to the cookie.
     page_key: String,
 }
 
@@ -137,7 +137,7 @@ impl Doors {
         format!("{}_{}", self.behind.cookie, self.port)
     }
 
-    /// Whether the request names this server, and comes from no other site's page.
+    /// Returns `true` if the request names this server as its host and does not come from another site's page.
     fn is_ours(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         // Whoever is between might read the one, and this server the other.
@@ -152,7 +152,7 @@ impl Doors {
         }
     }
 
-    /// Whether the browser was let in before.
+    /// Returns `true` if the browser sends this server's cookie.
     fn is_known(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -160,7 +160,7 @@ impl Doors {
         pairs.any(|(key, value)| key == name && same(value, &self.session))
     }
 
-    /// Whether a page shows the key that it was given.
+    /// Returns `true` if the request has the page key.
     fn has_page_key(&self, headers: &HeaderMap) -> bool {
         headers.get(PAGE_KEY).and_then(|value| value.to_str().ok()).is_some_and(|shown| same(shown, &self.page_key))
     }

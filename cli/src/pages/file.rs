@@ -18,10 +18,10 @@ use toolgraft_files::{self as files, Mode};
 const SHARED: &str = include_str!("../../pages/page.html");
 const STYLE: &str = include_str!("../../pages/page.css");
 
-/// How every page of ours begins; other files are not written over.
+/// The beginning of every page that this program writes; other files are not overwritten.
 const BEGINNING: &str = "<!doctype html>\n";
 
-/// Whether nothing but a page of ours would be written over.
+/// Fails if a file that is not such a page would be overwritten.
 pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::usage(format!("{} is a directory: name a file in it", path.display())));

@@ -54,7 +54,7 @@ pub(crate) fn tree(source: &str) -> Vec<Value> {
     open.swap_remove(0)
 }
 
-/// Where a link leads, if its text does not say so.
+/// Returns the address of a link, if its text is different.
 fn target(node: &[Value]) -> Option<Value> {
     let href = node.get(1)?.get("href")?.as_str()?;
     let said: String = node[2..].iter().map(said).collect();
@@ -136,7 +136,7 @@ fn head(tag: &Tag<'_>) -> Vec<Value> {
     vec![json!(name)]
 }
 
-/// Whether a link leads to a page and does nothing else.
+/// Returns `true` if a link only opens a web page or writes a mail.
 fn is_web(url: &str) -> bool {
     let url = url.to_ascii_lowercase();
     ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))

@@ -1,4 +1,4 @@
-//! Pages to look at in a browser: in files, and behind doors of the loopback.
+//! Pages for a browser: written to files, or served on the loopback with access control.
 
 pub(crate) mod doors;
 pub(crate) mod file;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::screen::visible::clean;
 
-/// Texts of more characters than this are folded behind their beginning.
+/// Texts of more characters than this are folded after their beginning.
 const LONG: usize = 2400;
 
 /// Characters of the beginning.

@@ -53,7 +53,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_bytes!("o20
 /// The tokens in the order of their bytes, each with its rank: of two neighbours those are merged first whose token
 /// has the lower one.
 struct Table {
-    /// Where each token ends.
+    /// Offset in `bytes` at which each token ends.
     ends: Vec<u32>,
     /// Three bytes a token.
     ranks: &'static [u8],

@@ -1,7 +1,7 @@
-//! What the model says, on a standard output that is no terminal: as it comes.
+//! Writes the model's answer to a standard output that is not a terminal, as it arrives.
 //!
-//! Where tools are offered a call may follow, and then what stands before it ("Let me look.") is
-//! no answer. So the first words of a message wait: a line or two of them, a moment long.
+//! If tools are offered, a call may follow, and then the text before it ("Let me look.") is not the answer. So the
+//! first words of a message wait: a line or two of them, for a moment.
 
 use std::io::{self, Write, stdout};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const WORDS: usize = 200;
 /// So long they wait.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// What goes out, and when.
+/// When the text of a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sends {
     /// Only at the end of the turn: an answer that must match a schema.
@@ -29,7 +29,7 @@ pub(super) struct Piped {
     sends: Sends,
     /// The text of this message so far.
     said: String,
-    /// Bytes of it that went out; what is behind them is white space that further text waits for.
+    /// Number of bytes of it that were written; only white space that waits for further text follows them.
     written: usize,
     /// When the first words came, as long as they wait.
     waits_since: Option<Instant>,
@@ -60,8 +60,8 @@ impl Piped {
         Ok(())
     }
 
-    /// What was taken for reasoning is text of the message, which is over. Whether it is the
-    /// answer says the turn's end: calls that stood in it are told after it.
+    /// Appends text of a finished message that was taken for reasoning. The end of the turn decides whether it is the
+    /// answer: calls inside it are reported later.
     pub(super) fn was_said(&mut self, text: &str) {
         self.held = true;
         self.said.push_str(text);

@@ -15,7 +15,7 @@ pub(super) struct Thoughts {
     said: String,
     /// All reasoning of the turn.
     turn: String,
-    /// Whether nothing of this round is in `turn` yet.
+    /// `true` while nothing of this round is in `turn`.
     round_is_new: bool,
 }
 
@@ -57,7 +57,7 @@ impl Thoughts {
         self.turn.push_str(text);
     }
 
-    /// What was added last is a draft of a call.
+    /// Removes the text that was added last from `said`, since it is a draft of a call.
     pub(super) fn was_draft(&mut self, raw: &str) {
         if let Some(said) = self.said.strip_suffix(raw) {
             self.said.truncate(said.len());
@@ -71,7 +71,7 @@ impl Thoughts {
         begins
     }
 
-    /// Whether reasoning is to be folded.
+    /// Returns `true` while there is reasoning to fold.
     pub(super) fn is_open(&self) -> bool {
         self.since.is_some()
     }
@@ -93,7 +93,7 @@ impl Thoughts {
         Some(paused.map_or_else(|| since.elapsed(), |ended| ended.saturating_duration_since(since)))
     }
 
-    /// What was said in this round was reasoning.
+    /// Replaces this round's reasoning with text that the round presented as its answer.
     pub(super) fn was_said(&mut self, text: String) {
         self.said.clone_from(&text);
         self.round = text;

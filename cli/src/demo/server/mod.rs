@@ -193,7 +193,7 @@ fn answer(method: &str, params: Value, is_modern: bool) -> Reply {
     }
 }
 
-/// What one of the methods lists.
+/// Returns the result of one of the list methods.
 fn list(method: &str) -> Reply {
     let mut lists: Map<String, Value> = serde_json::from_str(include_str!("lists.json"))
         .map_err(|error| Refusal::internal(format!("the lists cannot be read: {error}")))?;
