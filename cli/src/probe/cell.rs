@@ -1,4 +1,4 @@
-//! What is compared: a way to offer tools and to read calls.
+//! The variants that a probe compares: each is one way to offer tools and to read calls.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(crate) enum Cell {
     Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, how: How },
 }
 
-/// How it comes to a call.
+/// Strategy for deciding whether to call a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum How {
     /// As the model writes.
@@ -35,8 +35,9 @@ pub(crate) enum How {
 impl How {
     const ALL: [How; 3] = [How::Free, How::Told, How::Measured];
 
-    /// Whether it is tried with these. What is decided before a call is written hardly depends on
-    /// how tools are listed, nor does what a model was trained to write, and a tag of each tool's own has no grammar.
+    /// Returns `true` if this strategy is tried with this dialect and listing. A decision that is made before a call is
+    /// written hardly depends on how tools are listed, nor does a dialect that the model was trained to write; and a
+    /// tag for each tool has no grammar.
     fn is_of(self, dialect: Dialect, listing: Listing) -> bool {
         match self {
             How::Free | How::Told => listing == Listing::Signature || Dialect::taught().any(|taught| taught == dialect),
@@ -44,7 +45,7 @@ impl How {
         }
     }
 
-    /// What stands behind the name of a way.
+    /// Returns the suffix of the cell's name for this strategy.
     fn suffix(self) -> &'static str {
         match self {
             How::Free => "",
@@ -68,7 +69,7 @@ impl Cell {
         [Cell::Native, Cell::ToolCalls].into_iter().chain(prompts(Dialect::ALL)).collect()
     }
 
-    /// How it comes to a call; natively as the endpoint has it.
+    /// Returns the strategy for deciding on a call; native cells leave it to the endpoint.
     pub(crate) fn how(self) -> How {
         match self {
             Cell::Native | Cell::ToolCalls => How::Free,
@@ -76,7 +77,7 @@ impl Cell {
         }
     }
 
-    /// Whether the model decides by itself whether it calls.
+    /// Returns `true` if the model itself decides whether to call.
     pub(crate) fn decides(self) -> bool {
         self.how() != How::Told
     }

@@ -1,4 +1,4 @@
-//! What a probe found as a page: the table, and the failures of the best ways side by side.
+//! The findings of a probe as a page: the table, and the failures of the best ways side by side.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) fn write(path: &Path, report: &Report, tried: &Tried<'_>) -> Result<(
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
-/// What was tried, and how it counts.
+/// The trials of a probe, and the threshold by which they are counted.
 pub(super) struct Tried<'a> {
     pub(super) tasks: &'a Tasks,
     pub(super) store: &'a Store,
@@ -59,7 +59,7 @@ fn render(report: &Report, tried: &Tried<'_>) -> std::io::Result<String> {
 /// Most thresholds of one curve that are shown: those between which the most tasks lie.
 const POINTS: usize = 24;
 
-/// What other thresholds would make of a measured way.
+/// Computes the results of a measured way at other thresholds.
 fn curve(cell: Cell, report: &Report, store: &Store) -> Value {
     let points = threshold::curve(store.trials(cell).iter());
     let each = points.len().div_ceil(POINTS).max(1);

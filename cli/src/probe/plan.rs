@@ -1,4 +1,4 @@
-//! How many tasks each cell gets: rounds of elimination.
+//! The number of tasks that each cell gets: rounds of elimination.
 
 use super::cell::Cell;
 
@@ -36,7 +36,7 @@ impl Plan {
         &self.rounds
     }
 
-    /// Trials of the rounds behind this one, at most, if it has this many cells.
+    /// Returns the maximum number of trials in the rounds after this one, if it has this many cells.
     pub(crate) fn trials_behind(&self, round: usize, cells: usize) -> usize {
         let (mut left, mut trials) = (cells, 0);
         for pair in self.rounds[round..].windows(2) {
@@ -47,25 +47,25 @@ impl Plan {
     }
 }
 
-/// What a task is for, so that no figure is of tasks that it was chosen by.
+/// The purpose of a task. No result is reported on tasks by which the way was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Split {
     /// The best way is chosen by these: the first third.
     Choose,
     /// Its threshold is set on these, and on those that chose it.
     Set,
-    /// What it does on these is reported.
+    /// Results on these tasks are reported.
     Report,
 }
 
 impl Split {
-    /// What a task is for, by its number, among so many.
+    /// Returns the purpose of the task with this number, of so many tasks.
     pub(crate) fn of(id: usize, tasks: usize) -> Split {
         let all = [Split::Choose, Split::Set, Split::Report];
         all.into_iter().find(|split| id < split.end(tasks)).unwrap_or(Split::Report)
     }
 
-    /// The number behind its last task.
+    /// Returns the number after its last task.
     pub(crate) fn end(self, tasks: usize) -> usize {
         match self {
             Split::Choose => tasks.div_ceil(3),

@@ -1,4 +1,4 @@
-//! What a probe found, for people and as JSON.
+//! The findings of a probe, for people and as JSON.
 
 use anstyle::Style;
 use serde::Serialize;
@@ -41,8 +41,8 @@ impl Row {
 /// The way that is offered as a profile.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Best {
-    /// What it scored on the tasks by which it was not chosen and its threshold not set; where
-    /// there was no time for these, on all that were put to it.
+    /// Its score on the tasks that served neither to choose it nor to set its threshold; if there was no time for
+    /// these, on all tasks that it was given.
     #[serde(flatten)]
     pub(crate) row: Row,
     /// Those tasks were put to it.
@@ -54,7 +54,7 @@ pub(crate) struct Best {
     pub(crate) same: usize,
 }
 
-/// What a probe found: the cells from the best to the worst.
+/// The findings of a probe: the cells from the best to the worst.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Report {
     pub(crate) endpoint: String,

@@ -1,10 +1,10 @@
-//! What came of tasks, counted.
+//! The outcomes of tasks, and their counts.
 
 use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
 
-/// What came of one task.
+/// The outcome of one task.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Trial {
     /// Number of the task.
@@ -34,7 +34,7 @@ pub(crate) struct Trial {
     pub(crate) tokens: u64,
     /// Milliseconds.
     pub(crate) ms: u64,
-    /// What the model wrote, answer by answer.
+    /// The model's texts, one for each answer.
     pub(crate) texts: Vec<String>,
     /// Why it is not right, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +132,7 @@ impl Score {
         score
     }
 
-    /// What it is worth, of one: right calls, no false ones, and answers that use a result.
+    /// Returns the share of good outcomes, from 0 to 1: right calls, no false ones, and answers that use a result.
     pub(crate) fn worth(&self) -> f64 {
         let of = self.wanted + self.unwanted + self.results;
         let good = self.fully_right + (self.unwanted - self.false_calls) + self.used;

@@ -1,4 +1,4 @@
-//! What was tried already, so that a probe that was stopped goes on.
+//! The trials that are already done, so that a probe that was stopped continues.
 //!
 //! A file for each endpoint, model and conditions (tasks, prompts, length of answers, built-in profile), in the program's state folder.
 
@@ -12,7 +12,7 @@ use super::score;
 use crate::base::{Failure, digest::sha256, output::warn, state};
 use toolgraft_files::{self as files, Mode};
 
-/// What came of one question.
+/// The outcome of one question.
 pub(crate) trait Trial: Serialize + DeserializeOwned {
     /// Returns `true` if another trial is of the same question.
     fn is_of(&self, other: &Self) -> bool;
@@ -38,7 +38,7 @@ struct Content<T> {
     model: String,
     endpoint: String,
     cells: Vec<(Cell, Vec<T>)>,
-    /// What was tried a second time, to see whether the same comes of it.
+    /// Trials that were repeated, to see whether their outcome is the same.
     #[serde(default = "Vec::new")]
     again: Vec<(Cell, Vec<T>)>,
 }
@@ -51,7 +51,7 @@ impl<T> Content<T> {
 }
 
 impl Store {
-    /// What came of a task.
+    /// Returns the outcome of a task in this run, if it was tried.
     pub(crate) fn trial(&self, run: Run, cell: Cell, task: usize) -> Option<&score::Trial> {
         self.trials_of(run, cell).iter().find(|trial| trial.task == task)
     }
@@ -65,7 +65,7 @@ pub(crate) enum Run {
 }
 
 impl<T: Trial> Store<T> {
-    /// What is known of this model at this endpoint.
+    /// Opens the stored trials of this model at this endpoint under these conditions; empty if there are none.
     pub(crate) fn open(endpoint: &str, model: &str, conditions: &str) -> Self {
         let conditions = sha256(conditions.as_bytes());
         let name = sha256(format!("{endpoint}\n{model}\n{conditions}").as_bytes());

@@ -35,7 +35,7 @@ pub(crate) struct Task {
     pub(crate) question: String,
     /// The calls that are right, in any order; empty where none is.
     pub(crate) wanted: Vec<Expected>,
-    /// What the call is answered with, where the answer to the person has to use it.
+    /// The answer to the call, if the reply to the user has to use it.
     pub(crate) answer: Option<Answer>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Expected {
     pub(crate) arguments: Map<String, Value>,
 }
 
-/// What a call is answered with.
+/// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) result: String,
@@ -176,13 +176,13 @@ impl Task {
 }
 
 impl Expected {
-    /// Whether a call is this one.
+    /// Returns `true` if a call has this tool and these arguments.
     pub(crate) fn is(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         self.tool == tool && self.has_arguments(arguments)
     }
 
-    /// Whether a call's arguments are these. Texts are compared without regard to case,
-    /// white space around them and a full stop at their end, numbers by their value.
+    /// Returns `true` if a call's arguments equal these. Texts are compared without regard to case, white space around
+    /// them and a full stop at their end, numbers by their value.
     pub(crate) fn has_arguments(&self, arguments: &Map<String, Value>) -> bool {
         self.arguments.len() == arguments.len()
             && self.arguments.iter().all(|(name, value)| arguments.get(name).is_some_and(|found| same(value, found)))
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// What a right call holds stands in the question, so that nothing has to be guessed.
+    /// Asserts that the question contains every value of a right call, so that nothing has to be guessed.
     fn is_told(task: &Task, expected: &Expected, tools: &[Tool]) {
         let tool = tools.iter().find(|t| t.name == expected.tool).unwrap();
         let call = json!({"tool": expected.tool, "arguments": expected.arguments});

@@ -39,14 +39,14 @@ pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64
 /// Steps of Newton's method: it doubles the digits with each.
 const STEPS: usize = 30;
 
-/// How much likelier a call is wanted than not at the threshold.
+/// Odds that a call is wanted, at the threshold.
 const ODDS: f64 = 4.0;
 
 /// Weight of the slope's square, without which two sorts that are wholly apart have no best slope.
 const RIDGE: f64 = 0.03;
 
-/// Where the logistic curve through these points has those odds: logarithm, and whether a call was
-/// wanted. `None` where a likelier call is wanted less.
+/// Returns the logarithm of a probability at which the logistic curve through these points has those odds. A point is
+/// such a logarithm, and `true` if a call was wanted. Returns `None` if a likelier call is wanted less.
 fn middle(points: &[(f64, bool)]) -> Option<f64> {
     let all = points.len() as f64;
     let mean = points.iter().map(|(x, _)| x).sum::<f64>() / all;
@@ -73,7 +73,7 @@ fn middle(points: &[(f64, bool)]) -> Option<f64> {
     (slope > 0.0 && middle.is_finite()).then_some(middle)
 }
 
-/// What a threshold would make of trials.
+/// The result of a threshold on some trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Point {
     pub(crate) threshold: f64,

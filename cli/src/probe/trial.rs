@@ -236,7 +236,7 @@ impl Seen {
     /// Takes note of an event; returns `true` where nothing more is needed.
     fn note(&mut self, event: AgentEvent, only_call: bool) -> bool {
         match event {
-            // Behind a result the way is the same, and what is measured is the first decision.
+            // The first decision is measured; those after a result are made in the same way.
             AgentEvent::Decided { likely, .. } if self.texts.len() <= 1 => {
                 self.likely.get_or_insert(likely.unwrap_or(UNLIKELY));
             }

@@ -1,5 +1,4 @@
-//! What was found against what was expected. The library's own fixtures are compared by this
-//! file as well.
+//! Compares the result of a replay with its expectation. The library's own fixtures are compared by this file as well.
 
 use serde_json::{Value, json};
 
@@ -7,7 +6,7 @@ use super::expected::FIELDS;
 use toolgraft::event::{Assembled, Provenance};
 use toolgraft::wire::set_member;
 
-/// What a message says, in the form that `extract` writes.
+/// Returns a message in the form that `extract` writes.
 pub(super) fn result(assembled: &Assembled) -> Value {
     let calls: Vec<Value> = assembled
         .calls()
@@ -38,8 +37,8 @@ pub(super) fn found(assembled: &Assembled) -> Value {
     found
 }
 
-/// Where the rounds differ from what is expected: one object for each, of which
-/// only the fields that it names count.
+/// Returns the differences between the rounds and the expected ones. Of each expected object only the fields that it
+/// names are compared.
 pub(super) fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
     let mut differences = Vec::new();
     if expected.len() != found.len() {

@@ -14,18 +14,18 @@ use toolgraft::parse::Limits;
 use toolgraft::tools::Server;
 use toolgraft::transcript::{Finish, Recording, Round, TimedDelta};
 
-/// What is expected of a file.
+/// The expected result of a file.
 #[derive(Debug)]
 pub(super) struct Expectation {
-    /// Where it stands.
+    /// Name of its file, or of the recorded calls.
     pub(super) source: String,
     /// One for each round, over all recordings of the file.
     pub(super) rounds: Vec<Value>,
-    /// How the file is read.
+    /// The settings for reading the file.
     config: Option<Config>,
 }
 
-/// What a file wants of the parser beside what a recording says.
+/// The parser settings of an expectation that a recording does not contain.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     limits: Limits,
@@ -65,7 +65,7 @@ impl Expectation {
         Ok(Some(Expectation { source, rounds, config }))
     }
 
-    /// What the recordings themselves say was found.
+    /// Builds the expectation from the `call` lines of the recordings themselves.
     pub(super) fn recorded(file: &Path, recordings: &[Recording]) -> Result<Expectation, Failure> {
         let rounds: Vec<Value> = recordings.iter().flat_map(|r| &r.rounds).map(recorded).collect();
         if rounds.iter().all(|r| r["calls"] == json!([]) && r["rejected"] == json!([])) {
@@ -78,7 +78,7 @@ impl Expectation {
         Ok(Expectation { source: "the recorded calls".to_owned(), rounds, config: None })
     }
 
-    /// What the file wants of the parser beside what a recording says.
+    /// Returns the parser settings that the recording does not contain.
     pub(super) fn reading(&self) -> Reading {
         let Some(config) = &self.config else { return Reading::default() };
         Reading {

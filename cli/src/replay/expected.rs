@@ -8,11 +8,11 @@ use toolgraft::dialect::{DialectSet, UnknownDialect};
 use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Limits;
 
-/// What an expectation may say of a message.
+/// The fields of a message that an expectation may name.
 pub(super) const FIELDS: [&str; 7] =
     ["content", "reasoning", "calls", "rejected", "promoted", "deltas", "answer_in_reasoning"];
 
-/// How a text is read.
+/// The settings for reading a text.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Config {
@@ -66,10 +66,10 @@ impl Config {
     }
 }
 
-/// How a file is read, and what is expected of each round.
+/// Reads the settings of a file, and the expectation of each round.
 ///
 /// # Errors
-/// What is wrong, with the place in the file.
+/// Returns the problem, with its place in the file.
 pub(super) fn read(text: &str) -> Result<(Option<Config>, Vec<Value>), String> {
     let value: Value = serde_json::from_str(text).map_err(|e| format!("not an expectation: {e}"))?;
     let config = match value.get("config") {

@@ -50,13 +50,13 @@ pub(super) struct Replay<'a, V> {
     caller: Option<Caller>,
     view: V,
     totals: Totals,
-    /// What the expectation beside the file says of reading it.
+    /// The parser settings in the expectation beside the file.
     reading: Reading,
-    /// Whether the current file is compared with an expectation beside it.
+    /// `true` if the current file is compared with an expectation beside it.
     beside: bool,
     /// Schemas that were reported.
     schemas_reported: HashSet<String>,
-    /// Whether a call that was run for real failed.
+    /// `true` if a call that was run for real failed.
     call_failed: bool,
 }
 

@@ -169,7 +169,7 @@ impl<W: Write> View for Show<W> {
         if let OwnedEvent::Moved { to, .. } = event
             && to.region().is_some()
         {
-            // What seemed to be a call was a draft: nothing stands behind one.
+            // The supposed call was a draft: nothing follows a draft.
             self.live.called = false;
             for held in std::mem::take(&mut self.live.held) {
                 self.read(at, &held)?;

@@ -29,7 +29,7 @@ const CHANGES: [(&str, &str); 7] = [
 /// Lines around a change that stay the same.
 const AROUND: usize = 3;
 
-/// How long the shortest diff is looked for; what is found by then is shown.
+/// Time limit of the search for the shortest diff; what is found by then is shown.
 const LOOKED_FOR: Duration = Duration::from_millis(200);
 
 /// JSON in one line where it is short, else indented.
@@ -71,7 +71,7 @@ fn path_of(object: &Map<String, Value>) -> Option<&str> {
     PATHS.iter().find_map(|key| object.get(*key)?.as_str())
 }
 
-/// Whether nothing is left of a list, since all that its objects held is shown below.
+/// Returns `true` if a list consists of empty objects: all that they held is shown in blocks of their own.
 fn is_taken(value: &Value) -> bool {
     let is_empty = |item: &Value| item.as_object().is_some_and(Map::is_empty);
     value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_empty))
@@ -104,12 +104,12 @@ fn take(object: &mut Map<String, Value>, under: &str, (of_a_file, current): (boo
     blocks
 }
 
-/// Each line behind a sign.
+/// Prefixes each line with a sign.
 fn signed(sign: char, text: &str) -> String {
     text.split_terminator('\n').map(|line| format!("{sign} {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// What goes and what comes, with a few lines around it.
+/// Shows the removed and the added lines, with a few lines around each change.
 fn diff(old: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(LOOKED_FOR).diff_lines(old, new);
     // Else two last lines that only differ in it would look the same.

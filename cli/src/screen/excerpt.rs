@@ -69,11 +69,11 @@ pub(crate) fn remark(text: &str) -> String {
 /// A list that was cut to what fits.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
-    /// Rows, each behind an indent that no foreign word can leave.
+    /// Rows, each after an indent that no foreign text can leave.
     pub(crate) text: String,
-    /// How many lines are not there.
+    /// Number of lines that are left out.
     pub(crate) left_out: usize,
-    /// Whether every line is there, and whole.
+    /// `true` if every line is included, and whole.
     pub(crate) is_whole: bool,
 }
 
@@ -106,8 +106,7 @@ impl Excerpt {
     }
 }
 
-/// Where an entry begins, and where its further rows do, so that none of them looks like an
-/// entry of its own.
+/// The indents of an entry's first row and of its further rows, so that none of these looks like an entry of its own.
 const INDENTS: [&str; 2] = ["  ", "    "];
 
 fn entry(line: &str, columns: usize) -> String {

@@ -24,7 +24,7 @@ impl Folded {
         Folded { head: text[..head].to_owned(), hidden: text[head..tail].to_owned(), tail: text[tail..].to_owned() }
     }
 
-    /// Whether nothing is folded.
+    /// Returns `true` if nothing is folded.
     pub(crate) fn is_whole(&self) -> bool {
         self.hidden.is_empty()
     }

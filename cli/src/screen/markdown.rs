@@ -25,7 +25,7 @@ pub(super) type Row = Vec<(Style, String)>;
 const PLAIN: Style = Style::new();
 const DIM: Style = PLAIN.dimmed();
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();
-/// What stands before each line of a block of code.
+/// The indent of each line of a block of code.
 pub(super) const CODE_INDENT: &str = "  ";
 
 /// Fewest columns that a column of a table is left with.
@@ -44,12 +44,12 @@ fn parse(source: &str) -> OffsetIter<'_> {
 /// A block that stands in no other; of a list each item is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Where its first line begins.
+    /// Offset at which its first line begins.
     pub(super) start: usize,
     pub(super) ends: Ends,
 }
 
-/// What ends a block.
+/// The end of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
     /// The end of its line.
@@ -110,7 +110,7 @@ pub(super) fn render(source: &str, columns: usize) -> Vec<Row> {
     page.rows
 }
 
-/// Whether every letter of a source is in its rows, so that nothing is lost by showing these.
+/// Returns `true` if the rows contain every letter of the source, so that nothing is lost by showing them.
 pub(super) fn keeps_letters(source: &str, rows: &[Row]) -> bool {
     let mut letters = HashMap::<char, i64>::new();
     // These stand for another character.
@@ -129,13 +129,13 @@ pub(super) fn code_rows(line: &str, columns: usize) -> Vec<Row> {
     pieces.map(|piece| vec![(PLAIN, CODE_INDENT.to_owned()), (CODE, piece.to_owned())]).collect()
 }
 
-/// What stands above a block of code in a language.
+/// Returns the label above a block of code, if its language is named.
 pub(super) fn code_label(language: &str) -> Option<Row> {
     let language = clean(language).replace('\n', " ");
     (!language.trim().is_empty()).then(|| vec![(DIM, format!("{CODE_INDENT}{}", language.trim()))])
 }
 
-/// What stands before the rows of a block within another.
+/// The prefixes of the rows of a nested block.
 struct Prefix {
     /// Before the first row, until that was written.
     first: Option<(Style, String)>,
@@ -148,12 +148,12 @@ struct Renderer<'a> {
     columns: usize,
     rows: Vec<Row>,
     prefixes: Vec<Prefix>,
-    /// Where the block before ended, if it stands in the same one.
+    /// Offset at which the previous block ended, if it is inside the same block.
     before: Option<usize>,
 }
 
 impl Renderer<'_> {
-    /// What no block has: definitions of links.
+    /// Shows text that belongs to no block: definitions of links.
     fn unrendered(&mut self, range: Range<usize>) {
         let Some(text) = self.source.get(range.clone()).filter(|text| !text.trim().is_empty()) else { return };
         let begins = range.start + (text.len() - text.trim_start().len());
@@ -203,7 +203,7 @@ impl Renderer<'_> {
     /// An empty row where the source has an empty line between two blocks.
     fn separate(&mut self, start: usize) {
         let Some(before) = self.before else { return };
-        // A block may end behind the line breaks that follow it.
+        // The range of a block may include the line breaks that follow it.
         let before = self.source[..before].trim_end().len();
         if self.source.get(before..start).is_some_and(|gap| gap.matches('\n').count() > 1) {
             self.emit(Vec::new());
@@ -429,7 +429,7 @@ fn heading(level: HeadingLevel) -> Style {
     }
 }
 
-/// Where a link leads, behind its text.
+/// The address of a link, shown after its text.
 fn target(url: &str, title: &str) -> Option<(Style, String)> {
     let title = if title.is_empty() { String::new() } else { format!(" {title:?}") };
     let text = clean(&format!(" ({url}{title})")).replace('\n', " ");

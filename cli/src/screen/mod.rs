@@ -1,4 +1,4 @@
-//! What commands show of a model's message: text, reasoning, boxes, lines of our own.
+//! Shows a model's message: text, reasoning, boxes, lines of our own.
 //!
 //! In: pieces of a message with their region, and boxes to draw. Out: styled lines for a
 //! terminal, or plain ones for a pipe. What a model, a tool or a server wrote goes through
@@ -59,7 +59,7 @@ pub(crate) struct Screen<W> {
     columns: usize,
     /// Part of the message that the last text belongs to.
     region: Option<Region>,
-    /// Whether the cursor stands at a line's start.
+    /// `true` if the cursor is at the start of a line.
     fresh: bool,
     /// Line breaks that were held back: none is shown before a box or at the end.
     breaks: usize,
@@ -67,11 +67,11 @@ pub(crate) struct Screen<W> {
     row: OpenRow,
     /// The answer, where it is rendered.
     page: Option<Page>,
-    /// Whether what was written may be taken back.
+    /// `true` if written text may be taken back.
     moves: bool,
     /// The last character of the message.
     last: char,
-    /// How many lines, boxes, pictures and pieces of text were shown.
+    /// Number of lines, boxes, pictures and pieces of text that were shown.
     shown: u64,
 }
 
@@ -99,8 +99,8 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// How many lines, boxes, pictures and pieces of text were shown: as long as it stays the same, the
-    /// screen ends with the last of them.
+    /// Returns the number of lines, boxes, pictures and pieces of text that were shown: as long as it stays the same,
+    /// the screen ends with the last of them.
     pub(crate) fn shown(&self) -> u64 {
         self.shown
     }

@@ -30,7 +30,7 @@ pub(super) struct Page {
     height_now: usize,
     /// The open block, as it came.
     source: String,
-    /// How much of it stands on the terminal, apart from line breaks at its end.
+    /// Number of its bytes that are on the terminal, apart from line breaks at its end.
     shown: usize,
     /// The fence that closes the open block of code.
     fence: Option<String>,
@@ -41,12 +41,12 @@ pub(super) struct Page {
     breaks: usize,
     /// Empty lines of code that do.
     empty_code: usize,
-    /// Whether something stands above the open block, and whether an empty row parts them.
+    /// `true` if something is above the open block; `parted`: an empty row separates them.
     has_block: bool,
     parted: bool,
-    /// Whether the rows of the open block can still be counted.
+    /// `true` while the rows of the open block can be counted.
     countable: bool,
-    /// Whether the row is wider than the terminal has become.
+    /// `true` if the row is wider than the terminal has become.
     too_wide: bool,
 }
 
@@ -55,7 +55,7 @@ impl Page {
         Page { columns: columns.saturating_sub(1), height, height_now: height, countable: true, ..Page::default() }
     }
 
-    /// Whether the cursor stands at the start of a line.
+    /// Returns `true` if the cursor is at the start of a line.
     pub(super) fn is_fresh(&self) -> bool {
         self.rows == 0 && self.row.is_empty()
     }
@@ -111,7 +111,7 @@ impl Page {
         out
     }
 
-    /// Whether with this piece the line behind an empty one says which block it begins.
+    /// Returns `true` if this piece makes the line after an empty one long enough to tell which block it begins.
     fn begins_block(&self, piece: &str) -> bool {
         let (before, line) = self.source.rsplit_once('\n').unwrap_or_default();
         let says = |line: &str| line.trim_start().contains(|c: char| c == ' ' || !c.is_ascii());
@@ -229,7 +229,7 @@ impl Page {
         self.forget();
     }
 
-    /// Shows the source up to `end` rendered, where it can be, and goes on behind it.
+    /// Shows the source up to `end` rendered, if possible, and continues after it.
     fn close(&mut self, out: &mut String, end: usize) {
         let rest = self.source.split_off(end);
         let rows = render(&self.source, self.columns);
@@ -261,7 +261,7 @@ impl Page {
         }
     }
 
-    /// Whether all rows of the open block are on the terminal and known.
+    /// Returns `true` if all rows of the open block are on the terminal and counted.
     fn is_reachable(&self) -> bool {
         self.countable && self.rows < self.height
     }

@@ -1,6 +1,5 @@
-//! Pictures as a terminal draws them itself: by the protocol of kitty, by that of iTerm2, or as
-//! sixels. Which of them a terminal knows is told by the variables that it sets; behind a
-//! multiplexer it is not known.
+//! Pictures as a terminal draws them itself: by the protocol of kitty, by that of iTerm2, or as sixels. The variables
+//! that a terminal sets tell which of them it knows; inside a multiplexer this is unknown.
 
 use std::fmt::Write as _;
 
@@ -16,7 +15,7 @@ const HEIGHT: u32 = 480;
 /// Characters of kitty's data in one sequence.
 const CHUNK: usize = 4096;
 
-/// How a terminal takes pictures.
+/// The protocol by which a terminal draws pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Kitty,
@@ -41,7 +40,7 @@ impl Protocol {
         }
     }
 
-    /// What draws the picture where the cursor is; `None` where it cannot be read.
+    /// Returns the sequence that draws the picture at the cursor; `None` if the picture cannot be read.
     pub(crate) fn drawn(self, picture: &Image) -> Option<String> {
         match self {
             // It reads every kind, and fits it in.

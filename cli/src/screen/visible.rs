@@ -1,10 +1,9 @@
 //! The one way of foreign words to a terminal: nothing in them steers it, nothing hides.
 //!
-//! What a model, a tool, a server or a project's file wrote may hold escape sequences, line
-//! breaks where one line is expected, characters that nobody sees, and more text than a screen
-//! has room for. [`clean`] takes a text of several lines, [`packed`] one of which nothing may be out of
-//! sight, [`word`] what must stay in one line; how much of a list fits on a screen says
-//! [`excerpt`](super::excerpt).
+//! Text of a model, a tool, a server or a project's file may contain escape sequences, line breaks where one line is
+//! expected, characters that nobody sees, and more text than a screen has room for. [`clean`] takes a text of several
+//! lines, [`packed`] one of which nothing may be out of sight, [`word`] what must stay in one line; how much of a list
+//! fits on a screen is decided by [`excerpt`](super::excerpt).
 
 use toolgraft::outcome::is_invisible;
 use unicode_width::UnicodeWidthChar;
@@ -115,8 +114,8 @@ fn is_mark(c: char) -> bool {
     c.width() == Some(0) && !c.is_control() && !is_invisible(c)
 }
 
-/// Whether a character that is not seen by itself belongs to the one before it: parts of an
-/// emoji, and the joiners of scripts that are written with them.
+/// Returns `true` if a character that is not seen by itself belongs to the one before it: parts of an emoji, and the
+/// joiners of scripts that are written with them.
 pub(crate) fn joins(before: char, c: char) -> bool {
     match c {
         '\u{200d}' if before == '\u{fe0f}' => true,

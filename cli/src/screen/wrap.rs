@@ -12,9 +12,9 @@ use crate::terminal::columns;
 /// Fewest columns that are worth a column of text.
 const LEAST_ROOM: usize = 24;
 
-/// A line in rows of at most so many columns; together they are the line. A row ends behind
-/// a space, or at an ideograph where the rules of CJK let it. A word is cut only where it is
-/// wider than a row. Spaces at a row's end may stand beyond the columns.
+/// A line in rows of at most so many columns; together they are the line. A row ends after a space, or at an ideograph
+/// where the rules of CJK allow it. A word is cut only if it is wider than a row. Spaces at a row's end may extend
+/// beyond the columns.
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     let columns = columns.max(2);
     let (mut rows, mut start, mut used, mut at) = (Vec::new(), 0, 0, 0);
@@ -65,8 +65,8 @@ pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
     cut.into_iter().zip(indents).map(|(row, indent)| format!("{:indent$}{}", "", row.trim_end())).collect()
 }
 
-/// An entry of a list: rows behind a head stand below its first. Where there is hardly room
-/// beside the head, they are those of a line.
+/// An entry of a list: the rows after its head are indented to the width of the head. If there is hardly room beside
+/// the head, they are those of a line.
 pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     let indent = width(head);
     if columns < indent + LEAST_ROOM {
@@ -89,8 +89,8 @@ fn seen(row: &str, columns: usize) -> &str {
     &row[..(words.len() + room).min(row.len())]
 }
 
-/// Returns the offsets at which a row may end, the end of the line among them. Of those that the Unicode
-/// rules give, those behind hyphens and slashes would cut paths and options in two.
+/// Returns the offsets at which a row may end, the end of the line among them. Of the breaks that the Unicode rules
+/// allow, those after hyphens and slashes would cut paths and options in two.
 fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
     let is_wide = |c: char| c.width() == Some(2);
     linebreaks(line).map(|(at, _)| at).filter(move |at| {

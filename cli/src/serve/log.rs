@@ -7,8 +7,7 @@ use crate::base::output::tell_stderr;
 use crate::screen::boxes::clean;
 use toolgraft_serve::{PromptCost, Served};
 
-/// Lines that wait to be written. Behind them lines are left out: a terminal that is stopped
-/// stops no answer.
+/// Lines that wait to be written. If more arrive, they are left out: a terminal that is stopped stops no answer.
 const WAITING: usize = 1_000;
 
 /// Longest wait for the last lines.

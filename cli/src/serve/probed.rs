@@ -1,4 +1,4 @@
-//! What `toolgraft probe` found best for an endpoint's models, as its file has it by now.
+//! The profiles that `toolgraft probe` found best for an endpoint's models, as currently in its file.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::base::{Failure, lock, output};
 use crate::settings::saved_profiles::{self, SavedProfile};
 
-/// How often the file is looked at, at most.
+/// Minimum time between two looks at the file.
 const LOOK_EACH: Duration = Duration::from_secs(1);
 
 /// The profiles of an endpoint's models. A probe that writes the file counts without a new start.
@@ -16,7 +16,7 @@ pub(super) struct Probed {
 }
 
 struct State {
-    /// What was read and not yet handed out.
+    /// Profiles that were read and not yet returned.
     new: Option<Vec<SavedProfile>>,
     /// When the file was written that was read last.
     written: Option<SystemTime>,

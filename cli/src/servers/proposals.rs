@@ -12,7 +12,7 @@ use toolgraft_mcp::{Hub, McpPrompt};
 /// Longest wait of somebody who has pressed the tabulator.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The words that may stand behind these of a prompt's arguments, of which another has `begun`.
+/// Returns the completions for a prompt's argument after these, of which another has `begun`.
 /// Not from within the runtime: the server is asked.
 pub(crate) fn of_prompt(
     (hub, runtime): (&Hub, &Handle),

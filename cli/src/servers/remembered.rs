@@ -1,4 +1,4 @@
-//! What was switched in a conversation and is to stay so: written to the entry of its server.
+//! Saves what was switched in a conversation to the entry of its server.
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ struct Remembered<'a> {
     path: PathBuf,
     file: ConfigFile,
     entry: Entry,
-    /// Whether it is a project's file and somebody trusts it as it is.
+    /// `true` if it is a project's file that is trusted as it is.
     is_trusted: bool,
 }
 

@@ -133,7 +133,7 @@ pub(crate) fn still(servers: &[ServerStatus]) -> String {
     names(servers.iter().filter(is_starting).map(|server| &server.name))
 }
 
-/// How long each server took; `None` where none was started.
+/// Describes how long each server took to start; `None` if none was started.
 pub(crate) fn took(servers: &[ServerStatus]) -> Option<String> {
     let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
     let times: Vec<String> =

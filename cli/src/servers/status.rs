@@ -1,4 +1,4 @@
-//! How servers are, in lines for a person: state, how each is reached, tools, log.
+//! The status of servers, in lines for a person: state, how each is reached, tools, log.
 //!
 //! A [`Report`] is made where the servers are, and shown here.
 
@@ -12,7 +12,7 @@ use crate::screen::visible::{clean, plain, quoted};
 use crate::terminal::{counted, time_of_day};
 use toolgraft_mcp::{Hub, LogLine, ServerConfig, ServerState, ServerStatus, ToolState};
 
-/// What is said of a server.
+/// The report on a server.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Report {
     #[serde(flatten)]
@@ -41,7 +41,7 @@ pub(crate) fn reports(hub: &Hub, lines: usize) -> Vec<Report> {
     hub.servers().into_iter().map(report).collect()
 }
 
-/// How a server is reached, without its secrets.
+/// Returns the command or the URL of a server, without its secrets.
 fn reached(entry: &ServerConfig) -> String {
     let secrecy = entry.secrecy();
     match secrecy.url {
@@ -131,7 +131,7 @@ pub(crate) fn head(status: &ServerStatus) -> String {
     line
 }
 
-/// How a server is, in a word or two.
+/// Describes the state of a server in a word or two.
 pub(crate) fn state(status: &ServerStatus) -> &'static str {
     state_in_color(status).1
 }

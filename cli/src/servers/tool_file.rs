@@ -10,7 +10,7 @@ use crate::base::{Failure, input};
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
 
-/// What a file may hold, for help and errors.
+/// The formats that a file may have, for help and errors.
 pub(crate) const SHAPES: &str =
     "a `tools/list` answer, a list of tools, a server with `tools`, or the output of `toolgraft mcp tools --json`";
 

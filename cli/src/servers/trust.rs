@@ -1,4 +1,4 @@
-//! Whether the servers of a project's own file may be started.
+//! Decides whether the servers of a project's own file may be started.
 //!
 //! Whoever unpacks or clones a project gets its `.mcp.json` too, and with it
 //! programs that somebody else has chosen. So a file that was not named on the
@@ -87,15 +87,15 @@ pub(crate) fn remember(store: &mut Store, project: &Project) {
     }
 }
 
-/// What a person should know before saying yes, as far as a screen has room.
+/// Returns what a user should know before saying yes, as far as it fits on the screen.
 pub(crate) fn question(file: &Path, project: &Project, store: &Store) -> String {
     Question::of(file, project, store).text
 }
 
-/// What is shown with the question.
+/// The text that is shown with the question.
 struct Question {
     text: String,
-    /// Whether nothing was left out.
+    /// `true` if nothing was left out.
     is_whole: bool,
     /// All lines, whole.
     lines: Vec<String>,

@@ -1,5 +1,4 @@
-//! What a command shows while a server works for it: that it does, what it reports, and its
-//! questions.
+//! Shows on the terminal that a server works for a command, what it reports, and its questions.
 
 use std::pin::pin;
 

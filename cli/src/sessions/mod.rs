@@ -20,7 +20,7 @@ pub(crate) fn by_process(holder: Holder) -> String {
     holder.process.map(|process| format!(" (process {process})")).unwrap_or_default()
 }
 
-/// How long ago, in a word or two; a date for what is older than a week.
+/// Describes how long ago a time was, in a word or two; a date if that is more than a week.
 pub(crate) fn age(used: SystemTime) -> String {
     let passed = SystemTime::now().duration_since(used).unwrap_or_default().as_secs();
     match passed {

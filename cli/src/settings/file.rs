@@ -12,7 +12,7 @@ use super::keys::{KEYS, Settings};
 use super::names::{Names, TABLES};
 use crate::base::{Failure, input, words};
 
-/// Where the file lies below the home directory.
+/// Path of the file below the home directory.
 const FILE: &str = ".config/toolgraft/config.toml";
 
 /// The tables that the program writes: what `probe` found, and what holds in a folder.
@@ -123,7 +123,7 @@ pub(super) fn tables<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Fa
     }
 }
 
-/// What is wrong with the file.
+/// Returns the failure for a problem with the file.
 pub(super) fn unfit(path: &Path, why: impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{}: {}", path.display(), why.to_string().trim_end()))
 }
@@ -140,7 +140,7 @@ pub(super) fn unknown(key: &str) -> String {
     }
 }
 
-/// Whether a key may have this value.
+/// Fails if a key may not have this value.
 pub(super) fn fits(key: &str, item: &Item) -> Result<(), String> {
     let mut document = DocumentMut::new();
     document[key] = item.clone();
@@ -168,7 +168,7 @@ pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// What one key says with a value of the command line.
+/// Returns the settings that one key has with a value of the command line.
 pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
     let mut document = DocumentMut::new();
     document[key] = Item::Value(toml_value(key, text)?);
@@ -214,7 +214,7 @@ pub(super) fn take(table: &mut toml_edit::Table, names: &[&str]) -> bool {
     taken
 }
 
-/// What is wrong with a value, without the names of the program's own types.
+/// Describes a problem with a value without the names of the program's own types.
 fn in_plain_words(message: &str) -> String {
     let Some((found, expected)) = message.split_once("expected ") else { return message.to_owned() };
     let expected = match expected {

@@ -1,9 +1,8 @@
-//! What holds for the conversations in one folder: what `/set` and `/allow` of `chat` were told
-//! there.
+//! The settings of the conversations in one folder: what `/set` and `/allow` of `chat` were told there.
 //!
-//! It is kept in the user's `config.toml`, in a table by the folder's path without links
-//! (`[folders."/home/kim/notes"]`). Nothing of it is read from the folder itself: what somebody else made brings no
-//! permission along.
+//! They are kept in the user's `config.toml`, in a table by the folder's path without links
+//! (`[folders."/home/kim/notes"]`). Nothing is read from the folder itself: files that somebody else made grant no
+//! permission.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,7 +38,7 @@ impl Folder {
         Folder { file: file::path(), place: place.display().to_string() }
     }
 
-    /// What holds here.
+    /// Returns the settings of this folder.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let tables = self.file.as_deref().map_or_else(|| Ok(Tables::default()), file::tables::<Tables>);
         Ok(tables?.folders.remove(&self.place).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! What `serve` and `chat` learned of endpoints: whether native calls of a model work, by the server's version.
+//! The findings of `serve` and `chat` on endpoints: whether native calls of a model work, by the server's version.
 //!
 //! A file of the program's own, `learned.json` among those for state. One that cannot be read is as good
 //! as none: what it holds is learned again.
@@ -25,18 +25,18 @@ struct Entry {
     learned: Learned,
 }
 
-/// What was learned of this endpoint.
+/// Returns the findings on this endpoint.
 pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
     let entries: Vec<Entry> = state::read(FILE);
     entries.into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
 }
 
-/// What was found of the model's native calls behind this version of its server: `Some(None)` where they work.
+/// Returns the finding on the model's native calls with this version of its server: `Some(None)` if they work.
 pub(crate) fn found(endpoint: &str, model: &str, version: &str) -> Option<Option<NativeFault>> {
     Learned::found(&at(endpoint), model, version)
 }
 
-/// What was learned of an endpoint's models, and what trials of them find, kept for other programs.
+/// The store of findings on an endpoint's models: trials read it and save their results in it, for other programs.
 struct Trials(String);
 
 impl NativeTrials for Trials {
@@ -49,12 +49,12 @@ impl NativeTrials for Trials {
     }
 }
 
-/// Where trials of native calls at this endpoint are kept.
+/// Returns the store for trials of native calls at this endpoint.
 pub(crate) fn trials(endpoint: &str) -> Arc<dyn NativeTrials> {
     Arc::new(Trials(endpoint.to_owned()))
 }
 
-/// What was learned of the model behind this version of its server. What a chat learns of it is kept.
+/// Returns the findings on the model with this version of its server. A chat's new findings are saved.
 pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownWays {
     let Some(version) = version.map(str::to_owned) else { return KnownWays::default() };
     let (place, name, its) = (endpoint.to_owned(), model.to_owned(), version.clone());

@@ -1,4 +1,4 @@
-//! What `config.toml` calls endpoints and models.
+//! The names of endpoints and models in `config.toml`.
 //!
 //! ```toml
 //! [endpoints.openrouter]
@@ -38,7 +38,7 @@ pub(crate) struct Names {
 #[serde(deny_unknown_fields)]
 struct Named {
     url: String,
-    /// What prints its key in the first line: a keyring's program, a password manager.
+    /// A command that prints its key in the first line: a keyring's program, a password manager.
     key_command: Option<String>,
     /// The environment variable that holds its key.
     key_variable: Option<String>,
@@ -46,10 +46,10 @@ struct Named {
     model: Option<String>,
 }
 
-/// Where a model is, once names are resolved.
+/// The endpoint and the model, once names are resolved.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Place {
-    /// What the endpoint is called, if it has a name.
+    /// The name of the endpoint, if it has one.
     pub(crate) called: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) model: Option<String>,
@@ -67,8 +67,8 @@ impl Place {
 }
 
 impl Names {
-    /// What a URL or an endpoint's name, a model or another name of one, and a key mean. A model
-    /// with its endpoint before it counts before a URL.
+    /// Resolves the names of an endpoint and a model, and reads the key. An endpoint that is named before the model
+    /// takes precedence over a URL.
     ///
     /// # Errors
     /// No endpoint has the name; the endpoint's key cannot be had.
@@ -140,7 +140,7 @@ impl Names {
     }
 }
 
-/// Whether a word is a name rather than a URL or an address.
+/// Returns `true` if a word is a name rather than a URL or an address.
 fn is_name(word: &str) -> bool {
     word != "localhost" && !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }

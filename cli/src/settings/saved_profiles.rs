@@ -1,4 +1,4 @@
-//! What `toolgraft probe` found best, kept for each model of each endpoint.
+//! The ways that `toolgraft probe` found best, saved for each model of each endpoint.
 //!
 //! Tables of `config.toml`, which people may edit:
 //!
@@ -15,7 +15,7 @@
 //! call_threshold = -2.0                    # for measured
 //! ```
 //!
-//! What is set for all models comes first, then these, then the built-in profile.
+//! Settings for all models come first, then these, then the built-in profile.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +33,7 @@ use super::file::{self, path};
 use super::keys::Settings;
 use crate::base::Failure;
 
-/// What is kept of a model; `None` leaves it to the built-in profile.
+/// The saved settings of a model; `None` leaves a setting to the built-in profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SavedProfile {
@@ -43,9 +43,9 @@ pub(crate) struct SavedProfile {
     pub(crate) dialect: Option<Dialect>,
     pub(crate) prompt_style: Option<PromptStyle>,
     pub(crate) listing: Option<Listing>,
-    /// Whether answers are held to a structure where one is due.
+    /// The setting for constraining answers to a structure, if one is due.
     pub(crate) constrain: Option<Constrain>,
-    /// How it comes to a call where the model may as well answer.
+    /// Strategy for deciding whether to call a tool.
     pub(crate) way: Option<Way>,
     /// Logarithm of the probability from which on a message is to be a call.
     pub(crate) call_threshold: Option<f64>,
@@ -62,8 +62,7 @@ pub(crate) fn written() -> Option<SystemTime> {
     std::fs::metadata(path()?).and_then(|file| file.modified()).ok()
 }
 
-/// What is kept of a model at an endpoint, or else of the model anywhere. `None` where
-/// nothing is.
+/// Returns the saved profile of a model at an endpoint, or else that of the model anywhere; `None` if there is neither.
 ///
 /// # Errors
 /// The file cannot be read, or holds what it may not.
@@ -76,7 +75,7 @@ fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<Sa
     Ok(fitting(&kept, endpoint, model).cloned())
 }
 
-/// What is kept of each model at an endpoint, or else of the model anywhere.
+/// Returns the saved profiles of each model at an endpoint, or else of the model anywhere.
 ///
 /// # Errors
 /// The file cannot be read, or holds what it may not.
@@ -170,7 +169,7 @@ impl SavedProfile {
     }
 }
 
-/// What `toolgraft probe` found.
+/// The settings that `toolgraft probe` found.
 impl From<&SavedProfile> for Settings {
     fn from(saved: &SavedProfile) -> Self {
         Settings {

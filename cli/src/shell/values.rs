@@ -1,5 +1,5 @@
-//! What a shell completes: names that are only known where the command runs. Nothing is started and no
-//! other machine is asked for them.
+//! Completes names that are only known where the command runs. Nothing is started and no other machine is asked for
+//! them.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(super) fn of(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, of))
 }
 
-/// Where the values of an argument come from, by what the code calls it: one name, one thing.
+/// Returns the source of an argument's values, by the argument's ID: one name, one thing.
 fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>> {
     Some(match arg.get_id().as_str() {
         "name" if is_login => servers,

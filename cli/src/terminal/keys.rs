@@ -1,7 +1,7 @@
-//! What Escape and Alt mean in every editor of lines.
+//! The meaning of Escape and Alt in every line editor.
 //!
-//! A terminal sends Alt with a letter as Escape and that letter, so they are told apart by the
-//! time between. Escape alone does nothing here; what is typed behind it is text.
+//! A terminal sends Alt with a letter as Escape and that letter, so they are distinguished by the time between. Escape
+//! alone does nothing here; what is typed after it is text.
 
 use rustyline::history::History;
 use rustyline::{
@@ -9,7 +9,7 @@ use rustyline::{
     RepeatCount,
 };
 
-/// Milliseconds behind Escape in which a key is one with it. Terminals send both at once.
+/// Milliseconds after Escape in which a key belongs to it. Terminals send both at once.
 pub(crate) const ESCAPE: u16 = 100;
 
 /// Letters that edit a line with Alt, in both cases.
@@ -20,8 +20,8 @@ pub(crate) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>) {
     editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(Letters)));
 }
 
-/// Alt with a character that would do nothing is the character: it may have come behind an
-/// Escape that was typed before the editor was there.
+/// Alt with a character that would do nothing is the character: it may have come after an Escape that was typed before
+/// the editor was there.
 struct Letters;
 
 impl ConditionalEventHandler for Letters {

@@ -23,7 +23,7 @@ mod unix {
     pub(crate) struct Tty {
         file: File,
         found: Termios,
-        /// What was typed before somebody was asked something else.
+        /// Input that was typed before a question and put aside.
         ahead: Mutex<Vec<u8>>,
     }
 
@@ -69,7 +69,7 @@ mod unix {
             let _ = tcflush(&self.file, QueueSelector::IFlush);
         }
 
-        /// What was put aside, without what is no text.
+        /// Returns the input that was put aside, without control characters and keys.
         pub(crate) fn typed_ahead(&self) -> String {
             let bytes = std::mem::take(&mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner));
             let text = String::from_utf8_lossy(&bytes).replace('\r', "\n");

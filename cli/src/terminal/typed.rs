@@ -1,8 +1,8 @@
-//! What was typed before somebody was asked, as text.
+//! The text of input that was typed before a question.
 
-/// What was typed without the keys that a terminal sends as escape sequences (ECMA-48):
-/// arrows, function keys, and the marks around what is pasted. A letter behind Escape stays:
-/// whoever waits presses Escape, and then types, more often than Alt with a letter.
+/// Returns typed input without the keys that a terminal sends as escape sequences (ECMA-48): arrows, function keys, and
+/// the marks around pasted text. A letter after Escape stays: whoever waits presses Escape, and then types, more often
+/// than Alt with a letter.
 pub(crate) fn text_of(typed: &str) -> String {
     let mut text = String::new();
     let mut chars = typed.chars().peekable();

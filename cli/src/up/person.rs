@@ -12,8 +12,8 @@ use crate::chat::{Answer, Person, Question};
 use toolgraft::Outcome;
 use toolgraft::message::Image;
 
-/// Most steps that wait for a window; one that is further behind is cut off, and its browser
-/// asks for all of it again.
+/// Maximum number of steps that wait for a window; a window that is further back is cut off, and its browser asks for
+/// all of it again.
 const BEHIND: usize = 1024;
 
 /// Who looks at a conversation, and what they see of it. Clones are of the same one.

@@ -188,7 +188,7 @@ fn of_entry(entry: &Entry) -> Vec<Value> {
     }
 }
 
-/// A piece of a text that goes on behind what was said before.
+/// Cleans a piece of text that continues the text before it.
 fn piece(before: &str, text: &str) -> String {
     clean_behind(before.chars().next_back().unwrap_or('\0'), text)
 }

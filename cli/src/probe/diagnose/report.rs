@@ -1,4 +1,4 @@
-//! What is reported, as a program and as a person reads it.
+//! The report of a diagnosis, as JSON and as text.
 
 use serde::Serialize;
 use toolgraft::dialect::Profile;
@@ -26,7 +26,7 @@ struct Fault {
     source: &'static str,
 }
 
-/// What is reported of an endpoint and its model.
+/// The report on an endpoint and its model.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     endpoint: String,
@@ -37,17 +37,17 @@ pub(super) struct Report {
     profile: &'static str,
     /// The call syntax of the model's chat template.
     template: Option<&'static str>,
-    /// Whether it says that it takes tools.
+    /// `true` if the endpoint says that the model takes tools; `None` if it says nothing.
     says_tools: Option<bool>,
     trials: Trials,
     faults: Vec<Fault>,
-    /// What requests do without, as its refusals taught.
+    /// Features that requests leave out, since the endpoint refused them.
     does_without: Vec<&'static str>,
-    /// What `serve` learned of native calls of the model behind this server.
+    /// The findings of `serve` on native calls of this model with this server.
     learned: Vec<Learned>,
-    /// How a probe that was saved offers tools.
+    /// The way of offering tools that a probe has saved.
     saved: Option<ToolsMode>,
-    /// How tools are to be offered.
+    /// The recommended way of offering tools.
     tools_mode: ToolsMode,
     advice: Vec<String>,
 }
@@ -92,7 +92,7 @@ impl Report {
         }
     }
 
-    /// Whether a call comes in one way at least.
+    /// Returns `true` if at least one way of offering tools yields a call.
     pub(super) fn works(&self) -> bool {
         comes(&self.trials.native) || comes(&self.trials.prompt)
     }
@@ -143,12 +143,12 @@ impl Report {
     }
 }
 
-/// Whether a call came, in the field for it or in the text.
+/// Returns `true` if a call arrived, in its own field or in the text.
 fn comes(trial: &Trial) -> bool {
     matches!(trial.outcome, Came::Called | Came::InText { .. })
 }
 
-/// How tools are to be offered, and what else helps.
+/// Returns the recommended way of offering tools, and further advice.
 fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (ToolsMode, Vec<String>) {
     let (mode, first) = match (trials.native_works, comes(&trials.prompt)) {
         (true, _) if info.tools == Some(true) => (
@@ -176,7 +176,7 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
     (mode, advice)
 }
 
-/// What came of a trial, in words.
+/// Describes the outcome of a trial and its duration.
 fn came(trial: &Trial) -> String {
     let said = match &trial.outcome {
         Came::Called => "a right call".to_owned(),

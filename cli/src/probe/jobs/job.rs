@@ -80,7 +80,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {
-    /// Where its tools come from.
+    /// The origin of the set's tools.
     #[serde(rename = "source")]
     _source: String,
     tools: Vec<SetTool>,
@@ -111,7 +111,7 @@ struct Entry {
     or: Vec<Vec<Wanted>>,
     #[serde(default)]
     answer: Vec<String>,
-    /// What the job changes in the world, as a merge patch (RFC 7386).
+    /// The changes that the job makes to the world, as a merge patch (RFC 7386).
     #[serde(default)]
     end: Map<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! What came of jobs, and the counts of a way.
+//! The outcomes of jobs, and the counts for each way.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::super::store::Trial;
 use super::job::{Half, Job, JobKind, Wanted};
 use crate::screen::boxes;
 
-/// What came of one job.
+/// The outcome of one job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct JobTrial {
     /// Id of the job.
@@ -142,7 +142,7 @@ impl JobRow {
     }
 }
 
-/// What whole jobs came to, way by way.
+/// The results of whole jobs, way by way.
 #[derive(Debug, Serialize)]
 pub(in super::super) struct JobsReport {
     pub(in super::super) endpoint: String,

@@ -100,7 +100,7 @@ fn tree(files: &Files, path: &str) -> Result<Value, String> {
     entries.collect()
 }
 
-/// Whether a path matches a glob pattern: `*` stays in a folder, `**` does not.
+/// Returns `true` if a path matches a glob pattern: `*` stays in a folder, `**` does not.
 fn is_match(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => path.is_empty(),

@@ -1,4 +1,4 @@
-//! What looks like a call: openers of all dialects and names of known tools.
+//! Finds text that looks like a call: openers of all dialects and names of known tools.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct Candidate {
     pub(super) kind: Kind,
 }
 
-/// What kind of look-alike.
+/// The kind of a candidate.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// An opener that the parser did not look at, or not as one.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Json,
     /// The lines of a call in ReAct's words, up to its arguments.
     React,
-    /// What the parser noted: as which dialect it was read, and why it is no call.
+    /// A candidate that the parser noted: the dialect as which it was read, and the reason why it is not a call.
     Noted(Dialect, Reason),
 }
 
@@ -92,7 +92,7 @@ fn tags(context: &Context<'_>, list: &mut Vec<Candidate>) {
     }
 }
 
-/// Whether a tag is part of an element dialect.
+/// Returns `true` if an element dialect uses this tag.
 fn is_dialects_own(tag: &str) -> bool {
     Dialect::ALL.iter().any(|dialect| match &dialect.spec().shape {
         Shape::Element(blocks) => blocks.iter().any(|b| b.tag == tag || b.children.iter().any(|c| c.tag == tag)),
@@ -117,7 +117,7 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
     }
 }
 
-/// What the parser noted.
+/// Converts a note of the parser; `None` if its offsets do not fit the text.
 fn note(text: &str, held: &NotACall) -> Option<Candidate> {
     let clamp = |at: u64| usize::try_from(at).ok().filter(|at| text.is_char_boundary(*at));
     let span = clamp(held.span.start)?..clamp(held.span.end)?;

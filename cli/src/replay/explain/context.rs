@@ -2,18 +2,18 @@
 
 use toolgraft::parse::Config;
 
-/// What stands at a place of the stream.
+/// The input of an explanation: a round's stream, and how it was read.
 pub(super) struct Context<'a> {
     /// The round's stream.
     pub(super) text: &'a str,
-    /// How it was read.
+    /// The configuration with which it was read.
     pub(super) config: &'a Config,
-    /// Whether the answer ended normally.
+    /// `true` if the answer ended normally.
     pub(super) ended: bool,
 }
 
 impl Context<'_> {
-    /// How the answer ends.
+    /// Describes how the answer ends.
     pub(super) fn ending(&self) -> &'static str {
         if self.ended { "the answer ends behind it" } else { "the answer was cut off behind it" }
     }

@@ -96,7 +96,7 @@ struct Taken {
     tokens: u64,
     /// Times of outcomes that are still to be shown, by id.
     times: Vec<(String, Option<u64>)>,
-    /// Notices stand behind the outcomes.
+    /// Notices of the round, which are shown after its outcomes.
     notices: Vec<Value>,
     /// The last round's calls were answered, or it was corrected.
     answered: bool,
@@ -166,7 +166,7 @@ impl Taken {
         }
     }
 
-    /// The notices of the round before have their place behind its outcomes.
+    /// Appends the notices of the previous round after its outcomes.
     fn end_round(&mut self) {
         let notices = std::mem::take(&mut self.notices);
         if let Some(round) = self.rounds.last_mut() {

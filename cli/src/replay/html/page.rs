@@ -201,8 +201,8 @@ pub(super) fn fact(label: &str, value: impl Into<Value>) -> Value {
     json!({"label": label, "value": value.into()})
 }
 
-/// The blocks of an answer: its pieces where they belong, joined. The calls of
-/// the reasoning stay in its text and are listed behind it. `formats`: its Markdown is shown as it is meant.
+/// The blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text and are
+/// listed after it. `formats`: its Markdown is rendered.
 pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut text = Text { formats, ..Text::default() };
@@ -230,7 +230,7 @@ pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
     parts
 }
 
-/// A run of text of one kind, and what is listed behind it.
+/// A run of text of one kind, and the list that follows it.
 #[derive(Default)]
 struct Text {
     reasoning: bool,

@@ -12,7 +12,7 @@ use toolgraft::event::{OwnedEvent, Piece, Region, RejectedKind};
 use toolgraft::outcome::Status;
 use toolgraft::transcript::{Recording, Round};
 
-/// What a bar stands for; also its class on the page.
+/// The meaning of a bar; also its class on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -58,13 +58,13 @@ enum Unit {
 #[derive(Debug)]
 pub(super) struct Rows {
     unit: Unit,
-    /// When the first request was sent, and the time that people took for later questions behind
-    /// it: nothing goes on meanwhile, and it would leave no room for what does.
+    /// When the first request was sent, plus the time that users took for later questions: nothing happens meanwhile,
+    /// and the time would leave no room for what does.
     began: u64,
     /// The next round answers a question.
     is_asked: bool,
     rows: Vec<Line>,
-    /// Where the last round and its calls ended.
+    /// The time at which the last round and its calls ended.
     cursor: u64,
 }
 
@@ -120,8 +120,8 @@ impl Rows {
         self.rows.push((label, Some(anchor), pieces));
     }
 
-    /// What became of a call, `at` some time if that was recorded. Calls that say
-    /// only how long they took are set one after the other.
+    /// Adds a row for the outcome of a call, which arrived `at` this time if that was recorded. Calls of which only the
+    /// duration is recorded are placed one after the other.
     pub(super) fn outcome(&mut self, label: String, outcome: &Outcome, at: Option<u64>) {
         let length = match self.unit {
             Unit::Ms => outcome.took.and_then(|t| u64::try_from(t.as_millis()).ok()).unwrap_or(0),

@@ -60,7 +60,7 @@ fn row(about: &Inspected) -> Value {
     })
 }
 
-/// What stands above the page of a request: ways on, and what no recording says.
+/// Builds the head of a request's page: links, and facts that no recording contains.
 pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
     let goes_on = about.took.is_none();
     let here = format!("/inspect/{}", about.id);
@@ -89,7 +89,8 @@ pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
     })
 }
 
-/// What the endpoint has taught of each model that was asked, as its last request says.
+/// Lists what was learned of the endpoint with each model (version, refused fields, failing native calls), as of the
+/// model's last request.
 fn all_taught(found: &[Inspected]) -> Vec<Value> {
     let mut models: Vec<&str> = Vec::new();
     let over = found.iter().filter(|about| about.took.is_some() && !about.model.is_empty());

@@ -1,4 +1,4 @@
-//! What is searched for in the requests that are kept.
+//! The search in the requests that are kept.
 //!
 //! `call:NAME` and `rejected:NAME` are about calls; the words beside them are looked for as
 //! they stand together, in whatever was asked, answered or said.
@@ -9,7 +9,7 @@ use toolgraft::message::DeltaKind;
 use toolgraft::transcript::{self, RecordedCall, Recording, Round};
 use toolgraft_serve::Inspected;
 
-/// What the address of a page asks for.
+/// The query in the address of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Query {
     /// As it was typed.
@@ -42,7 +42,7 @@ impl Query {
         Query { text: words.join(" "), typed, ..found }
     }
 
-    /// Whether this request is one; its recording is read only where that is needed.
+    /// Returns `true` if this request matches; its recording is read only if needed.
     pub(super) fn matches(&self, about: &Inspected, recording: impl FnOnce() -> Option<String>) -> bool {
         let heads = [&about.title, &about.model].into_iter().chain(&about.fault);
         let in_head = self.text.is_empty() || heads.into_iter().any(|head| self.is_in(head));

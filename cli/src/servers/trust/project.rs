@@ -118,7 +118,7 @@ impl Project {
         Ok(Project { path, text, hash, starts })
     }
 
-    /// Where it stands, see [`place`].
+    /// Returns the path of the file, see [`place`].
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -128,19 +128,19 @@ impl Project {
         &self.hash
     }
 
-    /// What it starts: first a line for each server, then lines for what they get.
+    /// Describes what the file starts: first a line for each server, then lines for what they get.
     pub(crate) fn starts(&self) -> Vec<String> {
         let (mut lines, gets): (Vec<_>, Vec<_>) = self.starts.iter().map(|server| server.lines()).unzip();
         lines.extend(gets.into_iter().flatten());
         lines
     }
 
-    /// Whether there is nothing to ask about: no server that is not disabled.
+    /// Returns `true` if there is nothing to ask about: every server is disabled, or there is none.
     pub(crate) fn starts_nothing(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Whether a program or script that it starts lies in its folder.
+    /// Returns `true` if a program or script that the file starts is in its folder.
     pub(super) fn has_programs_inside(&self) -> bool {
         self.starts.iter().any(|server| server.inside.is_some())
     }

@@ -11,7 +11,7 @@ use toolgraft::message::Usage;
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) id: String,
-    /// What is wrong, with the store's name.
+    /// The problem, with the store's name.
     pub(super) problem: String,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Found {
 /// A conversation that was kept.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(crate) id: String,
     /// When it was written last.
     pub(crate) used: SystemTime,
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 /// A conversation in a list.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(crate) id: String,
     /// When it was written last.
     pub(crate) used: SystemTime,
@@ -46,7 +46,7 @@ pub(crate) struct Listed {
     pub(crate) questions: usize,
     /// The first question, in one line.
     pub(crate) title: String,
-    /// What its turns took.
+    /// Usage of its turns.
     pub(crate) usage: Option<Usage>,
     /// Bytes that it takes in the store.
     pub(crate) bytes: u64,
