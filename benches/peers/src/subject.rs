@@ -16,7 +16,7 @@ use toolgraft_benches::corpus;
 
 use crate::syntax::Syntax;
 
-/// What was counted in the output of a parser.
+/// Counts of the output of a parser.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Found {
     /// Calls that were begun.
