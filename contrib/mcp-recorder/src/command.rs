@@ -20,7 +20,7 @@ wire on|json|off         show each message, in a line or whole; stop
 quit
 ";
 
-/// What a line asks for.
+/// A command that a line contains.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Command {
     Nothing,

@@ -1,4 +1,4 @@
-//! What a recorded server said to which request, and when it says it again.
+//! Answers requests from a record: what the server sent to which request, and when it is sent again.
 //!
 //! ```text
 //! record ─▶ exchanges: a request, and what the server sent from then until the next one
@@ -29,7 +29,7 @@ pub(crate) struct Player {
     /// The name of the record.
     place: String,
     exchanges: Vec<Exchange>,
-    /// What is being said and waits for answers of the client.
+    /// Exchanges that are being replayed and wait for answers of the client.
     open: Vec<Open>,
 }
 
@@ -211,15 +211,15 @@ impl Player {
     }
 }
 
-/// Where a message of the server's names the request that it is about.
+/// JSON pointers by which a server's message names the request that it belongs to.
 const PROGRESS: &str = "/params/progressToken";
 const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
-/// Where a request names the token by which the server tells its progress.
+/// JSON pointer by which a request names the token under which the server reports its progress.
 const TOKEN: &str = "/_meta/progressToken";
 
 impl Exchange {
-    /// Whether a request with these parameters is this one. What a client says of itself is left out.
+    /// Returns `true` if a request with these parameters matches this one. A client's description of itself is ignored.
     fn takes(&self, params: &Value) -> bool {
         fits(&own(&self.params), &own(params))
     }
@@ -234,7 +234,7 @@ fn own(params: &Value) -> Value {
     if params.as_object().is_some_and(Map::is_empty) { Value::Null } else { params }
 }
 
-/// Whether a value is the recorded one, in which any text may stand for what was a secret.
+/// Returns `true` if a value equals the recorded one, in which any text may replace a redacted secret.
 fn fits(recorded: &Value, asked: &Value) -> bool {
     match (recorded, asked) {
         (Value::String(recorded), Value::String(asked)) => fits_text(recorded, asked),

@@ -1,4 +1,4 @@
-//! What goes over the wire to and from an MCP server: shown line by line, and recorded.
+//! The messages to and from an MCP server: shown line by line, and recorded.
 //!
 //! A line is a [`WireMessage`]: when, from whom, what. A record has one a line as JSON, without the
 //! secrets of the server's entry; `mcp-recorder play` answers from it.
@@ -175,7 +175,7 @@ fn time_of_day(at: SystemTime) -> String {
     format!("{:02}:{:02}:{:02}.{millis:03}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
 }
 
-/// What a message says, without its `_meta`.
+/// Returns a part of a message as one line of JSON, without its `_meta`.
 fn in_short(value: &Value) -> String {
     match value {
         Value::Object(fields) if fields.contains_key("_meta") => {
