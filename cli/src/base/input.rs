@@ -91,7 +91,7 @@ pub(crate) fn json_problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
     let plain = plain_json(message);
-    // A file ends after its last line break, where the parser reports column 0.
+    // A file ends after its last line break, where the parser may report column 0.
     format!("{}:{}: {plain}", error.line(), error.column().max(1))
 }
 

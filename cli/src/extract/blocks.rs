@@ -27,7 +27,7 @@ pub(super) struct Blocks<R> {
     buffer: Vec<u8>,
     /// Bytes at its start that hold no line break: the start of a line.
     searched: usize,
-    /// `true` if that line is too long, so that its rest is dropped.
+    /// `true` if the arriving line is too long, so that its rest is dropped.
     dropping: bool,
     /// Number of the line that is arriving.
     line: u64,

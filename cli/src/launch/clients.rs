@@ -26,7 +26,7 @@ pub(super) struct Client {
     pub(super) name: String,
     /// The program, as it is found in `PATH`.
     pub(super) program: String,
-    /// The command that installs it.
+    /// The command that installs the client.
     pub(super) install: String,
     /// Tokens of its first request in a context of 32,768 (o200k; docs/clients.md).
     pub(super) first_request: u64,

@@ -65,7 +65,7 @@ impl Split {
         all.into_iter().find(|split| id < split.end(tasks)).unwrap_or(Split::Report)
     }
 
-    /// Returns the number after its last task.
+    /// Returns the number after the last task of this split.
     pub(crate) fn end(self, tasks: usize) -> usize {
         match self {
             Split::Choose => tasks.div_ceil(3),

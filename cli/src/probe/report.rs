@@ -41,7 +41,7 @@ impl Row {
 /// The way that is offered as a profile.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Best {
-    /// Its score on the tasks that served neither to choose it nor to set its threshold; if there was no time for
+    /// The score on the tasks that served neither to choose the way nor to set its threshold; if there was no time for
     /// these, on all tasks that it was given.
     #[serde(flatten)]
     pub(crate) row: Row,

@@ -17,7 +17,7 @@ use toolgraft::transcript::{Finish, Recording, Round, TimedDelta};
 /// The expected result of a file.
 #[derive(Debug)]
 pub(super) struct Expectation {
-    /// Name of its file, or of the recorded calls.
+    /// The file that it was read from, or "the recorded calls".
     pub(super) source: String,
     /// One for each round, over all recordings of the file.
     pub(super) rounds: Vec<Value>,

@@ -27,7 +27,7 @@ pub(super) struct At<'a> {
 /// paragraph is the question then. In columns: Chinese says as much in fewer characters.
 const LONG_QUESTION: usize = 2000;
 
-/// The question after the prompt in one message of the user; `None` if the message contains no prompt.
+/// Returns the question after the prompt in one message of the user; `None` if the message contains no prompt.
 pub(super) fn question(message: &str) -> Option<&str> {
     (width(message) > LONG_QUESTION).then(|| message.trim_end().rsplit("\n\n").next().unwrap_or_default())
 }

@@ -44,7 +44,7 @@ fn parse(source: &str) -> OffsetIter<'_> {
 /// A block that stands in no other; of a list each item is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Offset at which its first line begins.
+    /// Offset at which the block's first line begins.
     pub(super) start: usize,
     pub(super) ends: Ends,
 }
@@ -429,7 +429,7 @@ fn heading(level: HeadingLevel) -> Style {
     }
 }
 
-/// The address of a link, shown after its text.
+/// Returns the address of a link, which is shown after its text.
 fn target(url: &str, title: &str) -> Option<(Style, String)> {
     let title = if title.is_empty() { String::new() } else { format!(" {title:?}") };
     let text = clean(&format!(" ({url}{title})")).replace('\n', " ");

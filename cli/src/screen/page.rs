@@ -30,7 +30,7 @@ pub(super) struct Page {
     height_now: usize,
     /// The open block, as it came.
     source: String,
-    /// Number of its bytes that are on the terminal, apart from line breaks at its end.
+    /// Number of bytes of `source` that are on the terminal, apart from line breaks at its end.
     shown: usize,
     /// The fence that closes the open block of code.
     fence: Option<String>,

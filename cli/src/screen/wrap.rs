@@ -12,9 +12,9 @@ use crate::terminal::columns;
 /// Fewest columns that are worth a column of text.
 const LEAST_ROOM: usize = 24;
 
-/// A line in rows of at most so many columns; together they are the line. A row ends after a space, or at an ideograph
-/// where the rules of CJK allow it. A word is cut only if it is wider than a row. Spaces at a row's end may extend
-/// beyond the columns.
+/// Splits a line into rows of at most so many columns; together they are the line. A row ends after a space, or at an
+/// ideograph where the rules of CJK allow it. A word is cut only if it is wider than a row. Spaces at a row's end may
+/// extend beyond the columns.
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     let columns = columns.max(2);
     let (mut rows, mut start, mut used, mut at) = (Vec::new(), 0, 0, 0);
@@ -65,8 +65,8 @@ pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
     cut.into_iter().zip(indents).map(|(row, indent)| format!("{:indent$}{}", "", row.trim_end())).collect()
 }
 
-/// An entry of a list: the rows after its head are indented to the width of the head. If there is hardly room beside
-/// the head, they are those of a line.
+/// Lays out an entry of a list: its further rows are indented to the width of its head. If there is hardly room beside
+/// the head, the entry is laid out as a line.
 pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     let indent = width(head);
     if columns < indent + LEAST_ROOM {

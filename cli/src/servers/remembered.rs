@@ -78,7 +78,7 @@ struct Remembered<'a> {
     path: PathBuf,
     file: ConfigFile,
     entry: Entry,
-    /// `true` if it is a project's file that is trusted as it is.
+    /// `true` if the file belongs to a project and is trusted as it is.
     is_trusted: bool,
 }
 

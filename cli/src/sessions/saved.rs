@@ -26,7 +26,7 @@ pub(crate) struct Saved {
     /// Endpoint that was named then, without the keys in its URL; none where it was found on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
-    /// Usage of all its turns, including those that were taken back.
+    /// Usage of all turns of the conversation, including those that were taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
     /// Servers whose words may be anybody's, for as long as the conversation is gone on with.

@@ -38,7 +38,7 @@ pub(crate) struct Names {
 #[serde(deny_unknown_fields)]
 struct Named {
     url: String,
-    /// A command that prints its key in the first line: a keyring's program, a password manager.
+    /// A command that prints the endpoint's key in the first line: a keyring's program, a password manager.
     key_command: Option<String>,
     /// The environment variable that holds its key.
     key_variable: Option<String>,

@@ -29,7 +29,7 @@ pub(super) struct Piped {
     sends: Sends,
     /// The text of this message so far.
     said: String,
-    /// Number of bytes of it that were written; only white space that waits for further text follows them.
+    /// Number of bytes of `said` that were written; only white space that waits for further text follows them.
     written: usize,
     /// When the first words came, as long as they wait.
     waits_since: Option<Instant>,

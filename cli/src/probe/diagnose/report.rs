@@ -43,7 +43,7 @@ pub(super) struct Report {
     faults: Vec<Fault>,
     /// Features that requests leave out, since the endpoint refused them.
     does_without: Vec<&'static str>,
-    /// The findings of `serve` on native calls of this model with this server.
+    /// The findings of `serve` and `chat` on native calls of this model with this server.
     learned: Vec<Learned>,
     /// The way of offering tools that a probe has saved.
     saved: Option<ToolsMode>,

@@ -6,7 +6,7 @@ use toolgraft::parse::Config;
 pub(super) struct Context<'a> {
     /// The round's stream.
     pub(super) text: &'a str,
-    /// The configuration with which it was read.
+    /// The configuration with which the stream was read.
     pub(super) config: &'a Config,
     /// `true` if the answer ended normally.
     pub(super) ended: bool,

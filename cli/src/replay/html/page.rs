@@ -201,8 +201,8 @@ pub(super) fn fact(label: &str, value: impl Into<Value>) -> Value {
     json!({"label": label, "value": value.into()})
 }
 
-/// The blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text and are
-/// listed after it. `formats`: its Markdown is rendered.
+/// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
+/// and are listed after it. `formats`: its Markdown is rendered.
 pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut text = Text { formats, ..Text::default() };

@@ -26,7 +26,7 @@ pub(crate) struct Found {
 /// A conversation that was kept.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// Its name on the command line.
+    /// The conversation's name on the command line.
     pub(crate) id: String,
     /// When it was written last.
     pub(crate) used: SystemTime,
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 /// A conversation in a list.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// Its name on the command line.
+    /// The conversation's name on the command line.
     pub(crate) id: String,
     /// When it was written last.
     pub(crate) used: SystemTime,
@@ -46,7 +46,7 @@ pub(crate) struct Listed {
     pub(crate) questions: usize,
     /// The first question, in one line.
     pub(crate) title: String,
-    /// Usage of its turns.
+    /// Usage of the conversation's turns.
     pub(crate) usage: Option<Usage>,
     /// Bytes that it takes in the store.
     pub(crate) bytes: u64,
