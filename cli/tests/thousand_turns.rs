@@ -31,7 +31,7 @@ const SLACK_KIB: usize = 1800;
 
 /// Descriptors that may come and go: a pool of the model's client, and one of the MCP
 /// client, keeps a connection more or less while it is idle, and both ends are in this
-/// process. Whatever leaves one behind in every tenth turn leaves ninety.
+/// process. Whatever leaks one in every tenth turn leaks ninety.
 const SLACK_DESCRIPTORS: usize = 4;
 
 #[derive(Debug)]
@@ -44,9 +44,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// A sample of a process at rest. What a client leaves behind is cleared away
-    /// by tasks of others, so it waits, not for ever, until there is no more of
-    /// it than in the first sample.
+    /// A sample of a process at rest. What a client has left over is cleared away by tasks of others, so it waits, not
+    /// for ever, until there is no more of it than in the first sample.
     async fn at_rest(turn: usize, first: Option<&Sample>) -> Self {
         let mut sample = Sample::take(turn);
         for _ in 0..100 {
@@ -81,7 +80,7 @@ impl Sample {
     }
 }
 
-/// What the user does in a turn.
+/// The user's behaviour in a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// Reads the answer.

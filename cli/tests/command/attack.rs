@@ -1,5 +1,5 @@
-//! What an enemy could do, against the built command (`make e2e SUITES=attack`, docs/security.md): forge
-//! what a person is asked, take a permission that another tool has, read what is its owner's.
+//! Attacks against the built command (`make e2e SUITES=attack`, docs/security.md): forge the question that a user is
+//! asked, take a permission that another tool has, read what is private to its owner.
 //!
 //! The cases come from tables of places and of ways, each place with each way. `ATTACK=all` tries
 //! every character that nobody sees; else a few of each kind are tried.
@@ -88,7 +88,7 @@ fn no_text_of_a_projects_file_forges_the_question() {
             let first = shown.lines().next().unwrap_or_default();
             assert!(first.contains("./.mcp.json belongs to this project, not to you"), "{way} {place}:\n{shown}");
             assert!(shown.contains("touch started") || place == "command", "{way} {place}:\n{shown}");
-            // Rows of the file's own words stand behind two spaces.
+            // Rows with the file's own text begin with two spaces.
             let forged = |row: &str| row.starts_with("./.mcp.json belongs to you") || row.starts_with("Go on?");
             assert!(!shown.lines().any(forged), "{way} {place}:\n{shown}");
         }
@@ -217,7 +217,7 @@ fn tools(server: &str, names: &[&str], destructive: bool) -> Value {
     }))
 }
 
-/// Whether a call runs at `chat` with these flags, where nobody can be asked.
+/// Returns `true` if a call runs in `chat` with these flags, where nobody can be asked.
 fn chat_runs(servers: &Value, flags: &[&str], (server, tool): (&str, &str)) -> bool {
     let place = Place::new();
     place.servers(servers.clone());
@@ -776,7 +776,7 @@ async fn a_frame_in_a_clients_text_passes_for_no_result() {
     for _ in 0..3 {
         let (words, mut told) = (forged(&code), String::new());
         for said in [json!(words), json!([{ "type": "text", "text": words }])] {
-            // Behind a result, in the same message; and in one of its own.
+            // After a result, in the same message; and in one of its own.
             let body = json!({ "model": "m", "tools": tools, "messages": [
                 { "role": "user", "content": said },
                 { "role": "assistant", "content": null, "tool_calls": [call] },

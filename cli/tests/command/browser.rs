@@ -41,7 +41,7 @@ pub(crate) fn wanted(test: &str) -> Option<PathBuf> {
     found
 }
 
-/// What the browser prints; it gets two minutes.
+/// Returns the browser's output; it gets two minutes.
 pub(crate) fn browse(browser: &Path, args: &[&str]) -> String {
     let profile = tempfile::tempdir().unwrap();
     let mut command = Command::new(browser);

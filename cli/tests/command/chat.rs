@@ -157,7 +157,7 @@ fn a_draft_of_the_reasoning_is_run_by_yes_and_by_nothing_else() {
     }
 }
 
-/// What the profile of R1 is asked with.
+/// The arguments of a question with the profile of R1.
 const R1: [&str; 5] = ["Weather?", "--profile", "deepseek-r1", "--set", "dialect=use_mcp_tool"];
 
 /// A call whose JSON lacks a value.

@@ -222,7 +222,7 @@ fn an_interrupt_in_mid_stream_reaches_the_endpoint() {
     assert_eq!(child.wait().unwrap().signal(), Some(2), "it ends by INT, so that a shell's loop stops");
 }
 
-/// What llama.cpp's server says of itself at paths of its own.
+/// An endpoint that describes itself as llama.cpp's server does, at paths of its own.
 fn llama_cpp(tools: bool, context: u64) -> EndpointSetup {
     let models = json!({"data": [{"id": "models/tiny.gguf", "owned_by": "llamacpp",
         "meta": {"n_ctx": context, "n_params": 134_515_008}}]});
@@ -474,7 +474,7 @@ fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
             "HTTP/1.1 400 Bad Request\r\n\r\n",
             "the server speaks no TLS there: write http:// instead of https://",
         ),
-        // Those that greet, as servers of SSH and mail do, before they are asked or behind it.
+        // Servers that greet, as those of SSH and mail do, before they are asked or after it.
         ("http", "SSH-2.0-OpenSSH_9.9\r\n", "", "completions: what answers there speaks no plain HTTP"),
         ("http", "", "SSH-2.0-OpenSSH_9.9\r\n", "completions: what answers there speaks no plain HTTP"),
         // One that died of the request, or waits for TLS.

@@ -1,4 +1,4 @@
-//! What a person sees of `toolgraft chat`: the built program in a terminal that has a size.
+//! The screen of `toolgraft chat`: the built program in a terminal that has a size.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ pub(crate) struct Window {
     pub(crate) place: Place,
 }
 
-/// What the terminal shows, and all that was ever written to it.
+/// The contents of the terminal, and all that was ever written to it.
 struct Screen {
     terminal: vt100::Parser,
     written: Vec<u8>,
@@ -126,7 +126,7 @@ impl Window {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What stands on the terminal, with its styles.
+    /// Returns the terminal's cells, with their styles.
     pub(crate) fn cells(&self) -> vt100::Screen {
         self.now().terminal.screen().clone()
     }
@@ -136,7 +136,7 @@ impl Window {
         String::from_utf8_lossy(&self.now().written).into_owned()
     }
 
-    /// What stands on the terminal.
+    /// Returns the text on the terminal.
     pub(crate) fn shows(&self) -> String {
         let rows: Vec<String> =
             self.now().terminal.screen().rows(0, 999).map(|row| row.trim_end().to_owned()).collect();
@@ -181,7 +181,7 @@ impl Window {
         self.waits("the end of the answer", |shown| answers() > before && shown.ends_with("\n>"))
     }
 
-    /// How a word looks.
+    /// Returns the first cell of a word, with its style.
     #[track_caller]
     fn cell_of(&self, word: &str) -> vt100::Cell {
         let screen = self.now();

@@ -1,8 +1,8 @@
-//! What a shell is told as it completes a command line.
+//! The completions of a command line that a shell is given.
 
 use crate::process::Place;
 
-/// What may stand in the place of the last word, as fish asks for it.
+/// Returns the completions of the last word, as fish asks for them.
 fn completed(place: &Place, words: &[&str]) -> Vec<String> {
     let asked = [&["--", "toolgraft"], words].concat();
     let run = place.run_with(&asked, |command| command.env("TOOLGRAFT_COMPLETE", "fish")).ok();

@@ -28,7 +28,7 @@ fn messages(seen: &Seen) -> Vec<(String, String)> {
     messages.map(|m| (text(m, "role"), text(m, "content"))).collect()
 }
 
-/// What the recorded server was asked, what it answered, and what that cost.
+/// The recorded session: the system prompt, questions to the server, its answers, and their tokens.
 struct Recorded {
     system: String,
     questions: Vec<String>,

@@ -24,7 +24,7 @@ fn boxes<'a>(out: &'a str, title: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// What the server said, from the second line of an outcome's box.
+/// Returns the server's result, from the second line of an outcome's box.
 fn structured(out: &str, title: &str) -> Value {
     let bodies = boxes(out, title);
     assert_eq!(bodies.len(), 1, "{title}");
@@ -121,7 +121,7 @@ pub(crate) fn browser(place: &Place) -> String {
     format!("{}:/usr/bin:/bin", folder.display())
 }
 
-/// What the browser was told to open.
+/// Returns the page that the browser was told to open.
 #[cfg(unix)]
 pub(crate) fn opened(place: &Place) -> String {
     let file = place.dir.path().join("bin/opened");

@@ -19,7 +19,7 @@ pub(crate) struct Page {
     socket: TcpStream,
     session: Option<String>,
     last: u64,
-    /// What happened and was not asked about.
+    /// Events of the browser, as opposed to answers to requests.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
@@ -194,7 +194,7 @@ impl Page {
         std::fs::write(to, bytes).unwrap();
     }
 
-    /// What the browser complained about: rules that a page broke, scripts that failed.
+    /// Returns the browser's complaints: rules that a page broke, scripts that failed.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let is_one =
             |event: &&Value| event["method"] == "Log.entryAdded" || event["method"] == "Runtime.exceptionThrown";

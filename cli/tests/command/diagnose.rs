@@ -7,7 +7,7 @@ use crate::process::Place;
 
 const CALL: &str = "<use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\"}\n</arguments>\n</use_mcp_tool>";
 
-/// What llama.cpp says of itself.
+/// The properties that llama.cpp reports of itself.
 fn props() -> Value {
     let caps = json!({"supports_tools": true, "supports_tool_calls": true});
     json!({"chat_template_caps": caps, "build_info": "b9652-6eab47181", "default_generation_settings": {"n_ctx": 4096},

@@ -34,7 +34,7 @@ pub(crate) fn form(message: &str, properties: &Value, required: &[&str]) -> Valu
     json!({ "mode": "form", "message": message, "requestedSchema": schema })
 }
 
-/// What the server was told.
+/// Returns the answer that the server received.
 fn told(place: &Place) -> Value {
     let told = std::fs::read_to_string(place.path("told")).unwrap();
     serde_json::from_str::<Value>(&told).unwrap()["result"].clone()

@@ -1,6 +1,5 @@
-//! What a program that embeds an agent relies on: runs move between tasks,
-//! approvals may be answered later, one hub serves many conversations, and a
-//! conversation goes on wherever it stopped.
+//! Guarantees for a program that embeds an agent: runs move between tasks, approvals may be answered later, one hub
+//! serves many conversations, and a conversation continues wherever it stopped.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

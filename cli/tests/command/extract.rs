@@ -211,7 +211,7 @@ fn a_separate_reasoning_field_comes_first() {
     assert_eq!(answer["reasoning"], format!("I draft {CALL}"));
     assert_eq!(answer["rejected"][0]["kind"], "in_reasoning");
     assert_eq!(one(&["--reasoning-calls", "allow"], &record)["calls"][0]["tool"], "now");
-    // Behind a field of its own, `open` has nothing left to open.
+    // After a reasoning field, `open` has nothing left to open.
     assert_eq!(one(&["--set", "reasoning=open"], &record)["content"], "Done.");
     assert_eq!(one(&["--set", "reasoning=open"], &json!({"text": "a</think>b"}))["content"], "b");
     assert_eq!(one(&["--set", "reasoning=off"], &json!({"text": "<think>a</think>b"}))["content"], "<think>a</think>b");

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::devtools::Page;
 use crate::inspect::Looking;
 
-/// The smallest contrast of a text with what is behind it, and that text.
+/// The smallest contrast of a text with its background, and that text.
 pub(crate) const CONTRAST: &str = r"(() => {
     const numbers = (color) => color.match(/[\d.]+/g).map(Number);
     const light = (color) => {
@@ -48,7 +48,7 @@ pub(crate) fn looks_well(page: &mut Page, name: &str) {
     page.look(1280, "light");
 }
 
-/// What has the focus, and whether that is seen.
+/// JavaScript for the focused element, and whether its focus is visible.
 const FOCUS: &str = "(() => { const e = document.activeElement, s = getComputedStyle(e); \
     return [e.localName, e.textContent.trim().slice(0, 40), s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0] })()";
 

@@ -1,4 +1,4 @@
-//! What comes with the command: its version and completions.
+//! The version and the completions of the command.
 
 use std::process::Command;
 

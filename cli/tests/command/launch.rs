@@ -48,7 +48,7 @@ fn place(program: &str) -> Place {
     place
 }
 
-/// What llama.cpp says of itself.
+/// An endpoint that describes itself as llama.cpp does.
 fn endpoint() -> Endpoint {
     let props = json!({"build_info": "b1-1", "default_generation_settings": {"n_ctx": 16_384}, "chat_template": ""});
     Endpoint::setup().models(&["small:7b"]).serves("/props", props).answer(|_, _| Reply::text("It is cold."))
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// What the program was given.
+    /// Returns the arguments or variables that the program was given, by the name of their record.
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.place.path("record").join(name)).unwrap()
     }

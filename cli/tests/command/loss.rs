@@ -1,5 +1,5 @@
-//! What the command must not lose: a conversation that two chats are at, one that cannot be read,
-//! one that is old, and what a chat had when it was stopped.
+//! Data that the command must not lose: a conversation that two chats have open, one that cannot be read, one that is
+//! old, and what a chat had when it was stopped.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -131,7 +131,7 @@ fn a_conversation_that_goes_on_says_what_was_said_last() {
     window.sees("you: How is it?");
     window.sees("the model: It rains.");
     window.comes_to_a_prompt();
-    // An ID that stands behind a space is no question.
+    // An ID after a space is not a question.
     let [id] = kept(&window.place).try_into().unwrap();
     chat(&window.place, &window.endpoint, &["--continue", &id]).refuses(2, &format!("--continue={id}"));
 }
@@ -470,7 +470,7 @@ fn an_answer_that_fails_its_schema_is_not_on_standard_output() {
     assert_eq!(chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]).ok().out, "{\"days\":3}\n");
 }
 
-/// Calls that cannot be read, each with its rest behind the place where its brackets or its own closer end it.
+/// Calls that cannot be read, each with a rest after the place where its brackets or its own closer end it.
 const BROKEN: [&str; 8] = [
     "TYPE: MCP\n```json\n{\"server_name\":\"demo\",\"tool_name\":\"weather_query\",\"arguments\":\"city\":\"Oslo\"}}\n```",
     "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": }}\n</tool_call>\n}\n</arguments>\n</use_mcp_tool>",

@@ -507,7 +507,7 @@ done"#
         assert!(run.code == Some(0) && !run.out.contains('\u{1b}') && run.out.contains("red ␛[31m text"), "{run:?}");
     }
 
-    /// Whether a process whose command line has this text is left; its arguments are parted by NUL.
+    /// Returns `true` if a process whose command line has this text still runs; its arguments are separated by NUL.
     #[cfg(target_os = "linux")]
     fn is_running(text: &str) -> bool {
         fs::read_dir("/proc").unwrap().flatten().any(|entry| {

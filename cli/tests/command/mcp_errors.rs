@@ -1,5 +1,5 @@
-//! What `toolgraft mcp check` says of servers that are none, or refuse: what is wrong, where,
-//! and what helps, without the names of libraries.
+//! Messages of `toolgraft mcp check` on servers that are not MCP servers, or refuse: what is wrong, where, and what
+//! helps, without the names of libraries.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -57,7 +57,7 @@ fn nobody() -> String {
     format!("http://127.0.0.1:{}/mcp", listener.local_addr().unwrap().port())
 }
 
-/// What is behind an entry, and what is said of it: what is wrong, and what helps.
+/// Entries of servers that fail, each with a name and the message about it: what is wrong, and what helps.
 fn cases() -> Vec<(&'static str, Value, &'static str)> {
     let html = |status: &str| format!("{status}\r\nContent-Type: text/html");
     let in_json = |status: &str| format!("{status}\r\nContent-Type: application/json");

@@ -7,7 +7,7 @@ use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use crate::process::Place;
 
-/// What llama.cpp says of itself.
+/// An endpoint that describes itself as llama.cpp does.
 fn llama_cpp() -> Endpoint {
     let caps = json!({"supports_tools": true, "supports_tool_calls": true});
     let props = json!({"chat_template_caps": caps, "build_info": "b9652", "modalities": {"vision": true},

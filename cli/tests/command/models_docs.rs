@@ -30,7 +30,7 @@ fn every_command_is_one_that_the_program_takes() {
     let place = Place::new();
     let mut checked = 0;
     for line in DOC.lines().filter_map(|line| line.strip_prefix("toolgraft ").filter(|l| l.starts_with("chat "))) {
-        // With `--help` behind them the flags are parsed, and nothing is done.
+        // With `--help` after them the flags are parsed, and nothing is done.
         let args: Vec<&str> = line.split_whitespace().chain(["--help"]).collect();
         assert!(place.run(&args).ok().out.contains("--base-url"), "{line}");
         checked += 1;
@@ -75,7 +75,8 @@ fn every_flag_that_the_page_names_is_there() {
     }
 }
 
-/// What `make e2e SUITES=evidence` found with the models whose name has this: rows of first messages, or of jobs.
+/// Returns the results of `make e2e SUITES=evidence` for the models whose name contains `model`: rows of first
+/// messages, or of jobs.
 fn found(model: &str, rows: &str) -> Vec<serde_json::Value> {
     let results: serde_json::Value = serde_json::from_str(include_str!("../../../e2e/evidence/results.json")).unwrap();
     let results = results.as_array().unwrap().iter().filter(|result| result["model"].as_str().unwrap().contains(model));

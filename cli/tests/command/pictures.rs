@@ -62,7 +62,7 @@ fn demo_at(lang: Lang, speed: &str, place: &Place) -> Command {
     command
 }
 
-/// What the demo writes to a terminal, escapes included.
+/// Returns the output of the demo on a terminal, escapes included.
 fn on_a_terminal(lang: Lang) -> String {
     let place = Place::new();
     let command = demo_at(lang, "max", &place);
@@ -92,7 +92,7 @@ fn begun(lang: Lang, rows: usize) -> Vec<f64> {
     begun
 }
 
-/// How text is shown.
+/// The style of text on the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Style {
     bold: bool,
@@ -106,11 +106,11 @@ struct Run {
     text: String,
     column: usize,
     columns: usize,
-    /// Whether its characters take two columns each.
+    /// `true` if the characters take two columns each.
     wide: bool,
 }
 
-/// What a terminal of this width shows of what was written to it: rows of runs.
+/// Renders output as a terminal of this width shows it: rows of runs.
 fn rows(written: &str, columns: usize) -> Vec<Vec<Run>> {
     let escapes = Regex::new(r"\x1b\[([0-9;]*)m").unwrap();
     let (mut style, mut rows, mut at) = (Style::default(), vec![Vec::<Run>::new()], 0);

@@ -1,5 +1,4 @@
-//! What is said when something is wrong: what, where and the remedy, each line alike, and
-//! no names of libraries.
+//! Error messages: what is wrong, where and the remedy, in lines of one form and without names of libraries.
 
 use std::io::Write as _;
 
@@ -50,7 +49,7 @@ fn an_endpoint_that_cannot_be_reached_is_told_in_plain_words() {
         let run = ask(url, &[]);
         run.fails_with(1, &["error: the model failed: cannot connect to ", words]);
         is_plain(&run);
-        // What it cost stands behind it; and without a model it is the same failure.
+        // The cost is printed after the error; and without a model it is the same failure.
         assert!(run.err.find("error: ") < run.err.find("1 round, no calls"), "{run:?}");
         Place::new().run(&["chat", "--base-url", url, "Hi"]).fails_with(1, &["no model was named", words]);
     }

@@ -38,7 +38,7 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// What a process left behind.
+/// The result of a process: its exit code and output.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// Exit code; `None` after a signal.

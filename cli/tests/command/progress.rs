@@ -1,4 +1,4 @@
-//! Commands that wait for MCP servers say so on a terminal, and leave nothing of it behind.
+//! Commands that wait for MCP servers say so on a terminal, and clear it afterwards.
 
 use std::process::Command;
 

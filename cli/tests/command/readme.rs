@@ -1,4 +1,4 @@
-//! What the READMEs and their tables in `docs/` say is so, and both languages say the same.
+//! The READMEs and their tables in `docs/` are true, and both languages say the same.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn parsed(text: &str, config: Config) -> Assembled {
     parse(text, config.with_catalog(Arc::new(Catalog::from_tools(tools))))
 }
 
-/// What becomes of a text's only call.
+/// Names what a text's only call is parsed as.
 fn becomes(text: &str, config: Config) -> String {
     let message = parsed(text, config);
     let rejected: Vec<_> = message.rejected().map(|rejected| rejected.kind).collect();
@@ -73,7 +73,7 @@ fn becomes(text: &str, config: Config) -> String {
     }
 }
 
-/// Checks the rows of a table against one configuration for each column behind the first.
+/// Checks the rows of a table against one configuration for each column after the first.
 fn assert_becomes(header: &str, count: usize, configs: [Config; 3]) {
     let page = read("docs/dialects.md");
     let rows = rows(&page, header);
@@ -118,7 +118,7 @@ fn every_example_of_a_dialect_is_a_call_of_that_dialect() {
     assert_eq!(rows.len(), Dialect::ALL.len());
     for row in rows {
         let dialect: Dialect = row[0].trim_matches('`').parse().unwrap();
-        // Behind the examples stand remarks.
+        // Remarks follow the examples.
         let literals: Vec<_> = row[1].split("`; ").next().unwrap().split('`').skip(1).step_by(2).collect();
         assert!(!literals.is_empty(), "{row:?}");
         for literal in literals {
@@ -138,7 +138,7 @@ const TRANSLATED: [(&str, &str); 4] = [
     ("docs/features.md", "docs/features.zh-CN.md"),
 ];
 
-/// What must be the same in every language: headings, tables, links, code.
+/// Returns the parts that must be the same in every language: headings, tables, links, code.
 fn shape(text: &str) -> Vec<String> {
     let code = blocks(text).into_iter().map(|(l, body)| format!("{l}\n{body}"));
     let outside: Vec<&str> = text.split("```").step_by(2).collect();

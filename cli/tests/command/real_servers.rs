@@ -64,7 +64,7 @@ fn assert_has(names: &[String], expected: &[&str]) {
     }
 }
 
-/// What server-everything answers, whatever the transport.
+/// Checks the answers of server-everything, which are the same for every transport.
 fn everything_answers(place: &Place) {
     assert_has(&place.tools(), &["echo", "get-sum", "get-tiny-image", "get-structured-content"]);
     assert_eq!(place.call("everything", "echo", &json!({ "message": "héllo 你好" })), "Echo: héllo 你好\n");

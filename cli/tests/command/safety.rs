@@ -1,5 +1,5 @@
-//! What neither a project's own file nor a server may do: start programs without a
-//! question, and steer the terminal.
+//! Attacks of a project's own file and of a server that must fail: starting programs without a question, and steering
+//! the terminal.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use rexpect::session::{PtySession, spawn_with_options};
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-/// The demonstration server behind a shell that leaves the file `started`.
+/// The demonstration server, started by a shell that leaves the file `started`.
 fn server() -> Value {
     let script = "touch started; exec \"$0\" demo-server";
     json!({ "command": "sh", "args": ["-c", script, TOOLGRAFT], "env": { "API_KEY": "${CASE_TOKEN}" } })

@@ -10,7 +10,7 @@ use crate::process::Place;
 use crate::replay_page::EVIL;
 use crate::serve::Serving;
 
-/// What happened, as the page tells it.
+/// JavaScript for the page's account of a request.
 const HAPPENED: &str = "document.querySelector('#happened').innerText";
 
 /// A model that asks for the time of Oslo, then of nowhere, and writes what harms pages.

@@ -242,7 +242,7 @@ fn every_key_stands_in_the_documentation() {
     }
 }
 
-/// A question with a file behind it, byte for byte.
+/// A question followed by a file, byte for byte.
 fn with_file(question: &str, name: &str, text: &str) -> String {
     User::new(question).with_file(name, text).text
 }

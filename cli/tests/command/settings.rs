@@ -1,5 +1,5 @@
-//! What is set where: the file, the environment and what probe found count for every command, and
-//! `toolgraft config show` says which of them does.
+//! The sources of settings: the file, the environment and what probe found apply to every command, and `toolgraft
+//! config show` names the source that counts.
 
 use std::fs;
 

@@ -87,8 +87,8 @@ fn ends(mut process: Child, what: &str) -> Output {
     process.wait_with_output().unwrap()
 }
 
-/// Whether whatever started the tests ignores this signal, as `nohup` and a shell's `&` do; told by
-/// Linux alone.
+/// Returns `true` if the process that started the tests ignores this signal, as `nohup` and a shell's `&` do; known on
+/// Linux only.
 fn is_ignored(signal: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -256,7 +256,7 @@ fn a_real_browser_does_each_click_and_shows_the_newest_page() {
     assert_eq!(work.chat(&endpoint).ok().out.trim(), "Done.");
     assert_eq!(endpoint.seen().len(), 11);
 
-    // Behind a click that failed no other is done, and the model reads that; what only reads is.
+    // After a click that failed no other click runs, and the model reads that; a call that only reads runs.
     let endpoint = scripted(vec![[missed.as_str(), &click, &look].concat()]);
     work.chat(&endpoint).ok();
     let told = endpoint.seen()[1].question();

@@ -27,7 +27,7 @@ pub(crate) struct Up {
     pub(crate) endpoint: Endpoint,
     client: Client,
     cookie: String,
-    /// What the page was given to show with what it asks for.
+    /// The key of the page, which its requests send.
     key: String,
 }
 
@@ -99,7 +99,7 @@ impl Up {
         Up::open_in(place, endpoint, &[], &[("PATH", &path), ("DISPLAY", ":0")])
     }
 
-    /// What the browser was called with.
+    /// Returns the arguments that the browser was called with.
     pub(crate) fn opened(&self) -> String {
         let until = std::time::Instant::now() + PATIENCE;
         loop {
@@ -166,7 +166,7 @@ impl Drop for Up {
     }
 }
 
-/// What a window is told.
+/// The events that a window receives.
 struct Window {
     response: Response,
     bytes: Vec<u8>,
@@ -246,7 +246,7 @@ async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind
     assert_eq!(up.post("/stop", json!({})).await.0, 200);
 }
 
-/// What a server at another port has of a browser that visits it: the cookie, and any header that it likes to
+/// Sends what a server at another port has of a browser that visits it: the cookie, and any header that it likes to
 /// send with it.
 #[tokio::test]
 async fn the_cookie_alone_changes_nothing_and_looks_at_nothing() {

@@ -18,7 +18,7 @@ use crate::up::{Up, figs, writing_server};
 const ANSWER: &str = "It is **cold** in Oslo.\n\n| city | degrees |\n|---|---|\n| Oslo | -3 |\n\n\
     1. Take a `coat`\n2. See [the forecast](https://weather.example/oslo)\n\n```sh\ncurl https://weather.example\n```";
 
-/// What the model does, by what it was asked.
+/// An endpoint whose model answers by what it was asked.
 fn endpoint() -> Endpoint {
     Endpoint::setup().models(&["m", "tiny"]).answer(|seen, _| {
         let messages = seen.body["messages"].as_array().unwrap();
@@ -36,7 +36,7 @@ fn endpoint() -> Endpoint {
     })
 }
 
-/// What the page says.
+/// JavaScript for the conversation on the page.
 pub(crate) const SAID: &str = "document.querySelector('#said').innerText";
 
 fn looks_well(page: &mut Page, name: &str) {

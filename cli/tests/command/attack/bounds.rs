@@ -41,8 +41,7 @@ fn with_tools(number: usize, tools: usize) -> Value {
         "messages": [{ "role": "user", "content": "Hello" }] })
 }
 
-/// What is kept of a list of tools is bounded: four times as many lists take no four times as
-/// much memory.
+/// The memory for lists of tools is limited: four times as many lists do not take four times as much of it.
 #[tokio::test]
 async fn memory_does_not_grow_with_the_number_of_tool_lists() {
     if !wanted() {
@@ -200,7 +199,7 @@ async fn many_large_bodies_at_once_fill_no_memory() {
     assert!(peaks[1] < 2 * peaks[0], "{peaks:?} KiB for 8 and 24 bodies of 30 MiB");
 }
 
-/// The head of a PNG of this size, with some kilobytes that are no picture behind it.
+/// The head of a PNG of this size, followed by some kilobytes that are not a picture.
 fn claimed(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     let size = [width.to_be_bytes(), height.to_be_bytes()].concat();

@@ -10,7 +10,7 @@ use super::{around_the_web, bounds};
 use crate::process::Place;
 use crate::serve::{Serving, request};
 
-/// What a server sends for this head and body, byte for byte.
+/// Returns the server's answer to this head and body, byte for byte.
 fn knock(serving: &Serving, head: &str, body: &str) -> String {
     let address = serving.url.trim_start_matches("http://").trim_end_matches("/v1");
     let mut socket = TcpStream::connect(address).unwrap();
@@ -143,8 +143,8 @@ async fn no_schema_and_no_arguments_end_the_server() {
     }
 }
 
-/// What an endpoint says without an end; what says nothing and native calls are in the tests of
-/// the server (`bounds.rs`).
+/// An endpoint's answer without an end. Endless silence and endless native calls are in the tests of the server
+/// (`bounds.rs`).
 fn endless(part: &str, kibibytes: usize) -> Reply {
     let unique = |number: usize| -> String {
         (0..128).map(|at| format!("{:x} ", (number * 128 + at).wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect()

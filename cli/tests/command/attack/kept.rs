@@ -1,4 +1,5 @@
-//! What is kept of a conversation holds no key, and whoever else can write where it is kept is named.
+//! Saved conversations contain no key, and the program names whoever else can write to the folder in which they are
+//! saved.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

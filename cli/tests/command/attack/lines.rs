@@ -8,7 +8,7 @@ use crate::chat_screen::Window;
 use crate::elicit::asks;
 use crate::process::{Place, answering_server, demo_server};
 
-/// Whether a row of the screen is one that somebody else has written.
+/// Returns `true` if a row of the screen is one that an attacker has written.
 fn is_forged(row: &str) -> bool {
     ["error: FORGED", "warning: FORGED", "FORGED", "(FORGED", "+-- FORGED", "It is at bank.example"]
         .iter()
@@ -46,7 +46,7 @@ fn the_page_that_a_server_asks_for_says_nothing_of_its_own() {
     }
 }
 
-/// A text as long as a row of the screen and a line of its own behind it.
+/// A text as long as a row of the screen, followed by a line of its own.
 fn for_a_row(before: &str) -> String {
     format!("{before} {} error: FORGED", "x ".repeat((usize::from(SIZE.0) - before.len() - 3) / 2))
 }

@@ -1,6 +1,6 @@
-//! What nobody thought of: bodies, answers and servers that are damaged at random. `cargo test` tries some, always the
-//! same ones; with `ATTACK=all` (`make e2e SUITES=attack`) others are tried each time, for `ATTACK_SECONDS`, 60 unless
-//! said otherwise. A failure names the number that it comes from: `ATTACK_SEED` tries that one alone.
+//! Random attacks: bodies, answers and servers that are damaged at random. `cargo test` tries some, always the same
+//! ones; with `ATTACK=all` (`make e2e SUITES=attack`) others are tried each time, for `ATTACK_SECONDS`, 60 unless said
+//! otherwise. A failure names the number that it comes from: `ATTACK_SEED` tries that one alone.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -169,13 +169,13 @@ fn routes() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A client that makes a connection for each request: one that the server closes behind an answer that broke off
-/// would be used once more before that is seen.
+/// A client that makes a connection for each request: one that the server closes after an answer that was cut off would
+/// be used once more before that is seen.
 fn client() -> Client {
     toolgraft::http::client().pool_max_idle_per_host(0).build().unwrap()
 }
 
-/// What the server answers to these bytes, whole: the status, and the text as far as it came.
+/// Returns the server's whole answer to these bytes: the status, and the text as far as it arrived.
 async fn ask(client: &Client, serving: &Serving, path: &str, body: Vec<u8>) -> (u16, String) {
     let url = format!("{}{path}", serving.url.trim_end_matches("/v1"));
     let sent = client.post(url).header("content-type", "application/json").body(body).timeout(PATIENCE).send();
@@ -281,7 +281,7 @@ async fn no_answer_of_an_endpoint_ends_the_server() {
     }
 }
 
-/// What an MCP server answers that is in order.
+/// The answers of an MCP server that works correctly.
 fn served() -> Value {
     let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
     json!({
