@@ -1,5 +1,5 @@
-//! The sources of settings: the file, the environment and what probe found apply to every command, and `toolgraft
-//! config show` names the source that counts.
+//! The sources of settings: the file, the environment and what probe found apply to every command, and
+//! `toolgraft config show` names the source that counts.
 
 use std::fs;
 
