@@ -1,4 +1,4 @@
-//! What a parser reads and how it decides, as data.
+//! Configuration of a parser: what it reads and how it decides, as data.
 
 use std::sync::Arc;
 
@@ -18,21 +18,20 @@ pub const MAX_DEPTH: usize = 120;
 /// Most calls in one message, rejected ones included.
 pub const MAX_CALLS: usize = 64;
 
-/// Beginnings of calls that are looked at in one message, for each call that it may hold
-/// ([`Limits::calls`]): those of calls, and of text that turned out to be none. Behind the
-/// last of them openers are text.
+/// Beginnings of calls that are looked at in one message, for each call that it may hold ([`Limits::calls`]): those of
+/// calls, and of text that turned out to be none. After the last of them openers are text.
 pub const OPENINGS_PER_CALL: usize = 16;
 
-/// Plain text is held back at most this many bytes while it may still become a
-/// marker (or the longest known marker, an opener and the child behind it, plus
-/// [`HOLD_SLACK`], if that is more).
+/// Plain text is held back at most this many bytes while it may still become a marker (or the longest known marker, an
+/// opener and the child after it, plus [`HOLD_SLACK`], if that is more).
 pub const MIN_HOLD: usize = 64;
 
 /// Room beside the longest known marker for quotes, spaces and line breaks.
 pub const HOLD_SLACK: usize = 16;
 
-/// What a [`Parser`](super::Parser) reads and how it decides. Its stored form has all but the
-/// catalog; what is missing there is the default.
+/// Configuration of a [`Parser`](super::Parser).
+///
+/// Its stored form has all but the catalog; missing fields take their defaults.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -43,16 +42,16 @@ pub struct Config {
     /// known names only are off: `tool_tag`, `python`, `json` and `react`.
     #[serde(skip)]
     pub catalog: Option<Arc<Catalog>>,
-    /// Where reasoning starts.
+    /// Defines where reasoning starts.
     pub reasoning: ReasoningMode,
-    /// What becomes of calls in the reasoning.
+    /// Defines how calls in the reasoning are treated.
     pub reasoning_calls: ReasoningCalls,
     /// Openers of the marks that the model is known to write around its reasoning, such as
     /// `[THINK]`, as [`Profile::reasoning_marks`](crate::dialect::Profile::reasoning_marks) names
     /// them: each of its blocks counts. Of other marks the first block of a message does; one that
     /// no table has says nothing.
     pub reasoning_marks: Vec<String>,
-    /// What becomes of calls in a code fence that the message begins with and that prose follows.
+    /// Defines how calls are treated in a code fence that the message begins with and that prose follows.
     pub fenced_calls: FencedCalls,
     /// Stop strings that were sent to the endpoint. If the message ended by `stop` and one of
     /// them equals or begins the one closing tag that is due, it took that tag.

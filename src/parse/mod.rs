@@ -1,14 +1,12 @@
 //! Streamed text in; text, reasoning and calls out.
 //!
-//! A [`Parser`] takes a model's text in pieces of any size and hands every
-//! byte on in exactly one [`Event`](crate::Event), as soon as it is known what the byte is.
-//! How the text was cut never matters, a call that the stream cut off never is
-//! a call, and time is linear in the input. It authorises nothing: whoever
-//! runs a call decides about it first.
+//! A [`Parser`] takes a model's text in pieces of any size and emits every byte in exactly one [`Event`](crate::Event),
+//! as soon as it is known what the byte is. Chunk boundaries never matter, a call that the stream cut off never is a
+//! call, and time is linear in the input. It authorises nothing: whoever runs a call decides about it first.
 //!
 //! Out of scope: checking arguments against a schema, and running calls.
 //!
-//! How a chunk flows, and the rooms that it passes:
+//! The path of a chunk through the modules:
 //!
 //! ```text
 //!   push(chunk)

@@ -25,9 +25,9 @@ pub struct FoundValue {
     pub value: Value,
     /// Its bytes, without the fence around it.
     pub range: Range<usize>,
-    /// Whether it stands in a code fence.
+    /// `true` if it is in a code fence.
     pub fenced: bool,
-    /// What was mended to read it, as in a call's arguments.
+    /// The repairs that were needed to read it, as in a call's arguments.
     pub repairs: Vec<Repair>,
 }
 
@@ -37,7 +37,7 @@ pub struct FoundValue {
 pub struct NoValue {
     /// Its bytes; to the text's end where it is not over.
     pub range: Range<usize>,
-    /// What is wrong, and where in it.
+    /// The fault and its position in the value.
     pub message: String,
     /// The text ends inside it.
     pub unfinished: bool,
@@ -56,9 +56,9 @@ pub struct FoundValues {
 /// Finds the JSON values in a text: objects and arrays at any place, other
 /// values where they are the whole text or all that a code fence holds.
 ///
-/// What is mended is what is mended in a call's arguments, and each repair is
-/// named; a missing bracket is never supplied. Time is linear in the text, with
-/// a factor of up to [`MAX_DEPTH`](crate::parse::MAX_DEPTH) for hostile ones.
+/// The same faults are repaired as in a call's arguments, and each repair is named; a missing bracket is never
+/// supplied. Time is linear in the text, with a factor of up to [`MAX_DEPTH`](crate::parse::MAX_DEPTH) for hostile
+/// ones.
 ///
 /// ```
 /// use toolgraft::parse::find_values;
@@ -79,7 +79,7 @@ pub fn find_values(text: &str) -> FoundValues {
 /// of its own. Mended as the arguments of a call in text; a code fence may stand around it.
 ///
 /// # Errors
-/// What is wrong, and where; also if anything stands beside the value.
+/// Returns the fault, and where it is; also if other text is beside the value.
 #[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
     let FoundValues { values, broken } = find_values(text);
@@ -186,8 +186,8 @@ impl Finder<'_> {
         start + 1
     }
 
-    /// Where the value that begins at `start` ends; else what is wrong with it,
-    /// or `None` where it is only a bracket in prose.
+    /// Returns the end of the value that begins at `start`; else its fault, or `None` where it is only a bracket in
+    /// prose.
     fn end_of(&mut self, start: usize) -> Result<usize, Option<(String, bool)>> {
         let unfinished = || Some(("the text ends before the value is closed".to_owned(), true));
         let mut lexer = Lexer::new(MAX_DEPTH);
@@ -219,7 +219,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether what follows the bracket could be damaged JSON.
+    /// Returns `true` if the text after the bracket could be damaged JSON.
     fn may_be_json(&self, start: usize) -> bool {
         let next = self.text[start + 1..].trim_start().chars().next();
         match (self.text.as_bytes()[start], next) {

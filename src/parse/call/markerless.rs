@@ -1,4 +1,4 @@
-//! How the calls of a shape begin that no marker announces.
+//! The `Markerless` trait: recognises the calls of a shape that no marker announces.
 
 use super::shape::CallShape;
 use crate::dialect::Dialect;

@@ -1,4 +1,4 @@
-//! What the shapes of calls share while a call is open.
+//! The interface between an open call and the shapes of calls.
 //!
 //! A shape reads the text of one open call, or of several that stand or fall
 //! together. It is asked again and again for its next [`Step`], at any chunking,

@@ -1,4 +1,4 @@
-//! How the calls of a shape begin.
+//! The `Opens` trait: recognises the beginning of a shape's calls.
 
 use super::shape::CallShape;
 use crate::dialect::Dialect;
@@ -7,8 +7,9 @@ use crate::parse::config::Config;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{Marked, Tables};
 
-/// How the calls of a shape begin at a `<` or a `[`. Its data stand in the tables,
-/// or in the dialects of the configuration.
+/// Recognises the beginning of a shape's calls at a `<` or a `[`.
+///
+/// The openers are data: in the tables, or in the dialects of the configuration.
 pub(crate) trait Opens: Sync {
     /// The kind of the marks that its openers begin with.
     fn kind(&self) -> Kinds {
@@ -21,11 +22,10 @@ pub(crate) trait Opens: Sync {
         Vec::new()
     }
 
-    /// Whether `text`, which begins with one of its marks, begins with an opener, and with what
-    /// must follow it.
+    /// Matches an opener, and the text that must follow it, at the start of `text`, which begins with one of its marks.
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening>;
 
-    /// What the opener opens that stands at `at`, where `text` begins.
+    /// Opens the call or group whose opener is at `at`, where `text` begins.
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened;
 }
 
@@ -39,14 +39,13 @@ pub(crate) struct Opening {
     pub(crate) length: usize,
 }
 
-/// What an opener opens.
+/// The call, objects or group that an opener opens.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Call(Dialect, Box<dyn CallShape>),
     /// Objects, which are calls.
     Objects(Marked),
-    /// What stands around calls of a dialect, by its index in [`Tables::named`];
-    /// whether it opens.
+    /// Delimiter around calls of a dialect, given by its index in [`Tables::named`]; `true` if it opens the group.
     Group(usize, bool),
 }
 

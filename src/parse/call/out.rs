@@ -1,4 +1,4 @@
-//! Where an open call reports to.
+//! The output that an open call reports to.
 
 use crate::json::window::Window;
 use crate::parse::emit::emitter::Emitter;

@@ -1,4 +1,4 @@
-//! What a shape is to the open call.
+//! The `CallShape` trait, through which an open call reads its text.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
-/// What an open call's text came to.
+/// The result of one step through an open call's text.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// The state changed: there may be more to read.
@@ -22,8 +22,8 @@ pub(crate) enum Step {
     More,
     /// One of several calls stands here; a further one may follow.
     Call(Range<u64>, Box<UnresolvedCall>),
-    /// The calls up to here are calls, whatever follows: what is read behind them and turns
-    /// out to be none is given back from here on, by an end here.
+    /// The calls up to this offset are final, whatever follows. If the text read after them is no call, the series ends
+    /// at this offset and the rest is flushed as text.
     Kept(u64),
     /// A call of several that end here cannot be read, and why: none of them is one.
     Broken(u64, Reason),
@@ -33,7 +33,7 @@ pub(crate) enum Step {
     Text(u64, Reason),
 }
 
-/// What an open call is where the stream ends.
+/// The state of an open call at the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// All that it needs has come: it ends here.
@@ -46,7 +46,7 @@ pub(crate) enum Ending {
     Text,
 }
 
-/// What is missing where a call was cut off.
+/// The closing text that is missing where a call was cut off.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Missing {
     /// Before the call's own closing tag.
@@ -67,18 +67,18 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     /// Reads on.
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step;
 
-    /// What it is if the stream ends with the window.
+    /// Returns the state of the call if the stream ends with the window.
     fn ending(&mut self, _window: &Window<'_>, _tables: &Tables) -> Ending {
         Ending::Cut
     }
 
-    /// The one closing tag that is missing at the window's end, if every value of the call is
-    /// closed and nothing stands behind them: a stop string may have taken it.
+    /// Returns the one closing tag that is missing at the window's end, if every value of the call is closed and
+    /// nothing follows them: a stop string may have taken it.
     fn due(&self, _window: &Window<'_>, _tables: &Tables) -> Option<String> {
         None
     }
 
-    /// What is missing at the window's end, where the call was cut off; for who is told of it.
+    /// Returns the text that is missing at the window's end, where the call was cut off; for reports only.
     fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> Missing {
         Missing::default()
     }
@@ -89,7 +89,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     /// Server and tool of a call that was cut off or is past the limit.
     fn called(&self, tables: &Tables) -> CalledTool;
 
-    /// What the call says, which ends at `end`.
+    /// Returns the content of the call, which ends at `end`.
     fn resolve(self: Box<Self>, _window: &Window<'_>, _end: u64, tables: &Tables) -> UnresolvedCall {
         UnresolvedCall::of(self.called(tables))
     }
@@ -97,13 +97,13 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     /// It is in a group of this dialect; whether values in that are glued to their tags.
     fn enter_group(&mut self, _named: &'static Named, _glued: bool) {}
 
-    /// What closes it.
+    /// Returns the delimiter that closes the call.
     fn closer(&self) -> CallCloser {
         CallCloser::BRACKETS
     }
 
-    /// Whether its text is not read to its end without a fault, so that it may go on behind where
-    /// it was ended.
+    /// Returns `true` if the call's text could not be read to its end without a fault: it may continue after the offset
+    /// at which it was ended.
     fn is_damaged(&self) -> bool {
         false
     }
@@ -119,28 +119,29 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether its JSON was nested past the limit.
+    /// Returns `true` if the call's JSON was nested past the limit.
     fn is_too_deep(&self) -> bool {
         false
     }
 
-    /// What a call without a marker is that is not over at the limit on its bytes. It is
-    /// text up to `at`, but for what was [kept](Step::Kept) before.
+    /// Decides about a call without a marker that is still open at the limit on its bytes.
+    ///
+    /// By default it is text up to `at`, except for the calls that were [kept](Step::Kept) before.
     fn at_limit(&mut self, at: u64) -> Step {
         Step::Text(at, Reason::Limit)
     }
 
-    /// Where it was first known to be none, if its text goes on behind that.
+    /// Returns the offset at which the text was first known to be no call, if the text continues after it.
     fn failed_at(&self) -> Option<u64> {
         None
     }
 
-    /// Whether `</think>` ends it in the answer, too; else only in the reasoning.
+    /// Returns `true` if `</think>` ends the call in the answer, too; otherwise it does so in the reasoning only.
     fn ends_with_reasoning(&self) -> bool {
         true
     }
 
-    /// Whether a line that is not the call's ended it.
+    /// Returns `true` if a line that is not part of the call ended it.
     fn ended_by_line(&self) -> bool {
         false
     }
@@ -154,9 +155,9 @@ pub(crate) enum OpenValue<'v> {
     Verbatim { cursor: &'v mut u64, previewed: &'v mut u64 },
 }
 
-/// Where a call ends that was complete at `complete_at`, and behind which all up to `cursor`
-/// was read. Over the limit little is kept: what was read further than that is the call's
-/// (`limits/white_space_past`).
+/// Returns the end of a call that was complete at `complete_at` and after which all text up to `cursor` was read.
+///
+/// Over the limit little text is held: everything that was read then belongs to the call (`limits/white_space_past`).
 pub(crate) fn kept_end(complete_at: u64, cursor: u64, over_limit: bool) -> u64 {
     if over_limit && cursor - complete_at > MIN_HOLD as u64 { cursor } else { complete_at }
 }

@@ -11,7 +11,7 @@ pub(crate) trait ObjectSyntax: fmt::Debug + Send + Sync {
     /// Reads on from the cursor in an object that begins at `start`; yields where it ends, once that is known.
     ///
     /// # Errors
-    /// What is there is no such object.
+    /// The text there is no such object.
     fn next(
         &mut self,
         start: u64,
@@ -23,7 +23,7 @@ pub(crate) trait ObjectSyntax: fmt::Debug + Send + Sync {
     /// Returns what closes an object that was cut off.
     fn missing(&self) -> &'static str;
 
-    /// Whether `text`, after the object and without its closer, says that the object goes on.
+    /// Matches `text`, after the object and without its closer, if the object continues there.
     fn goes_on(&self, _text: &str, _more: bool) -> Match<()> {
         Err(No)
     }

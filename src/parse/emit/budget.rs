@@ -1,4 +1,4 @@
-//! How many calls, and beginnings of calls, a message may have.
+//! The limits on calls, and on beginnings of calls, in a message.
 
 use crate::parse::config::Limits;
 

@@ -11,7 +11,7 @@ use crate::parse::emit::unresolved::UnresolvedCall;
 /// (`src/core/tools/ExecuteCommandTool.ts`).
 const COMMANDS: [&str; 2] = ["command", "cmd"];
 
-/// What is written as an entity since XML gives the character a meaning, as a shell does.
+/// Entities of the characters that are syntax both in XML and in a shell.
 const OPERATORS: [&str; 3] = ["&amp;", "&lt;", "&gt;"];
 
 /// Decodes the call's commands that were written as XML text. A shell reads the `&` of an entity as its own:
@@ -45,7 +45,7 @@ fn decoded(command: &str) -> Option<String> {
     has_operator(command).then(|| text.into_owned())
 }
 
-/// Whether the entity of an operator stands outside quotes.
+/// Returns `true` if the entity of an operator occurs outside quotes.
 fn has_operator(command: &str) -> bool {
     let (mut quote, mut is_escaped) = (None, false);
     command.char_indices().any(|(at, c)| {

@@ -8,10 +8,9 @@
 //!   closed ──the same closer comes once more, with text before it──▶ all calls since are withdrawn
 //! ```
 //!
-//! A closer that follows calls and closes nothing says that a text before it ended too
-//! early: a file that holds `</content></write_to_file>`, or a quotation mark and two brackets.
-//! What was between is text of that file. A closer right after its own call is only written
-//! twice.
+//! A closer that follows calls and closes nothing says that a text before it ended too early: a file that holds
+//! `</content></write_to_file>`, or a quotation mark and two brackets. The text between is text of that file. A closer
+//! right after its own call is only written twice.
 
 use crate::dialect::{Block, Dialect, NamedCall};
 use crate::json::bytes::{Bracket, Kind, Places, any_zero};

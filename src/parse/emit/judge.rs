@@ -15,7 +15,7 @@ pub(crate) struct Placement {
     pub(crate) in_reasoning: bool,
     /// The turn that it is in.
     pub(crate) turn: Turn,
-    /// What quotes it.
+    /// The construct that quotes it, if any.
     pub(crate) quoted_in: Option<QuotedIn>,
     /// It follows a call that cannot be read, whose end did not come yet.
     pub(crate) is_suspect: bool,
@@ -31,11 +31,11 @@ pub(crate) struct Placement {
     pub(crate) is_bare: bool,
     /// It is a paragraph of its own after a line that ends with a colon: it may be shown.
     pub(crate) is_introduced: bool,
-    /// Where prose is before it.
+    /// The position of the prose before it.
     pub(crate) prose: Prose,
     /// Nothing announces it, or a line introduces it, and prose follows it.
     pub(crate) prose_follows: bool,
-    /// What closes an earlier call follows it and closes nothing.
+    /// A closer of an earlier call follows it and closes nothing.
     pub(crate) has_stray_closer: bool,
     /// It was in the reasoning, or in what may be reasoning, and nothing else is a call.
     pub(crate) is_promoted: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Placement {
 
 /// A rule of the judge: the verdict where a condition holds.
 pub(crate) struct Rule {
-    /// How the call was found, or why it must not run.
+    /// The provenance of the call, or the reason why it must not run.
     pub(crate) verdict: Result<Provenance, RejectedKind>,
     holds: fn(&Placement) -> bool,
 }
@@ -78,7 +78,7 @@ pub(crate) fn judge(at: &Placement, fault: Option<RejectedKind>) -> Result<Prove
 }
 
 impl Placement {
-    /// How a call here was found, whatever rejects it.
+    /// Returns how a call at this place was found, even if a rule rejects it.
     pub(crate) fn provenance(&self) -> Provenance {
         let found = RULES.iter().filter(|rule| (rule.holds)(self)).find_map(|rule| rule.verdict.ok());
         found.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What goes out: events in order, and the verdict on each call.
+//! The output side: events in order, and the verdict on each call.
 //!
 //! ```text
 //!   text, markers ────────────────────────────┐
@@ -7,12 +7,11 @@
 //!                                                              without a marker, until decided
 //! ```
 //!
-//! The emitter hands every byte on once. Its three parts remember what later decisions need:
-//! `region` where the text stands and what came there, `budget` how many calls there may be,
-//! `drafts` the calls so far as far as it is open what they are. `damage` says which calls may be text of
-//! one that cannot be read, `series` says which of the calls that
-//! wait stand or fall together, `command` decodes a shell's command that was written as XML text,
-//! `not_a_call` says why text that looked like a call is none, to whoever asked.
+//! The emitter emits every byte once. Its three parts remember what later decisions need: `region` the current region
+//! and what occurred in it, `budget` how many calls there may be, `drafts` the calls so far while their meaning is
+//! undecided. `damage` says which calls may be text of one that cannot be read, `series` says which of the waiting
+//! calls are all calls or all text, `command` decodes a shell's command that was written as XML text, `not_a_call`
+//! reports why text that looked like a call is none.
 
 pub(crate) mod budget;
 pub(crate) mod command;

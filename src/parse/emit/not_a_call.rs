@@ -22,13 +22,13 @@ pub struct NotACall {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// What follows the opener does not belong to a call.
+    /// The text after the opener does not belong to a call.
     Gate,
     /// The opener breaks off.
     PartialOpener,
     /// No JSON object follows the marker.
     NoJson,
-    /// Other text stands behind it: in the message, in its fence or on its line.
+    /// Other text follows it: in the message, in its fence or on its line.
     TextBehind,
     /// It names no known tool.
     UnknownTool,
@@ -44,7 +44,7 @@ pub enum Reason {
     NoLiteral,
     /// A value has no keyword, and the tool has other than one parameter.
     NoKeyword,
-    /// What stands in the list is no further call.
+    /// The next item in the list is no further call.
     NoFurtherCall,
     /// It is the text of a link.
     Link,

@@ -1,4 +1,4 @@
-//! What waits for a decision.
+//! The list of events and calls that wait for a decision.
 //!
 //! Two things are held here, in one list. Fenced calls wait for what follows
 //! their fence: with other text beside it they are examples. Calls that no marker

@@ -1,6 +1,7 @@
-//! Where text other than white space stands before a place, and so whether that begins its line.
+//! The position of prose (text other than white space) before an offset, which tells whether the offset begins its
+//! line.
 
-/// Where prose stands before a place.
+/// The position of the prose before an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Prose {
     #[default]
@@ -12,7 +13,7 @@ pub(crate) enum Prose {
 }
 
 impl Prose {
-    /// Goes on behind `text`.
+    /// Advances past `text`.
     pub(crate) fn read(&mut self, text: &str) {
         let begins = match self {
             Prose::Above => return,

@@ -1,4 +1,4 @@
-//! Where the text stands, and what came there before.
+//! The region of the message that the text is in, and what occurred there before.
 
 use crate::event::Region;
 use crate::json::window::Window;

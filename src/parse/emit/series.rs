@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use crate::dialect::{Dialect, Shape};
 use crate::event::{Rejected, RejectedKind};
 
-/// What a series says that has a call which cannot be read.
+/// Returns the error message for a series with a call that cannot be read.
 pub(crate) fn unreadable(why: Reason) -> String {
     let why = match why {
         Reason::NoLiteral => {
@@ -46,7 +46,7 @@ fn members(held: &mut [Held]) -> impl Iterator<Item = &mut Ended> {
     })
 }
 
-/// Whether some call among what is held is one that no marker announces.
+/// Returns `true` if the held events include a finished call that no marker announces.
 pub(crate) fn has_members(held: &[Held]) -> bool {
     let is_member = |held: &Held| matches!(held, Held::Call(call) if call.ended.as_ref().is_some_and(is_markerless));
     held.iter().any(is_member)

@@ -1,6 +1,6 @@
-//! Where events go.
+//! The sink that receives events.
 
 use crate::event::Event;
 
-/// What takes events. Dynamic, so that the parser is compiled once.
+/// A receiver of events. Dynamic, so that the parser is compiled once.
 pub(crate) type Sink<'s> = dyn FnMut(Event<'_>) + 's;

@@ -1,10 +1,10 @@
-//! What a call's text says, before anything is looked up.
+//! The content of a call's text, before anything is looked up.
 
 use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
 
-/// What a call's text says, before anything is looked up.
+/// The content of a call's text, before anything is looked up.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedCall {
     pub(crate) server: Option<String>,
@@ -15,13 +15,13 @@ pub(crate) struct UnresolvedCall {
     /// Keys beside the others that say nothing; a parameter of the tool among
     /// them may belong to the arguments.
     pub(crate) ignored_keys: Vec<String>,
-    /// What is wrong with it, if anything.
+    /// The fault of the call, if any.
     pub(crate) fault: Option<Fault>,
-    /// Its text goes on behind where it was ended, or may.
+    /// Its text continues, or may continue, after the offset at which it was ended.
     pub(crate) goes_on: bool,
     /// A sentence goes on with its line: it may only speak of the call.
     pub(crate) prose_follows: bool,
-    /// Whether the arguments do not continue the deltas.
+    /// `true` if the arguments do not continue the deltas.
     pub(crate) restated: bool,
 }
 
@@ -62,8 +62,10 @@ impl UnresolvedCall {
     }
 }
 
-/// Whether the object has this key. The objects of calls have few, and comparing those costs less
-/// than hashing one of the many keys that are asked for.
+/// Returns `true` if the object has this key.
+///
+/// The objects of calls have few keys, and comparing those costs less than hashing one of the many keys that are asked
+/// for.
 pub(crate) fn holds(object: &Map<String, Value>, key: &str) -> bool {
     object.keys().any(|own| own == key)
 }

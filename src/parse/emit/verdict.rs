@@ -9,7 +9,7 @@ use crate::tools::{ACCESS_RESOURCE, Tool};
 /// A call, or why it must not run.
 pub(crate) type Verdict = Result<Call, Rejected>;
 
-/// What a call says that is over, wherever it is: the judge decides whether it may run.
+/// Returns the verdict on a finished call, wherever it is: the judge decides whether it may run.
 pub(crate) fn verdict(
     tables: &Tables,
     dialect: Dialect,

@@ -1,4 +1,4 @@
-//! Headers of Harmony's channels, which say what the text behind them is.
+//! Headers of Harmony's channels, which classify the text after them.
 //!
 //! ```text
 //!   [<|start|>assistant[ to=WHO]]<|channel|>NAME[ to=WHO][ <|constrain|>TYPE]<|message|>
@@ -9,7 +9,7 @@
 
 use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 
-/// What a channel's text is.
+/// The kind of text that a channel carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     Analysis,
@@ -26,7 +26,7 @@ pub(crate) struct Header {
     pub(crate) length: usize,
 }
 
-/// What a header of the model's own begins with.
+/// The token that a header of the model's own begins with.
 pub(crate) const START: &str = "<|start|>";
 pub(crate) const OWN: &str = "<|start|>assistant";
 pub(crate) const CHANNEL: &str = "<|channel|>";
@@ -41,7 +41,7 @@ const MAX_WORDS: usize = 64;
 /// Most channels in one header: a model may name a second one where the message should begin.
 const MAX_CHANNELS: usize = 2;
 
-/// Whether `text` begins with a header.
+/// Matches a header at the start of `text`.
 pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     let mut at = 0;
     let starts = begins(text, OWN, more).decided()?.is_some();

@@ -29,7 +29,7 @@ impl Fence {
         self.length
     }
 
-    /// Whether it is spelt as a tag: what closes it may stand anywhere on a line.
+    /// Returns `true` if the fence is spelt as a tag: its closer may be anywhere on a line.
     pub(crate) fn is_tag(self) -> bool {
         self.tag.is_some()
     }
@@ -38,9 +38,10 @@ impl Fence {
 /// Fewest characters of a fence.
 const MIN_FENCE: usize = 3;
 
-/// Whether `text`, at a line's start, is a line that opens a fence: ```` ``` ````,
-/// `~~~` or `'''`, then at most two words. Yields the fence and the line's
-/// length with its line break.
+/// Matches a line that opens a fence, where `text` is at a line's start: ```` ``` ````, `~~~` or `'''`, then at most
+/// two words.
+///
+/// Returns the fence and the line's length with its line break.
 pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
     if text.starts_with('<') {
         let opens = |tag: &'static str| {
@@ -64,8 +65,9 @@ pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
     }
 }
 
-/// Whether `text` begins with an opening tag of this name, with attributes or not; yields its
-/// length with a line break behind it.
+/// Matches an opening tag of this name, with attributes or not, at the start of `text`.
+///
+/// Returns its length with a line break after it.
 fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
     let Some(rest) = text.strip_prefix('<') else {
         return if text.is_empty() && more { Err(Undecided) } else { Err(No) };
@@ -82,15 +84,16 @@ fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
     }
 }
 
-/// Whether `text` begins with what closes a fence that is spelt as a tag; yields its length with
-/// a line break behind it.
+/// Matches the closer of a fence that is spelt as a tag at the start of `text`.
+///
+/// Returns its length with a line break after it.
 fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
     let code = if tag == "code" { Err(No) } else { begins_tag(text, "code", true, more) };
     let code = code.decided()?.unwrap_or(0);
     with_line_break(code + begins_tag(&text[code..], tag, true, more)?, text, more)
 }
 
-/// The length of a tag at the start of `text`, with a line break behind it.
+/// Returns the length of a tag at the start of `text`, with a line break after it.
 fn with_line_break(length: usize, text: &str, more: bool) -> Match<usize> {
     match &text[length..] {
         "" if more => Err(Undecided),
@@ -98,13 +101,13 @@ fn with_line_break(length: usize, text: &str, more: bool) -> Match<usize> {
     }
 }
 
-/// What may stand behind the opening characters: a language and attributes, but
-/// neither the fence's own characters nor tags and tokens nor prose.
+/// Returns `true` if `info` may follow the opening characters: a language and attributes, but neither the fence's own
+/// characters nor tags and tokens nor prose.
 fn is_info(info: &str) -> bool {
     !info.contains(['`', '\'', '~', '<']) && info.split_whitespace().count() <= 2
 }
 
-/// Whether `text` is a line that closes `fence`; yields its length with its line break.
+/// Matches a line that closes `fence` at the start of `text`; returns its length with its line break.
 pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> {
     if let Some(tag) = fence.tag {
         return tag_close(text, tag, more);
@@ -134,8 +137,9 @@ pub(crate) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) 
     fence_close(text, fence, more).else_try(|| fence_close_before(text, fence, ends))
 }
 
-/// Whether `text` begins with what closes `fence`, and its line goes on with
-/// something that `follows`. Yields the length up to that.
+/// Matches the closer of `fence` at the start of `text` if its line goes on with something that `follows`.
+///
+/// Returns the length up to that.
 pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOnce(&str) -> Match<T>) -> Match<usize> {
     if fence.is_tag() {
         return Err(No);
@@ -148,8 +152,9 @@ pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOn
     follows(&text[length..]).map(|_| length)
 }
 
-/// Whether `text` begins with a run of fence characters, then perhaps a
-/// language; yields the length of both. For fences that a dialect expects.
+/// Matches a run of fence characters, then perhaps a language; returns the length of both.
+///
+/// For fences that a dialect expects.
 pub(crate) fn fence_run(text: &str, more: bool) -> Match<usize> {
     let fence = fence_chars(text, more)?;
     let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -172,7 +177,7 @@ pub(crate) fn fence_chars(text: &str, more: bool) -> Match<Fence> {
     }
 }
 
-/// Whether `text` begins with a closing think tag.
+/// Matches a closing think tag at the start of `text`; returns its length.
 #[inline]
 pub(crate) fn think_close(text: &str, more: bool) -> Match<usize> {
     match text.as_bytes() {
@@ -186,8 +191,8 @@ fn closes_think(text: &str, more: bool) -> Match<usize> {
     THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, true, more)).fold(Err(No), Answer::either)
 }
 
-/// Whether `text` begins with what ends a message or its reasoning: a closing
-/// think tag, where they count, or a token of a chat template.
+/// Matches the end of a message or of its reasoning at the start of `text`: a closing think tag, where they count, or a
+/// token of a chat template.
 pub(crate) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
     let think = if think_tags { think_close(text, more).map(|_| ()) } else { Err(No) };
     let tokens = tokens_at(text).iter().map(|token| begins(text, token.text, more));

@@ -1,4 +1,4 @@
-//! What may begin at a place in the text, as a set.
+//! The set of kinds of marks that may begin at an offset in the text.
 
 use std::ops::{BitAnd, BitOr};
 
@@ -20,13 +20,13 @@ impl Kinds {
     pub(crate) const QUOTE: Kinds = Kinds(1 << 3);
     /// Another mark around reasoning.
     pub(crate) const REASONING: Kinds = Kinds(1 << 4);
-    /// What closes calls or a group of them.
+    /// Closers of calls or of a group of them.
     pub(crate) const CLOSER: Kinds = Kinds(1 << 5);
     /// The opener of an element, in [`Tables::blocks`](crate::parse::tables::Tables::blocks).
     pub(crate) const ELEMENT: Kinds = Kinds(1 << 6);
     /// A tool's own tag.
     pub(crate) const TOOL_TAG: Kinds = Kinds(1 << 7);
-    /// What announces objects: a marker, or a line.
+    /// Announcers of objects: a marker, or a line.
     pub(crate) const MARKER: Kinds = Kinds(1 << 8);
     /// An opener that holds a name, or that of a group of such calls.
     pub(crate) const NAMED: Kinds = Kinds(1 << 9);
@@ -51,7 +51,7 @@ impl Kinds {
     pub(crate) const OPENERS: Kinds =
         Kinds(Self::ELEMENT.0 | Self::TOOL_TAG.0 | Self::MARKER.0 | Self::NAMED.0 | Self::SHAPE.0);
 
-    /// What counts only as long as calls are looked for.
+    /// Kinds that count only as long as calls are looked for.
     pub(crate) const CALLS: Kinds = Kinds(Self::OPENERS.0 | Self::CLOSER.0 | Self::BARE.0 | Self::PARTIAL.0);
 
     /// Returns `true` if one of `others` is among them.

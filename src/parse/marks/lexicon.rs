@@ -9,7 +9,7 @@ use super::kinds::Kinds;
 use super::prefixes::{Fit, Prefixes};
 use crate::json::bytes::{Bracket, Either, HIGH, Kind, any_zero_in, differs, word};
 
-/// What may begin after a `<`, after a `[`, and at a line's start.
+/// The prefixes of all marks that may begin after a `<`, after a `[`, and at a line's start.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     pub(crate) tag: Prefixes,
@@ -17,14 +17,14 @@ pub(crate) struct Lexicon {
     pub(crate) line: Prefixes,
 }
 
-/// How far plain text goes.
+/// The extent of a stretch of plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plain {
     /// Bytes of it. If more follow, something may begin there.
     pub(crate) length: usize,
-    /// Whether a line starts there.
+    /// `true` if a line starts there.
     pub(crate) line_start: bool,
-    /// What may begin there, if no line starts.
+    /// The marks that may begin there, if no line starts.
     pub(crate) fit: Fit,
 }
 
@@ -41,7 +41,7 @@ impl Lexicon {
         self.behind(mark.starts_with('[')).add_mark(mark, kinds);
     }
 
-    /// What follows a square bracket, or an angle bracket.
+    /// Returns the prefixes that may follow a square bracket, or else an angle bracket.
     pub(crate) fn behind(&mut self, is_square: bool) -> &mut Prefixes {
         if is_square { &mut self.bracket } else { &mut self.tag }
     }
@@ -111,7 +111,7 @@ impl Lexicon {
         Plain { length: text.len(), ..Plain::none(false) }
     }
 
-    /// What `text`, at a `<` or a `[`, may be of these kinds.
+    /// Returns which marks of these kinds `text`, at a `<` or a `[`, may begin with.
     #[inline]
     pub(crate) fn mark(&self, text: &str, kinds: Kinds) -> Fit {
         match text.as_bytes() {
@@ -127,14 +127,14 @@ impl Lexicon {
         lead.is_some_and(|lead| self.tag.fit(lead, Kinds::ALL).kinds != Kinds::NONE)
     }
 
-    /// What may begin a line with the first two bytes of `text`, of these kinds; after a blank line those of
+    /// Returns which of these kinds may begin a line with the first two bytes of `text`; after a blank line those of
     /// the next count.
     pub(crate) fn line_leads(&self, text: &[u8], kinds: Kinds) -> Kinds {
         let blank = text.iter().take(2).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         self.line.fit(&text[..text.len().min(blank + 2)], kinds).kinds
     }
 
-    /// Whether something may begin in `text`, which begins at a line's start.
+    /// Returns `true` if something may begin in `text`, which begins at a line's start.
     #[inline]
     fn may_begin_line(&self, text: &[u8], kinds: Kinds) -> bool {
         match *text {
@@ -155,7 +155,7 @@ fn indent(text: &[u8]) -> usize {
     text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Behind the blocks at `from` in which no trigger is.
+/// Returns the offset after the blocks at `from` in which no trigger is.
 #[inline(never)]
 fn past_plain_blocks(text: &[u8], from: usize) -> usize {
     let (blocks, _) = text[from..].as_chunks();
@@ -165,19 +165,19 @@ fn past_plain_blocks(text: &[u8], from: usize) -> usize {
 
 const BLOCK: usize = 16;
 
-/// Whether there are bytes, and no `<`, no `[` and no line break among them.
+/// Returns `true` if there are bytes, and no `<`, no `[` and no line break among them.
 #[inline(always)] // With each chunk; the call alone would cost a quarter of it.
 pub(crate) fn has_no_trigger(bytes: &[u8]) -> bool {
     has_none(bytes, Trigger)
 }
 
 /// The same, with no bracket among them.
-#[inline(always)] // With each chunk behind calls.
+#[inline(always)] // With each chunk after calls.
 pub(crate) fn has_no_trigger_or_bracket(bytes: &[u8]) -> bool {
     has_none(bytes, Either(Trigger, Bracket))
 }
 
-/// Whether there are bytes, and none of this kind among them.
+/// Returns `true` if there are bytes, and none of this kind among them.
 #[inline(always)]
 fn has_none(bytes: &[u8], kind: impl Kind) -> bool {
     // A block, or two that overlap, else two words that do: all usual lengths without a loop.

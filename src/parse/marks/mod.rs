@@ -1,4 +1,4 @@
-//! What may begin in a text, told from its first bytes.
+//! The marks that may begin in a text, recognised by their first bytes.
 //!
 //! In goes what is at hand from one place on and whether more may come; out comes a
 //! `Match`: what is there, mostly its length, or `No`, or `Undecided` while it fits so far.

@@ -7,7 +7,7 @@ use crate::json::window::{Match, No, Undecided, leading_space};
 use crate::tools::wire_name::{name_beside, own_names};
 use crate::tools::{Catalog, Tool};
 
-/// What Llama 3.1 writes behind the names of its built-in tools: `brave_search.call(…)`.
+/// The suffix that Llama 3.1 writes after the names of its built-in tools: `brave_search.call(…)`.
 const METHOD: &str = ".call";
 
 /// The known names, in order, as they compare: `.`, `-` and `_` are one.
@@ -16,7 +16,7 @@ pub(crate) struct Names {
     sorted: Vec<String>,
     /// By bit, the ASCII bytes that a name may begin with as it is written; bit 0 for all others.
     firsts: u128,
-    /// The same with [`METHOD`] behind them.
+    /// The same with [`METHOD`] after them.
     methods: Vec<String>,
 }
 
@@ -40,13 +40,13 @@ impl Names {
         names
     }
 
-    /// Whether a name may begin with `text`: nearly no text does.
+    /// Returns `true` if a name may begin with `text`: nearly no text does.
     #[inline]
     pub(crate) fn may_begin(&self, text: &str) -> bool {
         text.bytes().next().is_none_or(|first| self.firsts & bit(first) != 0)
     }
 
-    /// The first two bytes of each name with the parenthesis behind it.
+    /// Returns the first two bytes of each name with the parenthesis after it.
     pub(crate) fn leads(&self) -> Vec<[u8; 2]> {
         let forms = |byte: u8, forms: &[u8]| if byte == b'_' { forms.to_vec() } else { vec![byte] };
         let of_name = |name: &String| {
@@ -62,18 +62,19 @@ impl Names {
         self.methods.iter().map(String::len).max().unwrap_or(0)
     }
 
-    /// Whether a tool has this name.
+    /// Returns `true` if a tool has this name.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.sorted.binary_search_by(|known| compare(known, name)).is_ok()
     }
 
-    /// Whether a known name begins with `text`.
+    /// Returns `true` if `text` is the beginning of a known name.
     pub(crate) fn may_become(&self, text: &str) -> bool {
         begins_one(&self.sorted, text)
     }
 
-    /// Whether `text` begins with a known name, or one with [`METHOD`] behind it,
-    /// and an opening parenthesis; yields the length of both.
+    /// Matches a known name, or one with [`METHOD`] after it, and an opening parenthesis at the start of `text`.
+    ///
+    /// Returns the length up to the parenthesis.
     pub(crate) fn called(&self, text: &str, more: bool) -> Match<usize> {
         if !self.may_begin(text) {
             return Err(No);
@@ -88,8 +89,8 @@ impl Names {
         }
     }
 
-    /// Whether a tool has this name as it may be written in a call: escaped as Markdown
-    /// does it, or with [`METHOD`] behind it.
+    /// Returns `true` if a tool has this name as it may be written in a call: escaped as Markdown does it, or with
+    /// [`METHOD`] after it.
     fn knows_written(&self, written: &str) -> bool {
         if self.knows(written) {
             return true;
@@ -98,8 +99,9 @@ impl Names {
         self.knows(&written) || self.method(&written).is_some()
     }
 
-    /// Whether `text` begins with a known name, then white space and an object; yields
-    /// the name's length, and where the object begins.
+    /// Matches a known name at the start of `text`, then white space and an object.
+    ///
+    /// Returns the name's length, and the offset at which the object begins.
     pub(crate) fn on_a_line(&self, text: &str, more: bool) -> Match<(usize, usize)> {
         if !self.may_begin(text) {
             return Err(No);
@@ -118,7 +120,7 @@ impl Names {
         }
     }
 
-    /// The known name that `written` is with [`METHOD`] behind it.
+    /// Returns the known name in `written` if it is one with [`METHOD`] after it.
     pub(crate) fn method<'t>(&self, written: &'t str) -> Option<&'t str> {
         written.strip_suffix(METHOD).filter(|name| !self.knows(written) && self.knows(name))
     }
@@ -140,7 +142,7 @@ pub(crate) fn unescaped(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether one of the names, which are in order, begins with `text`.
+/// Returns `true` if `text` is the beginning of one of the names, which are sorted.
 fn begins_one(names: &[String], text: &str) -> bool {
     // A backslash at its end may stand before a `_` that is yet to come.
     let text = &*unescaped(text.strip_suffix('\\').filter(|rest| !rest.is_empty()).unwrap_or(text));
@@ -155,7 +157,7 @@ fn fold(byte: u8) -> u8 {
     if matches!(byte, b'.' | b'-') { b'_' } else { byte }
 }
 
-/// How a known name compares with a name as it was written.
+/// Compares a known name with a name as it was written.
 fn compare(known: &str, written: &str) -> Ordering {
     known.bytes().cmp(written.bytes().map(fold))
 }

@@ -35,7 +35,7 @@ pub(crate) struct Slip<'t> {
 }
 
 impl NearMarks {
-    /// The marks of these dialects: what stands before, in and behind their calls.
+    /// Collects the marks of these dialects: those before, in and after their calls.
     pub(crate) fn of(dialects: impl Iterator<Item = Dialect>) -> Self {
         let mut marks = NearMarks::default();
         for dialect in dialects {
@@ -105,7 +105,7 @@ impl NearMarks {
         let inner = text.trim_start_matches(['<', '[', '|', '｜', '/']);
         let up_to = |ends: &[char]| &inner[..inner.find(ends).unwrap_or(inner.len())];
         let token = self.near(up_to(&['>', ']', '=', '"', '{', '\n', '<', '|', '｜', ' ']));
-        // Kimi K3's words stand behind their token.
+        // Kimi K3's words follow their token.
         token.or_else(|| self.near(up_to(&['"', '{', '\n'])))
     }
 
@@ -124,8 +124,8 @@ fn letters(mark: &str) -> String {
     mark.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Whether two texts are the same but for one slip: a character left out, put in, taken for another,
-/// or two that changed places. Short ones must be equal.
+/// Returns `true` if two texts are the same except for one slip: a character left out, added or replaced, or two that
+/// changed places. Short ones must be equal.
 pub(crate) fn alike(a: &str, b: &str) -> bool {
     if a == b {
         return true;

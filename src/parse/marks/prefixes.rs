@@ -12,7 +12,7 @@ pub(crate) struct Prefixes {
     marks: Vec<Spelt>,
     bytes: Vec<u8>,
     nodes: Vec<Node>,
-    /// What may begin with the bytes of a node, and which of that ends there; few nodes differ in it.
+    /// The kinds that may begin with the bytes of a node, and those of them that end there; few nodes differ in it.
     sets: Vec<(Kinds, Kinds)>,
     /// The bytes that nodes stand for after their first one.
     labels: Vec<u8>,
@@ -22,10 +22,10 @@ pub(crate) struct Prefixes {
     seconds: Vec<[u64; 4]>,
 }
 
-/// What a text may be by its first bytes.
+/// The kinds that a text may be, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fit {
-    /// What may begin so; nothing, if no literal does.
+    /// The kinds that may begin so; none if no literal does.
     pub(crate) kinds: Kinds,
     /// A literal is there with all of its bytes.
     pub(crate) is_whole: bool,
@@ -53,14 +53,13 @@ impl Spelt {
 /// configuration, so that it is small.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// Where the bytes after the first begin in [`Prefixes::labels`].
+    /// The index in [`Prefixes::labels`] at which the bytes after the first begin.
     label: u32,
     /// The first of the nodes after it.
     child: u32,
     /// Its sets in [`Prefixes::sets`].
     sets: u16,
-    /// How many bytes and nodes these are: at most [`LONGEST`], and one for each byte that a
-    /// text can hold.
+    /// The number of these bytes and of these nodes: at most [`LONGEST`], and one for each byte that a text can hold.
     bytes: u8,
     children: u8,
     /// The first byte.
@@ -72,7 +71,7 @@ struct Grown<'m> {
     at: usize,
     /// The literals that have it.
     marks: &'m [Spelt],
-    /// How far they are alike.
+    /// The number of bytes that they have in common.
     depth: usize,
 }
 
@@ -183,8 +182,9 @@ impl Prefixes {
         grown
     }
 
-    /// What a text with these bytes may be, of these kinds. Where one literal begins another, it
-    /// tells of both.
+    /// Returns which of these kinds a text with these bytes may be.
+    ///
+    /// If one literal begins another, the result names both.
     #[inline]
     pub(crate) fn fit(&self, text: &[u8], kinds: Kinds) -> Fit {
         let [first, rest @ ..] = text else { return Fit { kinds, is_whole: false } };

@@ -14,7 +14,7 @@ static TOKENS: LazyLock<Vec<&'static TemplateToken>> = LazyLock::new(|| {
 /// The token that `text` begins with, or those that begin with all of it.
 pub(crate) fn tokens_at(text: &str) -> &'static [&'static TemplateToken] {
     let sorted = &*TOKENS;
-    // None begins another: what `text` begins with is the last one that is not behind it.
+    // No token begins another: `text` can only begin with the last one that does not sort after it.
     let next = sorted.partition_point(|token| token.text < text);
     if let Some(before) = next.checked_sub(1)
         && text.starts_with(sorted[before].text)

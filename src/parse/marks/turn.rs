@@ -11,7 +11,7 @@ pub(crate) enum Turn {
     /// A token ended the model's, and only white space came since. `resumes`: a header
     /// of its own may follow.
     Ended { resumes: bool },
-    /// More came behind the end, or a role that nobody knows.
+    /// More text came after the end, or a role that nobody knows.
     Over,
     /// Another's, by a token: nobody sees it.
     Hidden,
@@ -31,12 +31,12 @@ pub(crate) enum Role {
 }
 
 impl Turn {
-    /// Whether a call that stands here is not the model's.
+    /// Returns `true` if a call in this turn is not the model's.
     pub(crate) fn invents(self) -> bool {
         self != Turn::Own
     }
 
-    /// Behind a token of this class; `role` is what stands behind one that opens a role's turn.
+    /// Returns the turn after a token of this class; `role` is the one after a token that opens a role's turn.
     pub(crate) fn behind(self, class: TokenClass, role: Option<Role>) -> Turn {
         match (self, class, role) {
             (Turn::Hidden, ..) => Turn::Hidden,
@@ -45,13 +45,13 @@ impl Turn {
             (Turn::Own, TokenClass::EndsText, _) => Turn::Ended { resumes: false },
             (Turn::Own, TokenClass::EndsMessage, _) => Turn::Ended { resumes: true },
             (Turn::Own, _, Some(Role::Unknown)) => Turn::Over,
-            // A header of the model's own behind the end is more of its text.
+            // A header of the model's own after the end is more of its text.
             (Turn::Ended { .. }, TokenClass::OpensOwn | TokenClass::OpensRole(_), _) => Turn::Over,
             _ => self,
         }
     }
 
-    /// Behind the end of the reasoning.
+    /// Returns the turn after the end of the reasoning.
     pub(crate) fn behind_reasoning(self) -> Turn {
         if self == Turn::Hidden { self } else { Turn::Own }
     }

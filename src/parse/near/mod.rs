@@ -42,7 +42,7 @@ const MOST_LOOKS: usize = 128;
 /// Bytes that are shown of what cannot be read.
 const SHOWN: usize = 16;
 
-/// What names the tool in Harmony's header, whose tokens a server may have taken off.
+/// The text before the tool's name in Harmony's header, whose tokens a server may have taken off.
 const RECIPIENT: &str = "commentary to=";
 
 /// The first near call in `text`, what a message says beside its calls. Where it `has_calls`, an
@@ -115,7 +115,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
     None
 }
 
-/// Where a known tool's name stands as names in calls do, but for one slip.
+/// An occurrence of a known tool's name in the form of a call's name, except for one slip.
 struct Name<'t> {
     at: usize,
     length: usize,
@@ -140,7 +140,7 @@ fn tool<'t>(tables: &Tables, catalog: &'t Catalog, word: &str) -> Option<&'t Too
     exact.or_else(|| catalog.tools().find(|tool| alike(word, &tool.name) || alike(last, &tool.name)))
 }
 
-/// Bytes of a segment up to a line of prose, behind the first line.
+/// Returns the number of bytes of a segment up to a line of prose after the first line.
 fn up_to_prose(text: &str) -> usize {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -152,8 +152,10 @@ fn up_to_prose(text: &str) -> usize {
     at
 }
 
-/// Whether what follows `before` stands by itself: at the start, behind a blank line or the end of a
-/// sentence. What goes on from the line before may be quoted there.
+/// Returns `true` if the text after `before` is on its own: at the start, or after a blank line or the end of a
+/// sentence.
+///
+/// Text that continues the line before may be quoted there.
 fn begins_apart(before: &str) -> bool {
     let is_blank = before.trim_end_matches([' ', '\t', '\r']).ends_with("\n\n");
     is_blank || before.trim_end().is_empty() || before.trim_end().ends_with(['.', ':', '!', '?', '：', '。'])
@@ -178,7 +180,7 @@ fn is_prose(line: &str) -> bool {
     words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
 }
 
-/// What stands around lines that hold no call.
+/// A pair of delimiters around lines that hold no call.
 struct Quotes {
     open: &'static str,
     close: &'static str,
@@ -187,14 +189,14 @@ struct Quotes {
 }
 
 impl Quotes {
-    /// What stands behind its opener in this line, and what closes it.
+    /// Returns the text after its opener in this line, and its closer.
     fn opens<'l>(&self, line: &'l str) -> Option<(&'l str, &'static str)> {
         let at = line.find(self.open).filter(|at| *at == 0 || !self.begins)?;
         Some((&line[at + self.open.len()..], self.close))
     }
 }
 
-/// What quotes; and Harmony's channel of answers, in which all is content.
+/// Constructs that quote; and Harmony's channel of answers, in which all is content.
 const REGIONS: [Quotes; 4] = [
     Quotes { open: "<!--", close: "-->", begins: true },
     Quotes { open: "<pre", close: "</pre>", begins: true },
@@ -269,8 +271,8 @@ fn label(text: &str) -> Option<&'static str> {
     LABELS.iter().copied().find(|label| text.starts_with(label))
 }
 
-/// Whether a line begins as calls do: with a bracket, a bar or a quotation mark, or with one word and
-/// such a sign, or with a word of ReAct's or the marker line's, or with a word that is all of it.
+/// Returns `true` if a line begins as calls do: with a bracket, a bar or a quotation mark, or with one word and such a
+/// sign, or with a word of ReAct's or the marker line's, or with a word that is all of it.
 fn may_begin(line: &str) -> bool {
     let word = line.find(|c| !is_in_word(c)).unwrap_or(line.len());
     match line[word..].chars().next() {
@@ -292,19 +294,19 @@ fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '▁')
 }
 
-/// Where a call may stand: from the line that it begins on.
+/// A segment of text that may be a call, from the line that it begins on.
 struct Segment<'t> {
     text: &'t str,
-    /// Where the tool's name stands in it.
+    /// The range of the tool's name in it.
     name: Range<usize>,
     tool: &'t Tool,
-    /// Whether it is a paragraph of its own and reaches to the end of the message.
+    /// `true` if it is a paragraph of its own and reaches to the end of the message.
     is_last: bool,
     /// It is an object between paragraphs of prose.
     is_paragraph: bool,
-    /// Whether it stands in a fence.
+    /// `true` if it is in a fence.
     is_fenced: bool,
-    /// Whether the message has calls.
+    /// `true` if the message has calls.
     has_calls: bool,
     marks: &'t NearMarks,
 }
@@ -421,8 +423,10 @@ impl Segment<'_> {
         takes_text && inner.is_some_and(is_text) && self.is_alone(['>'; 3])
     }
 
-    /// Whether it is code that says what it wants to: names as they are, brackets and quotation marks
-    /// in pairs. Its values are no literals, on purpose.
+    /// Returns `true` if the segment is intended as code: names are spelt exactly, brackets and quotation marks are in
+    /// pairs.
+    ///
+    /// Its values are no literals, on purpose.
     fn is_code(&self) -> bool {
         let is_exact = self.text[self.name.clone()] == self.tool.name;
         if self.marks.has_quote(self.text) {
@@ -433,15 +437,15 @@ impl Segment<'_> {
         is_exact && pairs.iter().all(|(open, close)| count(*open) == count(*close)) && count('"') % 2 == 0
     }
 
-    /// Whether the segment is all that is left of the message, and ends as a call does: prose
-    /// behind it makes an example of it.
+    /// Returns `true` if the segment is all that is left of the message, and ends as a call does: prose after it makes
+    /// an example of it.
     fn is_alone(&self, ends: [char; 3]) -> bool {
         self.ends_message() && self.unfenced().chars().rev().take(3).any(|c| ends.contains(&c))
     }
 
     /// Returns `true` if the segment is all that is left of the message, and no sentence or quotation.
     fn ends_message(&self) -> bool {
-        // A mark that closes behind it was opened before it; a sentence ends there, too.
+        // A mark that closes after the name was opened before it; a sentence ends there, too.
         let marks = ['.', ',', ';', '!', '?', '。', '"', '\'', '`', '”', '’', '»', '」', '』', '“'];
         self.is_last && !self.has_calls && !self.unfenced().ends_with(marks)
     }

@@ -5,17 +5,17 @@
 pub(super) struct Word<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// The characters right before and right behind it.
+    /// The characters right before and right after it.
     pub(super) before: Option<char>,
     pub(super) behind: Option<char>,
     /// The last character before it that is no space.
     pub(super) lead: Option<char>,
-    /// The next character behind it that is no space or quotation mark.
+    /// The next character after it that is no space or quotation mark.
     pub(super) sign: Option<char>,
 }
 
 impl Word<'_> {
-    /// Whether a sign of syntax stands right at it.
+    /// Returns `true` if a sign of syntax is right next to it.
     pub(super) fn is_structural(&self) -> bool {
         let is_sign = |c: Option<char>| {
             c.is_some_and(|c| {
@@ -27,12 +27,12 @@ impl Word<'_> {
             || matches!((self.lead, self.behind), (None | Some('\n' | ':' | '：'), Some('\r' | '\n')))
     }
 
-    /// Whether it stands as a key does: a tag's name, or with a sign for its value behind it.
+    /// Returns `true` if it is in the position of a key: a tag's name, or with a sign for its value after it.
     pub(super) fn is_key(&self) -> bool {
         self.is_tag() || matches!(self.sign, Some(':' | '：' | '=' | '>' | '<'))
     }
 
-    /// Whether it is a tag's name.
+    /// Returns `true` if it is a tag's name.
     pub(super) fn is_tag(&self) -> bool {
         matches!((self.before, self.behind), (Some('<' | '/'), _) | (_, Some('>')))
     }

@@ -187,7 +187,7 @@ fn marked_json_comes_bare_fenced_in_arrays_and_several() {
 fn an_unclosed_object_does_not_take_the_next_block() {
     let text = "TYPE: MCP\n{\"tool_name\": \"a\", \"parameters\": {\"x\": 1}\n\nTYPE: MCP\n{\"tool_name\": \"b\"}\n";
     let message = parsed(text, Config::default());
-    // What stands behind it may be its text: no bracket closed it.
+    // The text after it may be its text: no bracket closed it.
     assert_eq!(kinds(&message), [RejectedKind::Malformed, RejectedKind::BehindDamage]);
     assert_eq!(calls(&message), []);
 }

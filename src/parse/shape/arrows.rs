@@ -76,7 +76,7 @@ impl ObjectSyntax for Arrows {
 }
 
 impl Arrows {
-    /// Where the arguments' own bracket is closed in `text`, if it is.
+    /// Returns the offset after the arguments' own closing bracket in `text`, if it is there.
     fn close(&mut self, text: &str, max_depth: usize) -> Result<Option<usize>, Fault> {
         for (i, byte) in text.bytes().enumerate() {
             match byte {
@@ -132,7 +132,7 @@ fn members(text: &str) -> Result<(Map<String, Value>, Vec<Repair>), String> {
     }
 }
 
-/// A key at the start of `text`, and what stands behind it and its sign.
+/// Splits a key off the start of `text`; returns it and the text after its sign.
 fn key(text: &str) -> Result<(&str, &str), String> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let (quote, flag) = (text.starts_with('"'), text.strip_prefix("--"));
@@ -147,7 +147,7 @@ fn key(text: &str) -> Result<(&str, &str), String> {
     }
 }
 
-/// Where a value ends that `text` begins with: a string, an object, a list, or a word.
+/// Returns the end of the value that `text` begins with: a string, an object, a list, or a word.
 fn value_end(text: &str) -> Option<usize> {
     let (mut depth, mut bytes) = (0_usize, outside(text));
     for (i, byte) in bytes.by_ref() {

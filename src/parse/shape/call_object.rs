@@ -5,9 +5,9 @@
 //!    tool         arguments            both                a flat one              keyed
 //! ```
 //!
-//! The same reader serves an object behind a marker and one that nothing announces; the latter is
-//! read strictly, since it may be any object. What makes it none is said in both ways: as a fault
-//! of the call, or as the reason why it is text.
+//! The same reader serves an object after a marker and one that nothing announces; the latter is read strictly, since
+//! it may be any object. An object that is no call is reported in both ways: as a fault of the call, or as the reason
+//! why it is text.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
-/// How a call object is read.
+/// The rules by which a call object is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallObject<'t> {
     pub(crate) keys: &'static CallKeys,
@@ -27,7 +27,7 @@ pub(crate) struct CallObject<'t> {
     pub(crate) strict: Option<Further>,
 }
 
-/// What is known of the calls before one that nothing announces.
+/// Properties of the calls before one that nothing announces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Further {
     /// There are such: an unknown name is a mistake and no text.
@@ -38,7 +38,7 @@ pub(crate) struct Further {
     pub(crate) alone: bool,
 }
 
-/// How the object held its arguments.
+/// The place of the arguments in the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     /// Under this key.
@@ -112,7 +112,7 @@ impl CallObject<'_> {
         if self.take_keyed(&object, call)? {
             return Ok(Held::Keyed);
         }
-        // Behind a marker another word beside the name says nothing (`hermes/function_beside_the_name`).
+        // After a marker, another word beside the name is ignored (`hermes/function_beside_the_name`).
         let names = || self.keys.tool.iter().filter_map(|key| object.get(key)).filter(|name| name.is_string());
         let is_idle = |function: &Value| {
             self.strict.is_none()

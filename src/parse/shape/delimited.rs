@@ -7,7 +7,7 @@ use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
 use crate::parse::call::{CallOut, ObjectSyntax};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 
-/// What stands in the braces or behind them is no object of the dialect.
+/// Error message for braces that hold, or are followed by, text that is no object of the dialect.
 const UNREADABLE: &str = "a bracket or a token stands where the arguments should go on";
 
 /// Such an object that is being read.

@@ -1,4 +1,4 @@
-//! Whether an object can only be a tool's arguments, where nothing else says so.
+//! Checks whether an object can only be a tool's arguments, where nothing else says so.
 
 use serde_json::{Map, Value};
 
@@ -6,13 +6,13 @@ use crate::dialect::CallKeys;
 use crate::parse::emit::unresolved::Fault;
 use crate::tools::Tool;
 
-/// Whether every key is a parameter of the tool, and none is missing that it needs.
+/// Returns `true` if every key is a parameter of the tool, and none is missing that it needs.
 pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
     arguments.keys().all(|key| tool.has_parameter(key))
         && tool.parameters().all(|parameter| !parameter.required || arguments.contains_key(parameter.name))
 }
 
-/// Whether these can only be arguments of the tool: an object or its JSON text, which fits.
+/// Returns `true` if these can only be arguments of the tool: an object or its JSON text, which fits.
 pub(crate) fn takes(tool: Option<&Tool>, arguments: &Value) -> bool {
     let Some(tool) = tool else { return false };
     match arguments {
@@ -22,8 +22,8 @@ pub(crate) fn takes(tool: Option<&Tool>, arguments: &Value) -> bool {
     }
 }
 
-/// Whether `object`, as far as it came, begins with a parameter of the tool: then it can only be
-/// the tool's arguments.
+/// Returns `true` if `object`, as far as it came, begins with a parameter of the tool: then it can only be the tool's
+/// arguments.
 pub(crate) fn begins_with_parameter(tool: &Tool, object: &str) -> bool {
     let inner = object.strip_prefix('{').unwrap_or_default().trim_start();
     let key = inner.strip_prefix('"').and_then(|key| key.split_once('"'));
@@ -89,8 +89,9 @@ pub(crate) fn take_flat<'t>(
     Some(flat)
 }
 
-/// Whether the value is a JSON Schema of parameters, which defines a tool and is no call of it.
-/// `tool` is asked for only where it matters.
+/// Returns `true` if the value is a JSON Schema of parameters, which defines a tool and is no call of it.
+///
+/// `tool` is only called where it matters.
 pub(crate) fn is_definition<'t>(value: &Value, tool: impl FnOnce() -> Option<&'t Tool>) -> bool {
     const BESIDE: &[&str] =
         &["type", "properties", "required", "additionalProperties", "$schema", "title", "description", "$defs"];

@@ -1,7 +1,7 @@
 //! Calls that begin with a word at a line's start, a known tool's name in it: `call:f{…}`, `>>>f`.
 //!
-//! What follows the name is read as behind a mark (`named`): such a word announces a call, and prose
-//! stands before it as a rule.
+//! The text after the name is read as after a mark (`named`): such a word announces a call, and prose is before it as a
+//! rule.
 
 use super::named::open_call;
 use crate::dialect::Dialect;
@@ -13,7 +13,7 @@ use crate::parse::marks::head::{Head, gate, head, longest_head};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{LineHead, Tables};
 
-/// How such a call begins.
+/// The recogniser of such calls.
 pub(crate) struct LineHeads;
 
 impl Markerless for LineHeads {

@@ -46,10 +46,10 @@ mod tool_tags;
 use crate::parse::call::{Markerless, Opens};
 use crate::parse::tables::Tables;
 
-/// Repair: brackets that nothing opened stood behind calls.
+/// Repair: brackets after calls that nothing opened.
 const SURPLUS_BRACKET: &str = "surplus_bracket";
 
-/// How the calls of each shape begin at a `<` or a `[`, in order of precedence.
+/// The recognisers of each shape's calls at a `<` or a `[`, in order of precedence.
 pub(crate) const OPENERS: &[&dyn Opens] = &[
     &element::Blocks,
     &tool_tags::ToolTags,
@@ -59,7 +59,7 @@ pub(crate) const OPENERS: &[&dyn Opens] = &[
     &tests::smallest::Smallest,
 ];
 
-/// How the calls of each shape begin that no marker announces, in order of precedence.
+/// The recognisers of each shape's calls that no marker announces, in order of precedence.
 pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &message::WholeMessages,
     &python::Calls,

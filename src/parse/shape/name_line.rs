@@ -26,11 +26,11 @@ pub(crate) struct NameLine {
     called: CalledTool,
     json: CallJson,
     fence: Option<Fence>,
-    /// Behind the object, once it is closed, and how far was looked there.
+    /// The offset after the object, once it is closed, and the offset up to which the text after it was read.
     end: Option<(u64, u64)>,
 }
 
-/// How such a name begins: it is known, and only white space is between it and an object.
+/// The recogniser of such names: the name is known, and only white space is between it and an object.
 pub(crate) struct NameLines;
 
 impl Markerless for NameLines {

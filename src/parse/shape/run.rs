@@ -1,5 +1,5 @@
-//! A run of JSON objects behind a marker, as text: what leads to an object,
-//! what may stand between two, and what ends the run.
+//! A run of JSON objects after a marker, as text: the prefix of an object, the text that may be between two, and the
+//! end of the run.
 
 use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leading_space};
 use crate::parse::call::{Opened, Opening, Opens};
@@ -10,21 +10,21 @@ use crate::parse::tables::{Marked, Tables};
 
 use super::named::call_of;
 
-/// Where a run of objects stands: each is a call while nothing else comes.
+/// The state of a run of objects: each is a call while nothing else comes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ObjectRun {
     pub(crate) marked: Marked,
     /// The fence around them that the dialect expects, while it is open.
     pub(crate) fence: Option<Fence>,
-    /// Whether such a fence was closed: a further one with a call is the run's, too.
+    /// `true` if such a fence was closed: a further one with a call is the run's, too.
     pub(crate) was_fenced: bool,
-    /// Whether an array around them is open.
+    /// `true` if an array around them is open.
     pub(crate) array: bool,
-    /// Whether think tags count here.
+    /// `true` if think tags count here.
     pub(crate) think_tags: bool,
 }
 
-/// What leads to a JSON object, in bytes, each with the white space behind it.
+/// The lengths in bytes of the parts before a JSON object, each with the white space after it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Prefix {
     /// The marker.
@@ -36,13 +36,13 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// The same behind `length` bytes more.
+    /// Returns the same prefix after `length` bytes more.
     pub(crate) fn behind(self, length: usize) -> Self {
         Prefix { lead: self.lead + length, ..self }
     }
 }
 
-/// What goes on with a run, behind an object and white space.
+/// A continuation of a run, after an object and white space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Following {
     /// A further object, and what leads to it.
@@ -51,14 +51,14 @@ pub(crate) enum Following {
     Bracket,
     /// The line that closes the run's fence, and its length.
     FenceClose(usize),
-    /// What closes the run, and its length.
+    /// The closer of the run, and its length.
     Close(usize),
     /// Brackets that nothing opened, in front of what closes the run.
     Surplus(usize),
 }
 
 impl ObjectRun {
-    /// Whether `text`, behind an object and white space, goes on with the run.
+    /// Matches a continuation of the run at the start of `text`, which begins after an object and white space.
     pub(crate) fn following(&self, text: &str, more: bool) -> Match<Following> {
         if let Some(length) = self.marked.close(text, more).decided()? {
             return Ok(Following::Close(length));
@@ -71,8 +71,8 @@ impl ObjectRun {
                 Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
                 // A marker line's objects may stand in a fence each (`type_marker/two_fences`).
                 None if self.was_fenced && self.marked.is_line() => self.further_fence(text, more),
-                // Behind a bare object, or a token, a fence is none of the marker's: it is judged as every other,
-                // and may show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
+                // After a bare object, or a token, a fence is none of the marker's: it is judged as every other, and
+                // may show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
                 None => Err(No),
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {
@@ -84,7 +84,7 @@ impl ObjectRun {
         }
     }
 
-    /// Whether a further fence begins with a call of the dialect, by its object's first key.
+    /// Matches a further fence that begins with a call of the dialect, by its object's first key.
     fn further_fence(&self, text: &str, more: bool) -> Match<Following> {
         let prefix = json_prefix(text, more)?;
         let object = &text[prefix.fence_length + prefix.bracket + 1..];
@@ -94,7 +94,7 @@ impl ObjectRun {
         first_of(of_call).map(|()| Following::Object(prefix))
     }
 
-    /// Whether `text` closes the run's fence; what closes the run may follow on the line.
+    /// Matches the end of the run's fence at the start of `text`; the run's closer may follow on the line.
     fn fence_end(&self, text: &str, fence: Fence, more: bool) -> Match<usize> {
         let close = |rest: &str| self.marked.close(rest, more);
         fence_end(text, fence, self.think_tags, more).else_try(|| fence_close_before(text, fence, close))
@@ -109,8 +109,9 @@ impl ObjectRun {
         self.marked.close(&text[length..], more).map(|_| Following::Surplus(length))
     }
 
-    /// Whether `text`, right behind an object, has a further object or what
-    /// closes the run; yields whether surplus brackets stand before that.
+    /// Matches a further object or the run's closer at the start of `text`, which begins right after an object.
+    ///
+    /// Returns `true` if surplus brackets are before that.
     pub(crate) fn next_is(mut self, mut text: &str, more: bool) -> Match<bool> {
         loop {
             text = &text[leading_space(text)..];
@@ -134,7 +135,7 @@ impl ObjectRun {
     }
 }
 
-/// How objects behind a literal marker begin: with the marker, and what leads to an object.
+/// The recogniser of objects after a literal marker: the marker, and the prefix of an object.
 pub(crate) struct Markers;
 
 impl Opens for Markers {
@@ -171,19 +172,19 @@ impl Opens for Markers {
     }
 }
 
-/// Whether `text` begins with a marker line that leads to an object.
+/// Matches a marker line that leads to an object at the start of `text`.
 pub(crate) fn line_prefix(marked: Marked, text: &str, more: bool) -> Match<Prefix> {
     let length = marked.call_line(text, more)?;
     marker_prefix(text, length, more)
 }
 
-/// Whether `text`, whose first `lead` bytes are a marker, leads to an object.
+/// Matches the prefix of an object at the start of `text`, whose first `lead` bytes are a marker.
 pub(crate) fn marker_prefix(text: &str, lead: usize, more: bool) -> Match<Prefix> {
     let lead = lead + leading_space(&text[lead..]);
     json_prefix(&text[lead..], more).map(|prefix| prefix.behind(lead))
 }
 
-/// Whether `text` leads to an object: a fence, a bracket, or the object itself.
+/// Matches the prefix of an object at the start of `text`: a fence, a bracket, or the object itself.
 pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
     let mut prefix = Prefix::default();
     if let Some(length) = fence_run(text, more).decided()? {
@@ -199,7 +200,7 @@ pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
     next_object(&rest[bracket..], more).map(|space| Prefix { bracket: bracket + space, ..prefix })
 }
 
-/// Whether white space and an object's brace follow; yields the white space's length.
+/// Matches white space and an object's brace; returns the white space's length.
 fn next_object(text: &str, more: bool) -> Match<usize> {
     let space = leading_space(text);
     begins(&text[space..], "{", more).map(|()| space)

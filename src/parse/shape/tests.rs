@@ -7,7 +7,7 @@ use crate::event::{Assembled, Collector};
 use crate::message::FinishReason;
 use crate::parse::{Config, Parser};
 
-/// What a message holds; the same is read however it is cut.
+/// Returns the parsed message, after asserting that it is the same however the text is cut.
 fn read(text: &str) -> Assembled {
     let whole = of_chunks([text]);
     for (at, _) in text.char_indices() {

@@ -1,5 +1,4 @@
-//! How calls by a known tool's tag begin: its parameters as tags (`tool_tag`), or all of them
-//! as one object (`named`).
+//! Recognises calls by a known tool's tag: its parameters as tags (`tool_tag`), or all of them as one object (`named`).
 
 use super::named::NamedObject;
 use super::tool_tag::ToolTag;
@@ -9,8 +8,7 @@ use crate::parse::call::{Opened, Opening, Opens, gated};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
-/// How calls by a known tool's tag begin: with the tag, and a parameter's or the
-/// closing one behind it.
+/// The recogniser of calls by a known tool's tag: that tag, and a parameter's or the closing one after it.
 pub(crate) struct ToolTags;
 
 impl Opens for ToolTags {

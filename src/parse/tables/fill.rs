@@ -1,5 +1,4 @@
-//! Where something may begin, and how long it is waited for: from what a
-//! configuration knows.
+//! Fills the tables from a configuration: the places where something may begin, and how many bytes are held for it.
 
 use super::{Marker, Tables};
 use crate::dialect::{
@@ -42,7 +41,7 @@ impl Tables {
         for (tag, child, kind) in blocks.chain(tools.map(|(tag, child)| (tag, child, Kinds::TOOL_TAG))) {
             self.lexicon.add_mark(&format!("<{tag}>"), kind);
             self.lexicon.add_mark(&format!("</{tag}>"), Kinds::CLOSER);
-            // The gate waits for the child behind the opener: both are one marker.
+            // The gate waits for the child after the opener: both are one marker.
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
         }
         for tag in THINK_TAGS {
@@ -207,7 +206,7 @@ fn add_turns(lexicon: &mut Lexicon) {
     [b"\r\n\r", b"\r\n\n"].iter().for_each(|lines| lexicon.line.add(*lines, Kinds::TURN));
 }
 
-/// What a line of another's turn begins with, up to a number or a name, which rows in brackets alone hold.
+/// Returns the beginnings of a line of another's turn, up to a number or a name, which rows in brackets alone hold.
 fn others_leads(row: &str) -> Vec<Vec<u8>> {
     let at = row.find(['#', '@']).filter(|_| row.starts_with('[')).unwrap_or(row.len());
     match row[at..].starts_with('@') {

@@ -1,4 +1,4 @@
-//! Dialects of JSON objects behind a marker, with the lines among the markers compiled.
+//! Dialects of JSON objects after a marker, with the lines among the markers compiled.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use crate::dialect::{Announcer, Dialect, LineMarker, MarkedJson, Shape, Wrapper}
 use crate::event::MarkerKind;
 use crate::json::window::{Match, No, Undecided, begins};
 
-/// A dialect of JSON objects behind a marker, and that marker.
+/// A dialect of JSON objects after a marker, and that marker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marked {
     pub(crate) dialect: Dialect,
@@ -30,8 +30,8 @@ pub(crate) struct Lines {
 }
 
 impl Marked {
-    /// Whether `text`, at a line's start, begins with the line or the word that announces
-    /// calls; yields its length.
+    /// Matches the line or the word that announces calls at the start of `text`, which is at a line's start; returns
+    /// its length.
     pub(crate) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
             Marker::Lines(lines) => lines.call.matches(text, more),
@@ -40,12 +40,12 @@ impl Marked {
         }
     }
 
-    /// Whether a line of its own announces calls.
+    /// Returns `true` if a line of its own announces calls.
     pub(crate) fn is_line(&self) -> bool {
         matches!(self.marker, Marker::Lines(_))
     }
 
-    /// What a line or a word that announces calls is handed on as.
+    /// Returns the kind of marker as which a line or a word that announces calls is emitted.
     pub(crate) fn line_kind(&self) -> MarkerKind {
         match self.marker {
             Marker::Lines(_) => MarkerKind::CallLine,
@@ -61,7 +61,7 @@ impl Marked {
         }
     }
 
-    /// What stands behind the objects, if anything does.
+    /// Returns the closer after the objects, if there is one.
     pub(crate) fn closer(&self) -> Option<&'static str> {
         match self.marker {
             Marker::Lines(_) => None,
@@ -69,17 +69,17 @@ impl Marked {
         }
     }
 
-    /// Whether `text` begins with what closes the objects; yields its length.
+    /// Matches the closer of the objects at the start of `text`; returns its length.
     pub(crate) fn close(&self, text: &str, more: bool) -> Match<usize> {
         self.closer().map_or(Err(No), |close| begins(text, close, more).map(|()| close.len()))
     }
 
-    /// Whether `text` is the first part of what closes the objects.
+    /// Returns `true` if `text` is the first part of the objects' closer.
     pub(crate) fn is_cut_close(&self, text: &str) -> bool {
         text.len() > 1 && self.closer().is_some_and(|close| close.starts_with(text))
     }
 
-    /// Whether it is a fault if nothing closes the objects.
+    /// Returns `true` if it is a fault that nothing closes the objects.
     pub(crate) fn must_close(&self) -> bool {
         matches!(self.marker, Marker::Wrapper(wrapper) if wrapper.must_close)
     }
@@ -102,7 +102,7 @@ impl LinePattern {
         LinePattern { lead: &marker.lead, whole: compile(&whole), prefix: compile(&prefix) }
     }
 
-    /// Whether `text`, at a line's start, begins with the marker; yields its length.
+    /// Matches the marker at the start of `text`, which is at a line's start; returns its length.
     pub(crate) fn matches(&self, text: &str, more: bool) -> Match<usize> {
         let letters = text.trim_start_matches(['*', '_']);
         let mut pairs = letters.bytes().zip(self.lead.bytes());

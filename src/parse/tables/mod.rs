@@ -1,4 +1,4 @@
-//! What a configuration knows, laid out for the scanner.
+//! A configuration, laid out for the scanner.
 //!
 //! In goes a [`Config`]: dialects, tools, limits. Out come its openers by kind, its
 //! tools by their tags, the names that calls may begin with, the lexicon of all that
@@ -34,7 +34,7 @@ pub(crate) use tags::{TagParameter, TagTool};
 /// An element dialect's block, and the dialect.
 pub(crate) type BlockRef = (Dialect, &'static Block);
 
-/// What a configuration knows; shared by parsers of the same configuration.
+/// The lookup tables of a configuration; shared by its parsers.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub(crate) config: Config,
@@ -44,11 +44,11 @@ pub(crate) struct Tables {
     pub(crate) tags: Option<Dialect>,
     /// Tags of `tools`, sorted, and their indices.
     tool_tags: Vec<(String, usize)>,
-    /// What announces objects at a line's start: the marker lines of a dialect, and words.
+    /// The announcers of objects at a line's start: the marker lines of a dialect, and words.
     pub(crate) lined: Vec<Marked>,
     /// The dialects of literal markers, by marker.
     pub(crate) wrapped: Vec<(&'static Wrapper, Marked)>,
-    /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
+    /// `true` if leaked tokens of chat templates are taken off: wherever calls are read.
     pub(crate) tokens: bool,
     /// Marks around reasoning beside the think tags.
     pub(crate) marks: Vec<&'static ReasoningMark>,
@@ -72,7 +72,7 @@ pub(crate) struct Tables {
     pub(crate) name_line: Option<Dialect>,
     /// All that may begin in a text.
     pub(crate) lexicon: Lexicon,
-    /// What calls that cannot be read are known by; few messages have one.
+    /// The marks by which calls that cannot be read are recognised; few messages have one.
     near_marks: OnceLock<NearMarks>,
     /// Most bytes that are held for a decision.
     pub(crate) hold: usize,
@@ -140,8 +140,7 @@ impl Tables {
         }
     }
 
-    /// Whether `text` begins with the opening tag of a known tool; yields the tool's
-    /// index and the tag's length.
+    /// Matches the opening tag of a known tool at the start of `text`; returns the tool's index and the tag's length.
     pub(crate) fn tool_opener(&self, text: &str, more: bool) -> Match<(usize, usize)> {
         let Some(name) = text.strip_prefix('<').filter(|_| !self.tool_tags.is_empty()) else { return Err(No) };
         let end = memchr::memchr(b'>', name.as_bytes());
@@ -154,9 +153,11 @@ impl Tables {
         }
     }
 
-    /// The opener that `text` begins with, whatever follows it: its dialect, its length,
-    /// and whether it is whole. For what knows no gate: why it is none, what stands in a text, and
-    /// whether a further call begins behind one.
+    /// Returns the opener that `text` begins with, whatever follows it: its dialect, its length, and `true` if it is
+    /// whole.
+    ///
+    /// For callers that know no gate: why a text is no call, what a text holds, and whether a further call begins after
+    /// one.
     pub(crate) fn mark(&self, text: &str) -> Option<(Dialect, usize, bool)> {
         let whole = |dialect, found: Match<usize>| match found {
             Ok(length) => Some((dialect, length, true)),
@@ -218,7 +219,7 @@ impl Tables {
         self.tool(server.as_deref(), &tool)
     }
 
-    /// What calls are known by that cannot be read; set up at first use.
+    /// Returns the marks by which calls that cannot be read are recognised; set up at first use.
     pub(crate) fn near_marks(&self) -> &NearMarks {
         self.near_marks.get_or_init(|| NearMarks::of(self.config.dialects.iter()))
     }

@@ -14,7 +14,7 @@ impl NamedDialect {
         NamedDialect { dialect, named }
     }
 
-    /// What its calls and groups begin with; a closer that counts wherever it is, too.
+    /// Returns the openers of its calls and groups; also a closer that counts wherever it is.
     pub(crate) fn openers(&self) -> impl Iterator<Item = &'static str> {
         let heads = self.named.calls.iter().filter_map(NamedCall::opener);
         let groups = self.named.groups.iter().flat_map(|group| {
@@ -24,7 +24,7 @@ impl NamedDialect {
         heads.chain(groups)
     }
 
-    /// What closes its calls and groups.
+    /// Returns the closers of its calls and groups.
     pub(crate) fn closers(&self) -> impl Iterator<Item = &'static str> {
         let groups = self.named.groups.iter().map(|group| group.close.as_str());
         let calls = self.named.calls.iter().map(|call| call.close.as_str());

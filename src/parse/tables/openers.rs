@@ -1,10 +1,9 @@
-//! Where a call may begin in a text, whatever stands around it.
+//! Finds the places where a call may begin in a text, whatever surrounds them.
 //!
-//! One answer for those who ask from outside: [`Parser::openers`](crate::Parser::openers) for what a text
-//! holds that looks like a call, and the [`Neutraliser`](crate::outcome::Neutraliser), which
-//! breaks it. At a `<` or a `[` the former asks for the openers that are read; the latter, by
-//! `Marks`, for anything that some reader may take for one. Lines, names and heads are matched by
-//! what the scanner matches them with.
+//! One answer for those who ask from outside: [`Parser::openers`](crate::Parser::openers) for the parts of a text that
+//! look like a call, and the [`Neutraliser`](crate::outcome::Neutraliser), which breaks them. At a `<` or a `[` the
+//! former asks for the openers that are read; the latter, by `Marks`, for anything that some reader may take for one.
+//! Lines, names and heads are matched by the scanner's own matchers.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -32,18 +31,17 @@ use crate::tools::Catalog;
 pub struct Opener {
     /// The dialect of that call.
     pub dialect: Dialect,
-    /// What kind of place it is.
+    /// The kind of the opener.
     pub kind: OpenerKind,
     /// The opener's bytes.
     pub span: Range<usize>,
     /// The byte that it is known by, inside the span: of a name, a key or a word the first.
     pub at: usize,
-    /// Whether it stands where such a call can: at a line's start or in a list, where the kind
-    /// demands it.
+    /// `true` if it is where such a call can begin: at a line's start or in a list, where the kind demands it.
     pub begins: bool,
 }
 
-/// What an opener is.
+/// The kind of an opener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenerKind {
@@ -70,8 +68,9 @@ pub enum OpenerKind {
 const MAX_NAME: usize = 256;
 
 impl Tables {
-    /// Where calls may begin in `text`, by place; of those that no marker announces each that
-    /// any dialect has, read or not.
+    /// Returns the places in `text` where calls may begin, in order.
+    ///
+    /// Of those that no marker announces it has each that any dialect has, read or not.
     pub(crate) fn openers(&self, text: &str) -> Vec<Opener> {
         let marks = memchr2_iter(b'<', b'[', text.as_bytes()).filter_map(|at| {
             let (dialect, length, _) = self.mark(&text[at..])?;
@@ -85,7 +84,7 @@ impl Tables {
     }
 }
 
-/// Where calls may begin that no `<` and no `[` announces, with these known names; `None`: any.
+/// Returns the places where calls may begin that no `<` and no `[` announces, with these known names; `None`: any.
 pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
     let mut found = Finder { text, names, openers: Vec::new() };
     for dialect in Dialect::known() {
@@ -139,7 +138,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A word at a line's start, and what leads to an object behind it.
+    /// Adds each place where a word is at a line's start and leads to an object after it.
     fn word(&mut self, dialect: Dialect, word: &Wrapper) {
         for (at, _) in self.text.match_indices(&word.open) {
             let end = at + word.open.len();
@@ -236,11 +235,11 @@ impl Finder<'_> {
     }
 }
 
-/// Each mark that means something behind a `<` or between square brackets, in any dialect, as
-/// loosely as any reader may take it.
+/// The marks that have a meaning after a `<` or between square brackets, in any dialect, as loosely as any reader may
+/// take them.
 #[derive(Debug, Clone)]
 pub(crate) struct Marks {
-    /// The bracket and what is behind it, in small letters.
+    /// The bracket and the text after it, in small letters.
     known: HashSet<String>,
     /// Those that hold what ends a name; looked for one by one.
     odd: Vec<String>,
@@ -286,7 +285,7 @@ impl Marks {
         Marks { known, odd }
     }
 
-    /// Whether `text`, which begins with `<` or `[`, begins with a mark.
+    /// Returns `true` if `text`, which begins with `<` or `[`, begins with a mark.
     pub(crate) fn begins(&self, text: &str) -> bool {
         let (sign, rest) = text.split_at(1);
         let is_known = |word: &str| {
@@ -335,8 +334,8 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
 }
 
-/// Whether only a line's own signs stand before `at` on its line: spaces, those of Markdown, a
-/// fence and its language.
+/// Returns `true` if only a line's own signs are before `at` on its line: spaces, those of Markdown, a fence and its
+/// language.
 fn begins_line(text: &str, at: usize) -> bool {
     let line = &text[memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |end| end + 1)..at];
     let behind = line.trim_start_matches([' ', '\t', '>', '*', '_', '`', '-', '~', '\'']);

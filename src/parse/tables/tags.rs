@@ -17,9 +17,9 @@ pub(crate) struct TagTool {
 #[derive(Debug)]
 pub(crate) struct TagParameter {
     pub(crate) name: String,
-    /// Whether the schema accepts a string: the text is then taken verbatim.
+    /// `true` if the schema accepts a string: the text is then taken verbatim.
     pub(crate) is_text: bool,
-    /// Whether it accepts something else, too: what the call says of the value decides.
+    /// `true` if it accepts something else, too: the call's own declaration of the value's type decides.
     pub(crate) is_json: bool,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Block {
     closer: Closer,
 }
 
-/// What closes a block.
+/// The closer of a block.
 #[derive(Debug, Clone, Copy)]
 enum Closer {
     /// This text.
@@ -33,7 +33,7 @@ const MAX_SIGNS: usize = 3;
 /// Longest word that closes a heredoc.
 const MAX_WORD: usize = 16;
 
-/// What comes of a place in a block.
+/// The result of the search for a block's closer.
 pub(super) enum Ends {
     No,
     /// Its closer ends here.
@@ -89,7 +89,7 @@ impl Block {
         first_of(QUOTING_BLOCKS.iter().map(opened))
     }
 
-    /// Whether its closer begins `text`, at a `<` or a `[`; yields its length.
+    /// Matches the block's closer at the start of `text`, at a `<` or a `[`; returns its length.
     pub(super) fn closed_by_mark(&self, text: &str, more: bool) -> Match<usize> {
         match self.closer {
             Closer::Tag(bracket, name) => close_tag(text, bracket, name, more),
@@ -98,7 +98,7 @@ impl Block {
         }
     }
 
-    /// Whether `text`, a line behind its indent, closes it; yields the length of what does.
+    /// Matches the block's closer at the start of `text`, a line after its indent; returns the closer's length.
     pub(super) fn closed_by_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.closer {
             Closer::Line(close) => begins_any_case(text, close, more).map(|()| close.len()),
@@ -111,7 +111,7 @@ impl Block {
         }
     }
 
-    /// Where it ends in `text`, in which nothing else begins.
+    /// Searches `text`, in which nothing else begins, for the block's end.
     pub(super) fn ends_in(&self, text: &str, more: bool) -> Ends {
         let first = match self.closer {
             Closer::Text(close) => close.as_bytes()[0],
@@ -142,7 +142,7 @@ impl Block {
     }
 }
 
-/// Whether only white space stands before the line's end.
+/// Matches a line's end that only white space precedes.
 fn ends_line(text: &str, more: bool) -> Match<()> {
     match text.trim_start_matches([' ', '\t', '\r']) {
         "" if more => Err(Undecided),
@@ -160,7 +160,7 @@ fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
     }
 }
 
-/// Whether `text` begins with an opening tag of this name; yields its length.
+/// Matches an opening tag of this name at the start of `text`; returns its length.
 fn open_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
     let (close, assigns) = if bracket == '<' { ('>', None) } else { (']', Some('=')) };
     begins_any_case(&text[1..], name, more)?;
@@ -191,8 +191,9 @@ fn close_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> 
     Ok(at)
 }
 
-/// Whether `text` begins a heredoc, `<<EOF` or `<<-'EOF'`, whose word stands in capitals or quotes.
-/// Yields the length up to the word's end.
+/// Matches a heredoc at the start of `text`, `<<EOF` or `<<-'EOF'`, whose word is in capitals or quotes.
+///
+/// Returns the length up to the word's end.
 fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     let undecided = |is_open: bool| if is_open && more { Err(Undecided) } else { Err(No) };
     let signs = text.bytes().take(MAX_SIGNS + 1).take_while(|byte| *byte == b'<').count();

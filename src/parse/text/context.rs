@@ -1,5 +1,4 @@
-//! What surrounds a place in the text between calls, and so whether a call there is
-//! only quoted.
+//! Tracks the Markdown context of an offset between calls, to decide whether a call there is only quoted.
 //!
 //! ```text
 //!   earlier lines ──▶ blank, code, in a list, a line that introduces an example

@@ -1,5 +1,5 @@
-//! What surrounds text without being a call's syntax: an element of an unknown name, a value outside any call, an edit
-//! between conflict markers, a block of YAML. What is in one may be a file's content, a plan or another's words.
+//! Constructs around text that are not a call's syntax: an element of an unknown name, a value outside any call, an
+//! edit between conflict markers, a block of YAML. The text in one may be a file's content, a plan or another's words.
 
 use crate::dialect::names_no_element;
 

@@ -42,7 +42,7 @@ impl Way {
     }
 }
 
-/// What the text is while nothing happens in it.
+/// The kind of the text while nothing happens in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FastPath {
     /// Text between calls.
@@ -51,28 +51,28 @@ pub(crate) enum FastPath {
     Value(FastValue),
 }
 
-/// Where plain text stands.
+/// The state of plain text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FastText {
     /// Offset of the text that comes next.
     pub(crate) at: u64,
-    /// Whether the next byte begins a line.
+    /// `true` if the next byte begins a line.
     pub(crate) line_start: bool,
     pub(crate) region: Region,
-    /// Where prose stands before it.
+    /// The position of the prose before it.
     pub(crate) prose: Prose,
-    /// What counts here.
+    /// The kinds of marks that count here.
     pub(crate) counts: Kinds,
-    /// Whether the text comes from a separate reasoning field.
+    /// `true` if the text comes from a separate reasoning field.
     pub(crate) reasoning_channel: bool,
 }
 
-/// Where a value in a call's arguments stands.
+/// The state of a value in a call's arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FastValue {
     /// Offset of the text that comes next.
     pub(crate) at: u64,
-    /// What matters only behind this offset: the call is over its limit there.
+    /// Offset up to which the value may pass: after it the call is over its limit.
     pub(crate) limit_offset: u64,
     /// Index of the call.
     pub(crate) index: u32,
@@ -80,7 +80,7 @@ pub(crate) struct FastValue {
     pub(crate) reasoning_channel: bool,
 }
 
-/// What the value is written in.
+/// The syntax that the value is written in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ValueKind {
     /// A text that is taken as it stands, to be a JSON string; a `<` may end it, and a line
@@ -113,15 +113,15 @@ impl ValueKind {
 }
 
 impl CloserStart {
-    /// What nothing begins with.
+    /// The start of a closer where none can end the value.
     const NONE: CloserStart = CloserStart { first: b'"', second: None };
 
-    /// Whether another byte stands behind the first one at `at`.
+    /// Returns `true` if the byte after the first one, which is at `at`, is not the closer's second.
     fn begins_nothing(self, chunk: &[u8], at: usize) -> bool {
         chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second)
     }
 
-    /// Whether a string that goes on in `chunk` goes on behind it, and nothing begins in it.
+    /// Returns `true` if a string that is open at the start of `chunk` is open at its end, and nothing begins in it.
     #[inline]
     fn string_holds(self, chunk: &[u8]) -> bool {
         let kind = InString(self.first);
@@ -142,7 +142,7 @@ impl CloserStart {
     }
 }
 
-/// What is not plain inside a JSON string in a call that a tag with this first byte ends.
+/// The bytes that are not plain inside a JSON string in a call that a tag with this first byte ends.
 #[derive(Clone, Copy)]
 struct InString(u8);
 
@@ -232,9 +232,10 @@ impl FastValue {
         Some(FastValue { at, limit_offset, index, kind, reasoning_channel })
     }
 
-    /// Whether all of `chunk` is more of the value and needs no decision. Where it is JSON
-    /// and leaves a string, `lex_chunk` reads it at the offset that it gets, if so, and says
-    /// whether it ends inside a string.
+    /// Returns `true` if all of `chunk` is more of the value and needs no decision.
+    ///
+    /// If the value is JSON and leaves a string, `lex_chunk` reads the chunk at the offset that it gets, and returns
+    /// whether the chunk ends inside a string.
     #[inline]
     pub(crate) fn passes(&mut self, chunk: &str, lex_chunk: impl FnOnce(u64) -> Option<bool>) -> bool {
         if self.at + chunk.len() as u64 > self.limit_offset {

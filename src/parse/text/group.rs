@@ -1,7 +1,7 @@
 //! Tags and tokens around calls.
 
-/// Where tags or tokens around calls may stand: behind a call, and between a
-/// group's opener and its closer.
+/// The state of a group of calls, whose tags or tokens may be after a call, and between the group's opener and its
+/// closer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallGroup {
     /// Index of the dialect in [`Tables::named`](crate::parse::tables::Tables::named).

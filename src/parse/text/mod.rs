@@ -238,7 +238,7 @@ impl Scanner {
     }
 
     /// Returns `true` if nothing begins in a chunk of text on a line, and no bracket in it says anything.
-    #[inline(always)] // With each chunk behind calls.
+    #[inline(always)] // With each chunk after calls.
     pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
         has_no_trigger_or_bracket(chunk.as_bytes()) && self.emitter.region.known_damage().passes(chunk)
     }

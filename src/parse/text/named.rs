@@ -1,4 +1,4 @@
-//! What is around calls whose opener holds their tool's name.
+//! The text around calls whose opener holds their tool's name.
 
 use super::group::CallGroup;
 use super::{Next, Scanner};

@@ -1,4 +1,4 @@
-//! What is reasoning, and the marks around it beside the think tags.
+//! The reasoning, and the marks around it beside the think tags.
 
 use super::context::Context;
 use super::lines::Line;

@@ -1,4 +1,4 @@
-//! What recognisers know of the text so far.
+//! The state of the text so far, which the recognisers share.
 
 use crate::dialect::ReasoningMark;
 use crate::message::ReasoningMode;

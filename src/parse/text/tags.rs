@@ -261,8 +261,7 @@ impl Scanner {
         }
     }
 
-    /// Checks whether what begins before `behind` is only mentioned: marks that are open before it are
-    /// closed there.
+    /// Checks whether the text before `behind` is only mentioned: marks that are open before it are closed there.
     pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
         let marks = self.context.marks();

@@ -37,7 +37,7 @@ impl Scanner {
         Ok(Next::Taken)
     }
 
-    /// `</s>` with nothing but white space behind it, in a text without `<s>`.
+    /// Matches `</s>` with nothing but white space after it, in a text without `<s>`.
     fn sentence_end(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<usize> {
         if let Some(()) = begins(text, STRIKE_OPEN, more).decided()? {
             self.saw_strike = true;
@@ -51,8 +51,8 @@ impl Scanner {
     }
 }
 
-/// Whether `text` begins with this token, a role behind it included; yields the length and
-/// whose turn the role's is.
+/// Matches this token at the start of `text`, a role after it included; returns the length and whose turn the role's
+/// is.
 fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, Option<Role>)> {
     let (length, end) = match (begins(text, token.text, more), token.class) {
         (Ok(()), TokenClass::OpensRole(end)) => (token.text.len(), end),
@@ -74,8 +74,9 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
     })
 }
 
-/// Whether a role's name is over; yields what of its end belongs to it. A token
-/// that ends it is one of its own, and so is what else a template puts behind the role.
+/// Matches the end of a role's name; returns the length of the part of that end that belongs to the role.
+///
+/// A token that ends it is one of its own, and so is anything else that a template puts after the role.
 fn role_end(text: &str, end: &str, more: bool) -> Match<usize> {
     if text.is_empty() && !more {
         return Ok(0);

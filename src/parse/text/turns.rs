@@ -3,7 +3,7 @@
 //! ```text
 //!   own ──token that ends the text──▶ ended ──white space, a marked call──▶ own
 //!    │ ▲                               │ └─anything else: over, text stays content
-//!    │ └──Harmony's `<|start|>assistant` behind `<|end|>`──┘
+//!    │ └──Harmony's `<|start|>assistant` after `<|end|>`───┘
 //!    ├──token of another's turn──▶ hidden: all that follows is `Marker`
 //!    └──a result, a line `User:`──▶ spoken: text stays content
 //! ```

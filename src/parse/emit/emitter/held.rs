@@ -1,4 +1,4 @@
-//! What waits: calls in a fence for what follows it, calls without a marker for their own end.
+//! Held events: calls in a fence wait for the text after it, calls without a marker wait for their own end.
 //! `emit/pending.rs` is the list that they wait in.
 
 use super::Emitter;

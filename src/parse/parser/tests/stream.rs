@@ -1,4 +1,4 @@
-//! What is handed on while a message streams, and what is kept for it.
+//! Tests of what is emitted while a message streams, and what is held back.
 
 use super::*;
 
@@ -70,7 +70,7 @@ fn plain_text_is_one_event_for_each_chunk() {
     let text = "Plain text, a < b, <b>bold</b> [1] and\n\n  - a list; To be sure\n".repeat(20);
     let mut parser = Parser::new(Config::default());
     parser.push("Text.", &mut |_| {});
-    // A chunk that ends behind `<`, or in a line's first spaces, is not handed on whole.
+    // A chunk that ends after `<`, or in a line's first spaces, is not emitted whole.
     let whole = |piece: &&str| !piece.ends_with(['<', '[']) && !piece.ends_with("\n ") && !piece.ends_with("\n  ");
     for piece in pieces(&text, 16) {
         let mut handed = Vec::new();

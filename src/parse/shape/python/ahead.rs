@@ -1,4 +1,4 @@
-//! Whether calls in Python's syntax begin at a place.
+//! Checks whether calls in Python's syntax begin at an offset.
 
 use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::marks::fence::PRINT;

@@ -1,4 +1,4 @@
-//! How calls in Python's syntax begin.
+//! Recognises the beginning of calls in Python's syntax.
 
 use super::ahead::{Form, in_tool_code, list_ahead};
 use super::state::Python;
@@ -9,7 +9,7 @@ use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::Names;
 use crate::parse::tables::Tables;
 
-/// How such calls begin.
+/// The recogniser of such calls.
 pub(crate) struct Calls;
 
 impl Markerless for Calls {
@@ -80,7 +80,7 @@ impl Markerless for ToolCode {
     }
 }
 
-/// How `text` begins a call, or a list of calls, of known tools.
+/// Returns the form in which `text` begins a call, or a list of calls, of known tools.
 fn form(names: &Names, text: &str, more: bool) -> Match<Form> {
     match text.starts_with('[') {
         true => list_ahead(names, text, more),
@@ -88,8 +88,10 @@ fn form(names: &Names, text: &str, more: bool) -> Match<Form> {
     }
 }
 
-/// Whether `text`, behind a tool's name, may be the rest of its signature in the prompt's list of
-/// tools: no arguments. Yields whether the line behind it is indented as a description is there.
+/// Matches the rest of a tool's signature in the prompt's list of tools, which has no arguments; `text` begins after
+/// the tool's name.
+///
+/// Returns whether the line after it is indented as a description is there.
 fn signature(text: &str, more: bool) -> Match<bool> {
     let Some(rest) = text.strip_prefix("()") else {
         return if more && text == "(" { Err(Undecided) } else { Err(No) };

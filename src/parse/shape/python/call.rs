@@ -1,4 +1,4 @@
-//! What a call in Python's syntax says: its tool, and its arguments by name.
+//! The content of a call in Python's syntax: its tool, and its arguments by name.
 
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::event::Repair;
 use crate::json::strict;
 
-/// What stands for a value by name: Python's words and JSON's.
+/// Returns the value that a word denotes: Python's words and JSON's.
 pub(crate) fn word(text: &str) -> Option<Value> {
     match text {
         "True" | "true" => Some(Value::Bool(true)),
@@ -55,8 +55,8 @@ fn without_underscores(digits: &str) -> Option<String> {
     all.then(|| digits.replace('_', ""))
 }
 
-/// What a string's text stands for, its quotes taken off; `None` where Python
-/// would refuse it or where it is no text.
+/// Returns the text that a string denotes, given without its quotes; `None` where Python would refuse it or where it is
+/// no text.
 pub(crate) fn string(text: &str, raw: bool) -> Option<String> {
     // Python reads each line break of its source as one character.
     let text = if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text.to_owned() };
@@ -73,7 +73,7 @@ pub(crate) fn string(text: &str, raw: bool) -> Option<String> {
     Some(out)
 }
 
-/// Reads what stands behind a backslash; yields the rest.
+/// Reads the text after a backslash into `out`; returns the rest.
 fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     let kind = text.chars().next()?;
     let rest = &text[kind.len_utf8()..];

@@ -1,4 +1,4 @@
-//! Where a Python string ends. In one in single quotes an apostrophe in a word is no end.
+//! Finds the end of a Python string. In one in single quotes an apostrophe in a word is no end.
 
 use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::marks::fence::think_close;

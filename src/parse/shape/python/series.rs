@@ -1,9 +1,9 @@
-//! What makes a series of calls and lists, and where it ends: all of it is calls or none.
+//! The members and the end of a series of calls and lists: all of it is calls or none.
 //!
-//! A member is a known tool's name and its parenthesis, or a bracket and those, behind a
-//! comma, a semicolon or a line break, beside a list also behind spaces; behind a comma or
-//! semicolon also an unknown name with arguments that can be read. What is no member ends the
-//! series. A member that cannot be read is skipped with its line, and then none is a call.
+//! A member is a known tool's name and its parenthesis, or a bracket and those, after a comma, a semicolon or a line
+//! break, beside a list also after spaces; after a comma or semicolon also an unknown name with arguments that can be
+//! read. Any other text ends the series. A member that cannot be read is skipped with its line, and then none is a
+//! call.
 
 use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
 use super::state::{After, Python, Skip, State};
@@ -35,7 +35,7 @@ impl Python {
         Step::Kept(end)
     }
 
-    /// Behind a member: a separator, the line's end, a further member, or something else.
+    /// Reads the text after a member: a separator, the line's end, a further member, or something else.
     pub(super) fn after(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let rest = window.from(self.cursor);
         let Some(byte) = rest.bytes().next() else {
@@ -66,12 +66,12 @@ impl Python {
         Step::Next
     }
 
-    /// Whether more of the line than was kept is members, if it is over.
+    /// Returns `true` if members go further on the line than the text that was kept, should the series be over.
     fn is_due(&self, after: After) -> bool {
         self.series.line || self.series.kept.is_some_and(|end| end < after.separated_at)
     }
 
-    /// Behind a member, at something that is neither white space nor a separator.
+    /// Reads the text after a member that begins with neither white space nor a separator.
     fn further(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let tables = out.tables;
         let (text, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
@@ -105,7 +105,7 @@ impl Python {
         }
     }
 
-    /// Whether a call without brackets stands at the cursor, and may.
+    /// Matches a call without brackets at the cursor, if one may be there.
     fn line_ahead(&self, after: After, text: &str, more: bool, window: &Window<'_>, tables: &Tables) -> Match<Form> {
         let separated = after.separator.is_some();
         let is_code = |line: u64| self.cursor - line > MAX_INDENT || window.slice(line..self.cursor).contains('\t');
@@ -124,7 +124,7 @@ impl Python {
         any.map(|_| Form::Line)
     }
 
-    /// Whether the message or its reasoning ends here, or the fence.
+    /// Matches the end of the message, of its reasoning or of the fence.
     fn ends(&self, text: &str, think_ends: bool, more: bool) -> Match<()> {
         let fence = self.place.fence.map_or(Err(No), |fence| fence_end(text, fence, think_ends, more).map(|_| ()));
         fence.either(ends_message(text, true, more))
@@ -168,8 +168,8 @@ impl Python {
             Some(b'<') => match ends_message(text, out.think_ends, more) {
                 Err(Undecided) => return Step::More,
                 Ok(()) => return self.skipped(skip),
-                // Two bytes behind it tell what begins there, and no more are looked at: where
-                // the chunk ends must not matter (`python/closing_tag_in_a_value`).
+                // Two bytes after it tell what begins there, and no more are looked at: where the chunk ends must not
+                // matter (`python/closing_tag_in_a_value`).
                 Err(No) if text.len() < 3 && more => return Step::More,
                 // A marker may stand here, which is none of the series.
                 Err(No) if tables.lexicon.leads_tag(text) => {
@@ -185,7 +185,7 @@ impl Python {
                     Ok(()) => return self.skipped(skip),
                     Err(No) => {}
                 }
-                // What comes first and is no call says nothing of a list behind it.
+                // Text that comes first and is no call says nothing of a list after it.
                 let list = if self.first.is_none() { list_ahead(&tables.names, text, more) } else { Err(No) };
                 match list {
                     Err(Undecided) => return Step::More,
@@ -216,7 +216,7 @@ impl Python {
         Step::Next
     }
 
-    /// What ends its line at `end` cannot be read: all else on that line are members.
+    /// Records that a member that ends its line at `end` cannot be read: all else on that line are members.
     fn fails(&mut self, why: Reason, end: u64) {
         self.series.fails(why, end);
         if self.first.is_some() {
@@ -224,8 +224,7 @@ impl Python {
         }
     }
 
-    /// What stands at `at` is no member, nor was what was read since the last one that is
-    /// [kept](Step::Kept).
+    /// Ends the series: the text at `at` is no member, nor was the text since the last one that is [kept](Step::Kept).
     pub(super) fn is_over(&self, at: u64, why: Reason) -> Step {
         let read = self.series.kept.is_some() || self.place.behind_calls;
         match (self.series.kept, self.series.failed) {
@@ -235,7 +234,7 @@ impl Python {
         }
     }
 
-    /// The stream ends behind a member, or in one that cannot be read.
+    /// Returns the state of the series if the stream ends after a member, or in one that cannot be read.
     pub(super) fn ending_of_series(&mut self) -> Ending {
         match self.state {
             State::Skip(skip) if !is_prose(skip) => self.fails(skip.why, skip.last.1),
@@ -259,16 +258,18 @@ impl Python {
     }
 }
 
-/// Whether a line that is no call goes on as a sentence does behind its parentheses: a member of
-/// a series ends with a bracket, a quotation mark or what parts members (`series/prose_about_a_tool`
+/// Returns `true` if a line that is no call goes on as a sentence does after its parentheses.
+///
+/// A member of a series ends with a bracket, a quotation mark or a separator of members (`series/prose_about_a_tool`
 /// and `series/middle_unreadable`).
 fn is_prose(skip: Skip) -> bool {
     skip.closed && !matches!(skip.last.0, b')' | b']' | b'}' | b',' | b';' | b'"' | b'\'' | b'\\')
 }
 
-/// Whether `text`, at a line's start, goes on with what is broken; `last`, if it could not be
-/// read, is the last byte of the line before. A bracket that closes, or a line that ends as no
-/// member does, says so (`series/over_lines_unreadable`, `series/list_over_lines_unreadable`).
+/// Returns `true` if `text`, at a line's start, continues a member that cannot be read.
+///
+/// `last` is the last byte of the line before, if that could not be read. A bracket that closes, or a line that ends as
+/// no member does, says so (`series/over_lines_unreadable`, `series/list_over_lines_unreadable`).
 fn goes_on(last: Option<u8>, text: &str, tables: &Tables) -> bool {
     let is_open = last.is_some_and(|last| matches!(last, b',' | b'(' | b'[' | b'{' | b'=' | b':'));
     text.starts_with([')', ']', '}'])

@@ -1,4 +1,4 @@
-//! Where the reading of calls in Python's syntax stands.
+//! The state of the reader of calls in Python's syntax.
 
 use std::collections::VecDeque;
 

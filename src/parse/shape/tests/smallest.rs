@@ -16,10 +16,10 @@ use crate::parse::tables::Tables;
 const OPEN: &str = "<!!";
 const CLOSE: &str = "!!>";
 
-/// How its calls begin: `<!!NAME {`.
+/// The recogniser of its calls: `<!!NAME {`.
 pub(crate) struct Smallest;
 
-/// Bytes of the name behind the opener, if a brace follows it.
+/// Returns the number of bytes of the name after the opener, if a brace follows it.
 fn name_length(text: &str, more: bool) -> Match<usize> {
     match text[OPEN.len()..].split_once(' ') {
         Some((name, rest)) if !name.is_empty() => begins(rest, "{", more).map(|()| name.len()),

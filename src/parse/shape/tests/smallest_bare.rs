@@ -16,7 +16,7 @@ use crate::parse::tables::Tables;
 
 const OPEN: &str = "%% ";
 
-/// How its calls begin.
+/// The recogniser of its calls.
 pub(crate) struct Smallest;
 
 /// Bytes up to the brace, which a name stands before.
@@ -57,7 +57,7 @@ struct Call {
     call: UnresolvedCall,
     json: CallJson,
     place: Place,
-    /// Behind the object, once it is closed.
+    /// The offset after the object, once it is closed.
     end: Option<u64>,
 }
 

@@ -4,8 +4,8 @@
 //! a value only mentions, leave the call open to the end of the stream. There its last closing tag
 //! tells what was meant, if only one reading is left:
 //!
-//! - A tag of the call stands where the dialect's template puts it: at the start of a line, or
-//!   right behind another. Elsewhere it is a mention.
+//! - A tag of the call is where the dialect's template puts it: at the start of a line, or right after another.
+//!   Elsewhere it is a mention.
 //! - A value without its closing tag ends at the next parameter's opening tag, or at the call's
 //!   closing one. It is one line before the former, and its last line holds no bracket of a tag:
 //!   that may be what is left of its closer.
@@ -28,12 +28,12 @@ struct Found<'t> {
     end: usize,
 }
 
-/// What a body was read as.
+/// The values that a body was read as.
 struct Reading<'t> {
     values: Vec<Found<'t>>,
     /// Bytes of the body.
     body: usize,
-    /// Whether a closing tag was left out.
+    /// `true` if a closing tag was left out.
     is_mended: bool,
 }
 
@@ -61,7 +61,7 @@ impl ToolTag {
         }
         self.restated = true;
         self.inner_end = self.body_start + reading.body as u64;
-        // What stands behind it was handed on as a part of it.
+        // The text after it was emitted as a part of it.
         Some(window.end())
     }
 }
@@ -69,7 +69,7 @@ impl ToolTag {
 struct Reader<'t> {
     tool: &'t TagTool,
     tags: Tags,
-    /// The call from behind its opening tag on, to the end of the stream.
+    /// The call from after its opening tag on, to the end of the stream.
     text: &'t str,
     groups: Vec<&'static Group>,
 }
@@ -86,7 +86,7 @@ impl<'t> Reader<'t> {
         (!reading.values.is_empty()).then_some(reading)
     }
 
-    /// The last closing tag of a call, with nothing behind it but what closes groups.
+    /// Returns the offset of the last closing tag of a call, if nothing but closers of groups follow it.
     fn last_close(&self) -> Option<usize> {
         let mut places = memchr::memrchr_iter(b'<', self.text.as_bytes());
         let found = places.find_map(|at| match self.tags.closes_call(self.tool, &self.text[at..], false) {
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
 }
 
 impl<'t> Reading<'t> {
-    /// Whether a parameter of this name may come: the tool has it, if it is known, and it did not come.
+    /// Returns `true` if a parameter of this name may come: the tool has it, if it is known, and it did not come.
     fn is_unfilled(&self, tool: &TagTool, name: &str) -> bool {
         let is_known = tool.tool.is_empty() || tool.parameters.iter().any(|parameter| parameter.name == name);
         is_known && self.values.iter().all(|value| value.head.name != name)

@@ -1,4 +1,4 @@
-//! How the tags of a call are written.
+//! The syntax of a call's tags.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What lines are: blank, code, items of a list, or what introduces an example.
+//! Classifies lines: blank, code, items of a list, or an introduction to an example.
 
 use super::super::elements::Element;
 use crate::dialect::{asks_as_example, introduces_example};
