@@ -65,7 +65,7 @@ impl Kind for Byte {
     }
 }
 
-/// Where each byte of a kind stands.
+/// Iterator over the offsets of the bytes of a kind.
 pub(crate) struct Places<'t, K> {
     kind: K,
     text: &'t [u8],
@@ -73,7 +73,7 @@ pub(crate) struct Places<'t, K> {
     read: usize,
     /// Offset of the word that `bits` is of.
     word_at: usize,
-    /// What is left of a word's bits; see [`Kind::bits`].
+    /// The remaining bits of a word; see [`Kind::bits`].
     bits: u64,
 }
 
@@ -147,8 +147,9 @@ impl<A: Kind, B: Kind> Kind for Either<A, B> {
     }
 }
 
-/// Whether `rest` is nothing for some byte. Sixteen are looked at in one go, which works as
-/// long as one comparison is made of each.
+/// Returns `true` if `rest` is zero for some byte.
+///
+/// Sixteen are looked at in one go, which works as long as one comparison is made of each.
 #[inline]
 pub(crate) fn any_zero(bytes: &[u8], rest: impl Fn(u8) -> u8 + Copy) -> bool {
     let (blocks, few) = bytes.as_chunks();

@@ -3,7 +3,7 @@
 #[cfg(feature = "validate")]
 use serde_json::Number;
 
-/// Whether `serde_json` reads a number token with fewer digits than it has.
+/// Returns `true` if `serde_json` reads a number token with fewer digits than it has.
 pub(super) fn loses_digits(token: &str) -> bool {
     if token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok() {
         return false;
@@ -53,7 +53,7 @@ impl Decimal {
         Some(Decimal { negative, digits, scale })
     }
 
-    /// Whether `value`, in its shortest spelling, has exactly these digits.
+    /// Returns `true` if `value`, in its shortest spelling, has exactly these digits.
     pub(super) fn is(&self, value: f64) -> bool {
         Decimal::parse(&format!("{value:e}")).is_some_and(|other| {
             self.digits == other.digits && self.scale == other.scale && self.negative == other.negative
@@ -61,7 +61,7 @@ impl Decimal {
     }
 }
 
-/// What is asked where a schema wants a number and text spells it.
+/// Conversions for a schema that wants a number where text spells it.
 #[cfg(feature = "validate")]
 impl Decimal {
     pub(super) fn integer(&self) -> Option<Number> {
@@ -89,7 +89,7 @@ fn exponent_of(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Far enough from the edge that digits before and behind the point may be counted in.
+    // Far enough from the edge that digits before and after the point may be counted in.
     const MOST: i64 = i64::MAX / 4;
     let most = if text.starts_with('-') { -MOST } else { MOST };
     Some(text.parse().map_or(most, |exponent: i64| exponent.clamp(-MOST, MOST)))

@@ -2,7 +2,7 @@
 
 use super::bytes::{HIGH, Kind, Places, any_zero, differs, of};
 
-/// What is not plain inside a string: a quote, a backslash, a control character.
+/// The bytes that are not plain inside a string: a quote, a backslash, a control character.
 #[derive(Clone, Copy)]
 pub(crate) struct Special;
 
@@ -21,7 +21,7 @@ impl Kind for Special {
     }
 }
 
-/// Whether a backslash and this byte are an escape of one character.
+/// Returns `true` if a backslash and this byte are an escape of one character.
 pub(crate) fn is_short_escape(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
 }
@@ -36,7 +36,7 @@ pub(crate) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
     scratch
 }
 
-/// Writes the text behind `out` as it stands in a JSON string.
+/// Appends the text to `out` as it is written in a JSON string.
 pub(crate) fn push_escaped(text: &str, out: &mut String) {
     let mut written = 0;
     out.reserve(text.len() + 8);

@@ -10,7 +10,7 @@ use super::bytes::Places;
 use super::escape::{Special, is_short_escape};
 use super::loose::Loose;
 
-/// What the lexer came to.
+/// The result of a step of the lexer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LexStep {
     /// All bytes were read; the value goes on.
@@ -122,12 +122,12 @@ impl Lexer {
         Lexer { max_depth: max_depth.min(127), last: b':', ..Lexer::default() }
     }
 
-    /// Whether the lexer is inside a string.
+    /// Returns `true` if the lexer is inside a string.
     pub(crate) fn in_string(&self) -> bool {
         matches!(self.state, State::String { .. } | State::Escape { .. } | State::Unicode { .. })
     }
 
-    /// Whether the lexer is inside a string and not inside an escape.
+    /// Returns `true` if the lexer is inside a string and not inside an escape.
     pub(crate) fn in_plain_string(&self) -> bool {
         matches!(self.state, State::String { .. })
     }
@@ -143,7 +143,7 @@ impl Lexer {
         self.comma.unwrap_or(cursor)
     }
 
-    /// Reads on in `bytes`, which stand at `cursor`; moves `cursor` behind what was read.
+    /// Reads on in `bytes`, which are at `cursor`; moves `cursor` past the bytes that were read.
     pub(crate) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> LexStep {
         let base = *cursor;
         let mut i = 0;

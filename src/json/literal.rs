@@ -41,7 +41,7 @@ pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
     strict(text)
 }
 
-/// Whether a number token of `json`, a JSON text, that reads as `number` has more digits.
+/// Returns `true` if `json`, a JSON text, has a number token that reads as `number` and has more digits.
 pub(crate) fn loses_digits(json: &str, number: &Number) -> bool {
     let Some(value) = number.as_f64().filter(|_| number.is_f64()) else { return false };
     lossy(json).any(|other| other == value)
@@ -67,7 +67,7 @@ fn numbers(json: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What the number tokens of `json`, a JSON text, read as that lose digits.
+/// Returns the values of those number tokens of `json`, a JSON text, that lose digits.
 pub(crate) fn lossy(json: &str) -> impl Iterator<Item = f64> {
     numbers(json).filter(|token| decimal::loses_digits(token)).filter_map(|token| token.parse().ok())
 }

@@ -12,13 +12,13 @@ use super::window::{Match, No, Undecided, Window, leading_space};
 /// Bytes that are looked at for a closer: none that is known is longer.
 const CLOSER_BYTES: usize = 64;
 
-/// What ends a damaged value from outside.
+/// A text that ends a damaged value from outside.
 pub(crate) trait Closer {
-    /// Whether `text` begins with the closer.
+    /// Matches the closer at the start of `text`.
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
 }
 
-/// What the tolerant lexer came to.
+/// The result of a step of the tolerant lexer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LooseStep {
     /// All decidable bytes were read; the value goes on.
@@ -52,19 +52,19 @@ pub(crate) struct Loose {
 }
 
 impl Loose {
-    /// A lexer inside `depth` containers, perhaps in a string, behind the
-    /// character `last`, perhaps at a line's start.
+    /// Returns a lexer inside `depth` containers, perhaps in a string, after the character `last`, perhaps at a line's
+    /// start.
     pub(crate) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
         let mode = if in_string { Mode::String('"') } else { Mode::Plain };
         Loose { mode, depth, escaped: false, line_rule: false, line_start: line_start && !in_string, last }
     }
 
-    /// Whether only spaces stand between the last line break and the cursor.
+    /// Returns `true` if only spaces are between the last line break and the cursor.
     pub(crate) fn at_line_start(&self) -> bool {
         self.line_start
     }
 
-    /// Reads on from `cursor`; moves `cursor` behind what was read.
+    /// Reads on from `cursor`; moves `cursor` past the text that was read.
     pub(crate) fn next(&mut self, window: &Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> LooseStep {
         loop {
             let rest = window.from(*cursor);
@@ -95,8 +95,8 @@ impl Loose {
         }
     }
 
-    /// Whether a closer may begin at this character: anywhere outside strings,
-    /// and at a line's start once strings cannot be trusted.
+    /// Returns `true` if a closer may begin at this character: anywhere outside strings, and at a line's start once
+    /// strings cannot be trusted.
     fn may_close(&self, c: char) -> bool {
         let candidate = matches!(c, '<' | '[') || (self.line_start && !c.is_whitespace());
         let outside = !matches!(self.mode, Mode::String(_) | Mode::Escaped);
@@ -140,7 +140,7 @@ impl Loose {
         Some(1 + inner.len_utf8())
     }
 
-    /// Whether a string in single quotes may begin here: nothing else fits.
+    /// Returns `true` if a string in single quotes may begin here: nothing else fits.
     fn at_value(&self) -> bool {
         matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=')
     }

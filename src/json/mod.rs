@@ -11,7 +11,7 @@
 //!                      ▼
 //!                    Loose ─── only the end: brackets balanced, or a Closer
 //!                      │
-//!                      ▼ what stands behind it: Trailing
+//!                      ▼ the text after it: Trailing
 //! whole text ─▶ read ─── strictly, then with repairs: the value, and the Repairs by name
 //! ```
 //!
@@ -20,7 +20,7 @@
 //! | `window` | the piece of the stream that is at hand; answers that may have to wait for more |
 //! | `bytes` | many bytes at once, in safe code |
 //! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
-//! | `trailing` | what stands behind a value and may belong inside |
+//! | `trailing` | the text after a value, which may belong inside |
 //! | `outside` | the bytes outside of strings |
 //! | `unclosed` | what is missing where a value breaks off |
 //! | `read/` | whole text to value: strictly, else with repairs |

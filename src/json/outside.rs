@@ -1,4 +1,4 @@
-//! What stands outside of the strings of JSON, which need not be right.
+//! The bytes outside of the strings of JSON, which need not be valid.
 
 /// Length of the string that `text`, at its quotation mark, begins with; `None` where nothing
 /// closes it.
@@ -26,7 +26,7 @@ pub(crate) fn outside(text: &str) -> Outside<'_> {
 }
 
 impl Outside<'_> {
-    /// Whether the text ended in a string.
+    /// Returns `true` if the text ended in a string.
     pub(crate) fn is_in_string(&self) -> bool {
         self.is_in_string
     }

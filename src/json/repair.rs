@@ -77,7 +77,7 @@ pub enum Repair {
     Other(String),
 }
 
-/// Gives the repairs their words, both ways; behind `;` those that hold a name or a place.
+/// Implements the conversions of repairs to and from their words; after `;` those that hold a name or a place.
 macro_rules! repair_words {
     ($($word:literal => $repair:ident),+; $($lead:literal => $held:ident),+ $(,)?) => {
         impl fmt::Display for Repair {

@@ -1,5 +1,5 @@
-//! JSON on one line with a space behind each colon and comma, as models write it: without them
-//! a small model under a grammar gets fewer values right (docs/prompt.md).
+//! JSON on one line with a space after each colon and comma, as models write it: without them a small model under a
+//! grammar gets fewer values right (docs/prompt.md).
 
 use std::io::{self, Write};
 

@@ -1,9 +1,9 @@
-//! What stands behind a JSON value, and whether it may belong inside.
+//! The text after a JSON value, which may belong inside.
 
 use super::read::{closes_string, opens_string};
 use super::window::{Match, No, Undecided, begins, first_of, leading_space};
 
-/// What was seen behind a value.
+/// The findings in the text after a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Trailing {
     /// A bracket that nothing opened (fixture `members_behind/type_marker_bracket_too_many`).
@@ -21,7 +21,7 @@ pub(crate) struct Trailing {
 }
 
 impl Trailing {
-    /// What `text` begins with, right behind a value. Undecided while it may yet become a member.
+    /// Returns the findings at the start of `text`, right after a value. Undecided while it may yet become a member.
     pub(crate) fn of(text: &str, more: bool) -> Match<Self> {
         let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
         // What was put between a number and its rest may be more than one bracket (`torn_number`).
@@ -37,14 +37,14 @@ impl Trailing {
     }
 }
 
-/// Whether an object follows, behind a comma or not.
+/// Matches an object, after a comma or not.
 fn object(text: &str, more: bool) -> Match<()> {
     let text = &text[leading_space(text)..];
     let text = text.strip_prefix([',', ';', '，', '；']).unwrap_or(text);
     begins(&text[leading_space(text)..], "{", more)
 }
 
-/// Whether digits follow, and behind them a bracket or a comma and a quotation mark.
+/// Matches digits, followed by a bracket or by a comma and a quotation mark.
 fn digits(text: &str, more: bool) -> Match<()> {
     let unknown = if more { Err(Undecided) } else { Err(No) };
     let behind = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -61,11 +61,12 @@ fn digits(text: &str, more: bool) -> Match<()> {
     }
 }
 
-/// What begins a key in text that is escaped once more (`escaped_once_more`, `entities`).
+/// Beginnings of a key in text that is escaped once more (`escaped_once_more`, `entities`).
 const ESCAPED_QUOTES: [&str; 2] = ["\\\"", "&quot;"];
 
-/// Whether a key in quotes follows, behind closing brackets or not: with a comma before it or a
-/// colon behind it. Another text in quotes may be prose.
+/// Matches a key in quotes, after closing brackets or not: with a comma before it or a colon after it.
+///
+/// Another text in quotes may be prose.
 fn member(text: &str, more: bool) -> Match<()> {
     let unknown = if more { Err(Undecided) } else { Err(No) };
     let text = text.trim_start_matches([' ', '\t', '\r', '\n', '}', ']']);

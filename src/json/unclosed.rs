@@ -1,12 +1,11 @@
-//! What is missing at the end of JSON that breaks off.
+//! The closers that are missing at the end of JSON that breaks off.
 
 use super::outside::outside;
 
 /// Most of it that is told.
 const MOST: usize = 16;
 
-/// What closes the strings and brackets that are open at the end of `text`, read as strict JSON
-/// has them; nothing where no bracket is open.
+/// Returns the closers of the strings and brackets that are open at the end of `text`, read as strict JSON has them.
 pub(crate) fn unclosed(text: &str) -> String {
     let (mut open, mut bytes) = (Vec::new(), outside(text));
     for (_, byte) in bytes.by_ref() {

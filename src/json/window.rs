@@ -10,17 +10,17 @@ pub(crate) struct Window<'w> {
     pub(crate) text: &'w str,
     /// Offset of the first byte of `text`.
     pub(crate) base: u64,
-    /// Whether more may follow.
+    /// `true` if more may follow.
     pub(crate) more: bool,
 }
 
 impl<'w> Window<'w> {
-    /// Offset behind the last byte.
+    /// Returns the offset after the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.text.len() as u64
     }
 
-    /// What stands before `at`, cut at a character: more may follow it.
+    /// Returns the window up to `at`, cut at a character: more may follow it.
     pub(crate) fn until(&self, at: u64) -> Window<'w> {
         if at >= self.end() {
             return Window { ..*self };
@@ -68,18 +68,18 @@ pub(crate) type Match<T> = Result<T, Miss>;
 #[repr(usize)] // As wide as most finds, so that an answer stays in two registers.
 pub(crate) enum Miss {
     No,
-    /// What is there fits so far.
+    /// The text fits so far.
     Undecided,
 }
 
 pub(crate) use Miss::{No, Undecided};
 
-/// How answers are joined.
+/// Operations that join answers.
 pub(crate) trait Answer: Sized {
-    /// What is asked for.
+    /// The value of a match.
     type Found;
 
-    /// What was found, or `None` if that is no: with `?` only what is undecided ends the function.
+    /// Returns the match, or `None` if the answer is no: with `?` only an undecided answer ends the function.
     fn decided(self) -> Match<Option<Self::Found>>;
 
     /// The first of two answers that was found; undecided if either is.
@@ -116,8 +116,8 @@ impl<T> Answer for Match<T> {
     }
 }
 
-/// The first of any number of answers that was found, as [`Answer::either`] joins them; none is
-/// asked for behind it.
+/// Returns the first match among any number of answers, joined as by [`Answer::either`]; no answer after it is
+/// evaluated.
 #[inline]
 pub(crate) fn first_of<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
     let mut miss = No;
@@ -137,7 +137,7 @@ pub(crate) fn first_said<T>(answers: impl IntoIterator<Item = Match<T>>) -> Matc
     answers.into_iter().find(|answer| !matches!(answer, Err(No))).unwrap_or(Err(No))
 }
 
-/// Whether `text` begins with `word`.
+/// Matches `word` at the start of `text`.
 #[inline]
 pub(crate) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
     // Nearly always the first two bytes are others.
@@ -156,7 +156,7 @@ fn begins_word(text: &str, word: &str, more: bool) -> Match<()> {
     }
 }
 
-/// Whether `text` begins with `</tag>` (`close`) or `<tag>`; yields its length.
+/// Matches `</tag>` (`close`) or `<tag>` at the start of `text`; returns its length.
 #[inline]
 pub(crate) fn begins_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
     // Nearly every tag is another one, which the first bytes tell.
@@ -187,8 +187,7 @@ fn begins_this_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usiz
     }
 }
 
-/// The same in whatever case the name is, which is in small letters here, and with spaces behind it
-/// or not.
+/// Matches the same in whatever case the name is, which is in small letters here, and with spaces after it or not.
 pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
     let lead = if close { &b"</"[..] } else { b"<" };
     let text = text.as_bytes();
@@ -205,7 +204,7 @@ pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool
     }
 }
 
-/// Most spaces behind the name of such a tag.
+/// Most spaces after the name of such a tag.
 const MAX_TAG_SPACE: usize = 8;
 
 /// Number of leading bytes that are white space.

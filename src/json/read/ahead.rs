@@ -1,4 +1,4 @@
-//! What follows, looked at without taking it.
+//! Look-ahead: inspects the following text without consuming it.
 //!
 //! Nothing looks further than [`FAR`] bytes, so that reading stays linear.
 
@@ -76,12 +76,12 @@ pub(super) fn key_length(rest: &str) -> usize {
     if number || first.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$')) { length } else { 0 }
 }
 
-/// Whether a string may begin with this mark.
+/// Returns `true` if a string may begin with this mark.
 pub(in crate::json) fn opens(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '「')
 }
 
-/// Whether a string that `open` began may end with this mark.
+/// Returns `true` if a string that `open` began may end with this mark.
 pub(in crate::json) fn closes(open: char, c: char) -> bool {
     match open {
         '“' | '”' | '„' => matches!(c, '”' | '“' | '"'),

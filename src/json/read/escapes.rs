@@ -29,7 +29,7 @@ pub(super) struct Escapes {
 }
 
 impl Escapes {
-    /// Where the string's backslashes have no certain reading, if so.
+    /// Returns the offset from which the string's backslashes have no certain reading, if there is one.
     pub(super) fn doubt(&self) -> Option<usize> {
         let doubtful = self.doubtful || (self.word && self.any) || (self.break_or_word && !self.breaks);
         self.stray.filter(|_| doubtful)

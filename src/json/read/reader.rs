@@ -1,11 +1,11 @@
-//! What reads a text: a position, and the repairs so far.
+//! The reader of a text: a position, and the repairs so far.
 
 use std::borrow::Cow;
 
 use crate::json::Repair;
 use crate::json::window::leading_space;
 
-/// Where nothing certain can be said any more, and why.
+/// The offset after which nothing certain can be said, and the reason.
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) at: usize,

@@ -1,9 +1,8 @@
 //! Strings: where they end, and quotation marks inside them.
 //!
-//! A quotation mark ends the string where what follows it is what JSON wants
-//! there. Any other one stands inside. Once a string has such a mark, its end
-//! is certain only if the marks inside are in pairs, signs for inches behind
-//! digits, or apostrophes in words.
+//! A quotation mark ends the string if the text after it is what JSON wants there. Any other one is inside. Once a
+//! string has such a mark, its end is certain only if the marks inside are in pairs, signs for inches after digits, or
+//! apostrophes in words.
 
 use super::ahead::{self, closes, opens};
 use super::escapes::Escapes;
@@ -12,7 +11,7 @@ use crate::json::Repair;
 use crate::json::bytes::Places;
 use crate::json::escape::Special;
 
-/// What the string is, which says what must follow it.
+/// The role of a string, which decides what must follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Key,
@@ -36,7 +35,7 @@ struct Inner {
     at_start: bool,
     /// The last one stands inside a word.
     in_word: bool,
-    /// Where the first one begins, and where the last one ends.
+    /// The start of the first one, and the end of the last one.
     first: usize,
     end: usize,
 }
@@ -71,13 +70,13 @@ impl Inner {
         }
     }
 
-    /// Whether the string that ends at `end` certainly ends there.
+    /// Returns `true` if the string that ends at `end` certainly ends there.
     fn is_certain(&self, end: usize) -> bool {
         // `""5""`: doubled quotes around the value, not marks inside it; a pair that opens at the
         // start must close before the end, or one of both may be the string's own.
         let doubled = self.at_start && (self.open > 0 || self.end == end);
-        // All in pairs (fixture `inner_quotes`); one alone only in a word, as in `"v"alue"`. An odd
-        // mark elsewhere may be the string's end, with damage behind it (`inner_quotes_uncertain`).
+        // All in pairs (fixture `inner_quotes`); one alone only in a word, as in `"v"alue"`. An odd mark elsewhere may
+        // be the string's end, with damage after it (`inner_quotes_uncertain`).
         !doubled && !self.astray && (self.open == 0 || (self.count == 1 && self.in_word))
     }
 }
@@ -162,7 +161,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the marks and the backslashes of a string that ends here have one reading.
+    /// Checks that the marks and the backslashes of a string that ends here have one reading.
     fn check(&mut self, inner: &Inner, escapes: &Escapes) -> Result<(), Stop> {
         let stop = |at, why: &'static str| Err::<(), _>(Stop { at, why: why.into(), is_final: false });
         if !inner.is_certain(self.at) {
@@ -174,8 +173,7 @@ impl Reader<'_> {
         escapes.doubt().map_or(Ok(()), |at| stop(at, "backslashes in a string are not escaped"))
     }
 
-    /// Whether what follows a string that ends before `end` is what JSON wants
-    /// there, or the next member.
+    /// Returns `true` if the text after a string that ends before `end` is what JSON wants there, or the next member.
     fn follows(&self, role: Role, end: usize) -> bool {
         let text = self.text;
         let Some((at, line_break)) = ahead::after_space(text, end) else { return false };
@@ -196,7 +194,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the mark here begins what looks like the next member.
+    /// Returns `true` if the mark here begins text that looks like the next member.
     fn begins_member(&self, start: usize) -> bool {
         let before = self.text[start..self.at].trim_end_matches([' ', '\t']);
         before.ends_with([',', '，', '\n']) && ahead::key_at(self.text, self.at)
