@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{Block, Child, ChildRole, Dialect, Shape};
 use crate::tools::Catalog;
 
-/// What stands in such a call.
+/// The content of such a call.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ByName {
     pub(crate) server: Option<String>,

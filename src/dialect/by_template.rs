@@ -2,8 +2,9 @@
 
 use super::Dialect;
 
-/// What stands in the templates that write a dialect, the more particular first. Each row is known
-/// from the template of the model beside it, as llama.cpp ships them (models/templates).
+/// Texts by which a template tells the dialect that it writes, the more particular first.
+///
+/// Each row is known from the template of the model beside it, as llama.cpp ships them (models/templates).
 const TEMPLATES: &[(&str, Dialect)] = &[
     ("｜DSML｜", Dialect::Invoke),                // DeepSeek V3.2
     ("<arg_key>", Dialect::Glm),                  // GLM 4.6

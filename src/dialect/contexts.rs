@@ -5,7 +5,7 @@
 
 use super::{REASONING_MARKS, ReasoningMark};
 
-/// How a block is written.
+/// The syntax of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockForm {
     /// From one text to the other, wherever they stand.
@@ -23,13 +23,13 @@ pub enum BlockForm {
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuotingBlock {
-    /// What opens it; of a tag its name.
+    /// The opener; of a tag its name.
     pub open: &'static str,
-    /// What closes it; of a tag its name.
+    /// The closer; of a tag its name.
     pub close: &'static str,
-    /// How both are written.
+    /// The syntax of both.
     pub form: BlockForm,
-    /// Whether it is a comment.
+    /// `true` if it is a comment.
     pub is_comment: bool,
     /// Whose block it is, and where that is written down.
     pub source: &'static str,
@@ -116,7 +116,7 @@ pub const QUOTING_BLOCKS: &[QuotingBlock] = &[
     block("{% raw %}", "{% endraw %}", BlockForm::FromALine, "Jinja, Liquid: raw blocks"),
 ];
 
-/// What a line of a comment begins with: a call right behind it is a part of the comment.
+/// Beginnings of a comment's line: a call right after one is a part of the comment.
 pub(crate) const COMMENT_SIGNS: &[&str] = &["//", "#", "--", ";", ";;", "%", "REM", "rem"];
 
 #[cfg(test)]

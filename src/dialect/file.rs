@@ -32,7 +32,7 @@ const MAX_NAME: usize = 32;
 pub struct DialectError {
     /// The place in the file, as `calls[0].header`; `.` for all of it.
     pub path: String,
-    /// What is wrong there, and what is expected.
+    /// The problem there, and what is expected.
     pub problem: String,
 }
 
@@ -56,7 +56,7 @@ enum Reader {
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
-    /// Where the syntax is written down; for who reads the file.
+    /// The document that defines the syntax; for readers of the file.
     #[serde(default, rename = "source")]
     _source: String,
     #[serde(default)]
@@ -318,8 +318,8 @@ const ARGUMENTS: &[&str] = &[
     "action_input",
 ];
 const SERVER: &[&str] = &["server_name", "server"];
-/// What chat templates and interfaces put beside name and arguments; xLAM has `thought` beside a
-/// list of calls, and CAMEL the server's number.
+/// Keys that chat templates and APIs put beside name and arguments; xLAM has `thought` beside a list of calls, and
+/// CAMEL the server's number.
 const IDLE: [&str; 7] = ["id", "type", "tool_call_id", "index", "call_id", "thought", "server_idx"];
 
 impl Keys {

@@ -31,7 +31,7 @@ pub enum Piece {
     Space,
     /// A name: of the tool, or of the parameter.
     Name,
-    /// The `:` and the number behind a name, if they are there.
+    /// The `:` and the number after a name, if they are there.
     Index,
     /// A word that says nothing that a call needs.
     Id,
@@ -41,7 +41,7 @@ pub enum Piece {
     Any(String),
     /// One of these characters.
     OneOf(String),
-    /// Attributes in front of the one that holds the name, each with the space behind it.
+    /// Attributes before the one that holds the name, each with the space after it.
     Before,
     /// The rest of a tag: further attributes and its `>`.
     Attributes,
@@ -83,7 +83,7 @@ fn pieces(header: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What a placeholder stands for; nothing if it only parts two texts.
+/// Returns the piece that a placeholder denotes; `None` if it only separates two texts.
 fn piece(placeholder: &str) -> Result<Option<Piece>, String> {
     let (word, of) = placeholder.split_once(':').map_or((placeholder, ""), |(word, of)| (word, of));
     Ok(Some(match (word, of) {

@@ -26,7 +26,7 @@ pub(crate) struct Introductions {
     pub(crate) correct: &'static str,
     /// Of an answer that fits a schema.
     pub(crate) output: &'static str,
-    /// What the line with an example's question begins with, where the call is right behind it.
+    /// The beginning of the line with an example's question, with the call right after it.
     pub(crate) question: &'static str,
     /// Of the results of calls, in prompts of before.
     pub(crate) results: &'static str,
@@ -42,13 +42,13 @@ pub(crate) struct Introductions {
     pub(crate) wrong: &'static str,
     /// Of what is missing in one, there.
     pub(crate) incomplete: &'static str,
-    /// Of a call that asks for a tool's parameters; the tool's name stands behind it, then a colon.
+    /// Of a call that asks for a tool's parameters; the tool's name follows it, then a colon.
     pub(crate) describe: &'static str,
     /// Of a call that looks for tools, in the same way.
     pub(crate) find: &'static str,
     /// Of a call that reads on in a long result.
     pub(crate) read_on: &'static str,
-    /// Behind results in the compact style: what comes next.
+    /// Of the line after results in the compact style: what comes next.
     pub(crate) next: &'static str,
 }
 
@@ -103,12 +103,12 @@ const ZH: Introductions = Introductions {
 /// Wordings of earlier prompts, and what other prompts use alone on its line.
 const FURTHER: &[&str] = &["For example:", "例如：", "例子："];
 
-/// How a sentence begins that ends with a colon and introduces an example, in small letters.
+/// Beginnings of a sentence that ends with a colon and introduces an example, in small letters.
 const SHOWS: &[&str] = &[
     "example", "an example", "for example", "for instance", "here is an example", "here's an example", "例如", "示例",
 ];
 
-/// What such a line says where what follows is not to be run.
+/// Phrases in such a line that forbid running what follows.
 const FORBIDS: &[&str] = &["do not run", "don't run", "do not execute", "don't execute", "不要运行", "不要执行"];
 
 /// Bytes by which a line is known that is longer than what is kept of one.
@@ -133,8 +133,8 @@ impl Introductions {
         [form, tag_form, example, call, answer, read, written, correct, output, read_on]
     }
 
-    /// What results stand behind in our prompts, and whether a message that begins so begins with
-    /// one: the word of the compact style may begin an answer.
+    /// Returns the texts that results follow in our prompts, each with `true` if a message that begins so begins with a
+    /// result: the word of the compact style may begin an answer.
     pub(crate) fn results() -> impl Iterator<Item = (&'static str, bool)> {
         let words = [("Result:", false), ("Result of ", false), ("结果：", false), ("结果（", false)];
         let lines = Introductions::ALL
@@ -144,8 +144,9 @@ impl Introductions {
     }
 }
 
-/// Whether a line introduces an example, of which these are the last bytes; `is_whole`: they are
-/// all of it. Emphasis around it and a heading's sign before it say nothing.
+/// Returns `true` if a line introduces an example; `line` is its last bytes, and all of it if `is_whole`.
+///
+/// Emphasis around it and a heading's sign before it are ignored.
 pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
     let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
     let Ok(line) = std::str::from_utf8(&line[skipped..]) else { return false };
@@ -170,8 +171,9 @@ fn shows_example(line: &str) -> bool {
     SHOWS.iter().any(|begin| sentence.starts_with(begin)) || FORBIDS.iter().any(|words| line.contains(words))
 }
 
-/// Whether a line, behind its indent, begins as the question of an example does. `Question:`
-/// alone, as other prompts have it, introduces nothing.
+/// Returns `true` if a line, after its indent, begins as the question of an example does.
+///
+/// `Question:` alone, as other prompts have it, introduces nothing.
 pub(crate) fn asks_as_example(line: &[u8]) -> bool {
     let asks = |set: &&Introductions| {
         let question = set.question.as_bytes();

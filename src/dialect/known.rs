@@ -69,7 +69,7 @@ macro_rules! dialects {
             /// The dialects of this program, in order of precedence.
             pub const ALL: &'static [Dialect] = &[$(Dialect::$dialect),+];
 
-            /// What the dialect's file says; not a part of the interface.
+            /// Returns the data of the dialect's file; not a part of the API.
             #[doc(hidden)]
             pub fn spec(self) -> &'static Spec {
                 match self {
@@ -159,7 +159,7 @@ impl Dialect {
         Dialect::ALL.iter().copied().filter(|dialect| dialect.spec().template.is_some())
     }
 
-    /// Whether something announces its calls; else they are known by their tools' names alone.
+    /// Returns `true` if something announces its calls; else they are known by their tools' names alone.
     pub(crate) fn has_marker(self) -> bool {
         use super::spec::Shape;
         !matches!(self.spec().shape, Shape::Python | Shape::Json(_))
@@ -240,7 +240,7 @@ impl DialectSet {
     /// No dialect: everything is text.
     pub const NONE: DialectSet = DialectSet(0);
 
-    /// Whether the set holds `dialect`.
+    /// Returns `true` if the set holds `dialect`.
     pub fn contains(self, dialect: Dialect) -> bool {
         self.0 & dialect.bit() != 0
     }

@@ -63,7 +63,7 @@ fn keep(mut loaded: Loaded) -> Option<LoadedDialect> {
 }
 
 impl LoadedDialect {
-    /// What its file says.
+    /// Returns the data of its file.
     pub(super) fn spec(self) -> &'static Spec {
         &self.0.spec
     }

@@ -1,4 +1,4 @@
-//! What is known about a model from its name, as data.
+//! Properties of a model that are known from its name, as data.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::dialect::Dialect;
 use crate::message::{ReasoningCalls, ReasoningMode, keyword_enum};
 
-/// Where the system text goes.
+/// The position of the system text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -36,12 +36,12 @@ impl Lang {
     pub const ALL: &'static [Lang] = &[Lang::En, Lang::Zh];
 }
 
-/// How much a prompt says beside the tools.
+/// The amount of text in a prompt beside the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PromptStyle {
-    /// How to call, with rules; results with all that belongs to them.
+    /// Instructions for calling, with rules; results with all that belongs to them.
     #[default]
     Full,
     /// The tools and a question with its call for each, no rules; results as
@@ -65,7 +65,7 @@ keyword_enum!(SystemPlacement, "where the system text goes",
     "system" => SystemPlacement::System, "user" => SystemPlacement::User);
 keyword_enum!(Lang, "a language", "en" => Lang::En, "zh" => Lang::Zh);
 
-/// How to talk to a family of models.
+/// The settings for a family of models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Profile {
@@ -76,25 +76,25 @@ pub struct Profile {
     pub pattern: &'static str,
     /// Call syntax to teach.
     pub dialect: Dialect,
-    /// Where reasoning starts in its text.
+    /// Defines where reasoning starts in its text.
     pub reasoning: ReasoningMode,
-    /// What becomes of calls in its reasoning.
+    /// Defines how calls in its reasoning are treated.
     pub reasoning_calls: ReasoningCalls,
     /// Openers of the marks that it writes around its reasoning, beside the think tags; each
     /// block of them counts (docs/parser.md, "What counts as a call").
     pub reasoning_marks: &'static [&'static str],
-    /// Whether the model is known to reason; `None` where nothing is known.
+    /// `true` if the model is known to reason, `false` if it is known not to; `None` where nothing is known.
     pub reasons: Option<bool>,
-    /// Where the system text goes.
+    /// The position of the system text.
     pub system: SystemPlacement,
     /// Language of the prompt.
     pub lang: Lang,
-    /// How much the prompt says; `None` where the model's size decides.
+    /// The amount of text in the prompt; `None` where the model's size decides.
     pub style: Option<PromptStyle>,
     /// Sampling temperature that its makers recommend.
     pub temperature: Option<f64>,
-    /// Whether its native tool calling is known to work well (or not to);
-    /// `None` where the endpoint has to say.
+    /// `true` if its native tool calling is known to work well, `false` if it is known not to; `None` where the
+    /// endpoint has to say.
     pub native_tools: Option<bool>,
 }
 
@@ -196,8 +196,8 @@ static PROFILES: &[Profile] = &[
     // "Conversation roles must alternate": a system message counts as a user's
     // (huggingface.co/mistralai/Mistral-7B-Instruct-v0.2, Mixtral-8x7B-Instruct-v0.1).
     instructed("mistral-7b", r"mistral[-:]?7b|mistral:latest|mixtral[-:]?8x7b", SystemPlacement::User),
-    // A system text stands before the last user message, so that all behind it is read anew with
-    // each request (huggingface.co/mistralai/Mistral-Nemo-Instruct-2407).
+    // A system text is placed before the last user message, so that all text after it is read anew with each request
+    // (huggingface.co/mistralai/Mistral-Nemo-Instruct-2407).
     instructed("mistral-nemo", r"mistral[-:]?nemo", SystemPlacement::User),
     // The first template leaves a system text out without a word
     // (huggingface.co/microsoft/Phi-3-mini-4k-instruct, April 2024).
@@ -289,9 +289,10 @@ static SIZE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is tested")
 });
 
-/// How many parameters a model's name says that it has, such as `135M`, `0.5b` and
-/// `8x7B`; the most, where it says several. A few millions are the length of a
-/// context (`Qwen2.5-7B-Instruct-1M`).
+/// Returns the number of parameters that a model's name states, such as `135M`, `0.5b` and `8x7B`; the largest, if it
+/// states several.
+///
+/// A few millions are the length of a context (`Qwen2.5-7B-Instruct-1M`).
 pub fn parameters_in_name(model: &str) -> Option<u64> {
     let mut name = file_name(model);
     let mut most = None;
@@ -302,7 +303,7 @@ pub fn parameters_in_name(model: &str) -> Option<u64> {
         if !(millions && size < 1e7) {
             most = most.max(Some(size as u64));
         }
-        // The character behind a size may stand in front of the next.
+        // The character after a size may be the one before the next.
         name = &name[found.get(3).map_or(name.len(), |unit| unit.end())..];
     }
     most

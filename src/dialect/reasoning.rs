@@ -6,15 +6,15 @@
 /// Tags around reasoning. They do not nest, and any closes any.
 pub const THINK_TAGS: [&str; 2] = ["think", "thinking"];
 
-/// What stands around the reasoning of some models; each is closed by its own closer only.
+/// A pair of delimiters around the reasoning of some models; each is closed by its own closer only.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReasoningMark {
-    /// What opens it: begins with `<`, `[` or `◁`, or is a phrase, with which a message begins.
+    /// The opener: begins with `<`, `[` or `◁`, or is a phrase, with which a message begins.
     pub open: &'static str,
-    /// A word that may stand behind it, alone on its line or in the block, and belongs to it.
+    /// A word that may follow the opener, alone on its line or in the block, and belongs to it.
     pub label: Option<&'static str>,
-    /// What closes it.
+    /// The closer.
     pub close: &'static str,
     /// The models that write it, and where that is written down; short names as in
     /// `docs/appendix/families.md`.
@@ -28,12 +28,12 @@ impl ReasoningMark {
         name.bytes().all(|b| b.is_ascii_lowercase()).then_some(name)
     }
 
-    /// Whether words open it.
+    /// Returns `true` if words open it.
     pub(crate) fn is_phrase(&self) -> bool {
         self.open.starts_with(|c: char| c.is_ascii_alphabetic())
     }
 
-    /// Whether a text of a mark is found by its first bytes, as markers of calls are.
+    /// Returns `true` if a text of a mark is found by its first bytes, as markers of calls are.
     pub(crate) fn is_marker(text: &str) -> bool {
         text.is_ascii() && text.starts_with(['<', '['])
     }

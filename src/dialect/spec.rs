@@ -1,4 +1,4 @@
-//! What the data of a dialect can say.
+//! The data that describe a dialect.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use super::header::{self, Piece};
 pub struct Spec {
     /// Name on the command line, in recordings and in `extract`.
     pub name: String,
-    /// What the text looks like.
+    /// The form of the text.
     pub shape: Shape,
     /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
     /// `None` for one that is taught by an example alone (`shown`).
     pub template: Option<String>,
-    /// Another way to write its calls, which is only read: objects behind a marker.
+    /// Another way to write its calls, which is only read: objects after a marker.
     pub objects: Option<MarkedJson>,
 }
 
 impl Spec {
-    /// All literal marks of its calls, in order: what stands before, in and behind them.
+    /// Returns all literal marks of its calls, in order: those before, in and after them.
     pub(crate) fn marks(&self) -> Vec<Cow<'_, str>> {
         let mut marks = Vec::new();
         match &self.shape {
@@ -85,7 +85,7 @@ pub enum Shape {
     Element(Vec<Block>),
     /// The tool's name as a tag, its parameters as tags inside.
     ToolTag,
-    /// JSON objects, each with the tool's name and the arguments, behind a marker.
+    /// JSON objects, each with the tool's name and the arguments, after a marker.
     MarkedJson(MarkedJson),
     /// The tool's name outside its arguments.
     Named(Named),
@@ -116,11 +116,11 @@ pub struct Block {
 pub struct Child {
     /// Tag name.
     pub tag: String,
-    /// What its text is.
+    /// The meaning of its text.
     pub role: ChildRole,
 }
 
-/// What a child element's text is.
+/// The meaning of a child element's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildRole {
@@ -141,10 +141,10 @@ pub const FUNCTION: [&str; 5] = ["function", "function_call", "functionCall", "t
 /// Key for the tool's name that is a parameter of many tools, too: it counts where no other key names the tool.
 pub const ACTION: &str = "action";
 
-/// Data of a dialect whose calls are JSON objects behind a marker.
+/// Data of a dialect whose calls are JSON objects after a marker.
 #[derive(Debug)]
 pub struct MarkedJson {
-    /// What announces the objects.
+    /// The line or the markers that announce the objects.
     pub announcer: Announcer,
     /// Bytes, one of which may part two objects; white space may, too.
     pub separators: &'static [u8],
@@ -154,8 +154,8 @@ pub struct MarkedJson {
     pub named: Option<Box<Named>>,
 }
 
-/// Keys of a JSON object that is a call. Behind a marker any other key says nothing; without one an
-/// object that has such a key is none.
+/// Keys of a JSON object that is a call. After a marker any other key is ignored; without one an object that has such a
+/// key is none.
 #[derive(Debug)]
 pub struct CallKeys {
     /// Keys for the tool's name, the dialect's own first.
@@ -182,7 +182,7 @@ impl CallKeys {
     }
 }
 
-/// What announces JSON objects as calls.
+/// The line or the markers that announce JSON objects as calls.
 #[derive(Debug)]
 pub enum Announcer {
     /// A line of its own.
@@ -200,13 +200,12 @@ pub enum Announcer {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wrapper {
-    /// What stands before them; begins with `<` or `[`, or is a word, which counts at a
-    /// line's start alone.
+    /// The text before them; begins with `<` or `[`, or is a word, which counts at a line's start alone.
     pub open: String,
-    /// What stands behind them, if anything; begins with `<` or `[`.
+    /// The text after them, if any; begins with `<` or `[`.
     #[serde(default)]
     pub close: Option<String>,
-    /// Whether a missing `close` is a repair.
+    /// `true` if a missing `close` is a repair.
     #[serde(default = "yes")]
     pub must_close: bool,
     /// Who writes it, and where that is written down.
@@ -215,7 +214,7 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// Whether its opener is a word.
+    /// Returns `true` if its opener is a word.
     pub fn is_word(&self) -> bool {
         !is_mark(&self.open)
     }
@@ -226,10 +225,10 @@ impl Wrapper {
 pub struct Named {
     /// The ways to write a call; of those that fit, the first counts.
     pub calls: Vec<NamedCall>,
-    /// What may stand around one or several calls.
+    /// Delimiters that may be around one or several calls.
     pub groups: Vec<Group>,
-    /// Whether a call may also be its tool's name on a line and one JSON object behind it, with
-    /// nothing else in the message.
+    /// `true` if a call may also be its tool's name on a line and one JSON object after it, with nothing else in the
+    /// message.
     pub name_line: bool,
     /// Words for a call's type, which may stand where the name does. They name a
     /// tool only if a tool is called so.
@@ -240,13 +239,13 @@ pub struct Named {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedCall {
-    /// What the call begins with, up to where its arguments begin.
+    /// The beginning of the call, up to its arguments.
     #[serde(rename = "header", deserialize_with = "header::read")]
     pub head: Vec<Piece>,
-    /// How the arguments are written.
+    /// The syntax of the arguments.
     #[serde(rename = "args", default)]
     pub arguments: NamedArguments,
-    /// What ends the call; empty where the arguments' end does.
+    /// The end of the call; empty where the arguments' end ends it.
     #[serde(default)]
     pub close: String,
     /// Who writes it, and where that is written down.
@@ -274,7 +273,7 @@ impl NamedCall {
     }
 }
 
-/// How the arguments of a [`NamedCall`] are written.
+/// The syntax of the arguments of a [`NamedCall`].
 #[derive(Debug, Deserialize)]
 #[serde(from = "Arguments")]
 pub enum NamedArguments {
@@ -282,7 +281,7 @@ pub enum NamedArguments {
     None,
     /// As one JSON value; `fenced` where a code fence around it is the rule.
     Json {
-        /// Whether a fence is no fault.
+        /// `true` if a fence is no fault.
         fenced: bool,
     },
     /// As an object in braces of `key => value` or `--key value`; a brace around name and
@@ -294,8 +293,8 @@ pub enum NamedArguments {
         open: Vec<Piece>,
         /// The closing tag.
         close: String,
-        /// Whether the template glues values to their tags, so that each byte is the value's; else
-        /// a line break stands on either side.
+        /// `true` if the template writes no white space between tags and values, so that each byte is the value's; else
+        /// a line break is on either side.
         glued: bool,
     },
     /// As elements, with a token before each tag: elements in one are an object, and `<item>` elements
@@ -307,7 +306,7 @@ pub enum NamedArguments {
     /// As an object in braces: keys stand as they are, and texts between two of these tokens,
     /// as they are, too. All else is JSON.
     Delimited {
-        /// The token before and behind a text.
+        /// The token before and after a text.
         text: String,
     },
 }
@@ -365,11 +364,11 @@ pub struct React {
     /// The same where the arguments are in brackets after the name.
     #[serde(rename = "bracketed", deserialize_with = "header::read")]
     pub bracketed: Vec<Piece>,
-    /// What the lines begin with that may follow.
+    /// Beginnings of the lines that may follow.
     pub lines: Vec<String>,
 }
 
-/// What stands around one or several calls.
+/// A pair of delimiters around one or several calls.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
@@ -377,10 +376,10 @@ pub struct Group {
     pub open: String,
     /// The closing tag or token.
     pub close: String,
-    /// Whether it only counts before a call; a special token always does.
+    /// `true` if it only counts before a call; a special token always does.
     #[serde(default = "yes")]
     pub gated: bool,
-    /// Whether values in it are glued to their tags, whatever the dialect's other values are.
+    /// `true` if values in it are verbatim and untrimmed, whatever the dialect's other values are.
     #[serde(rename = "verbatim", default)]
     pub glued: bool,
     /// Who writes it, and where that is written down.
@@ -404,7 +403,7 @@ pub struct LineMarker {
     pub pieces: Vec<String>,
 }
 
-/// Whether a text is found wherever it stands; any other counts at a line's start.
+/// Returns `true` if a text is found at any place; any other counts at a line's start.
 pub(super) fn is_mark(text: &str) -> bool {
     text.starts_with(['<', '['])
 }

@@ -1,5 +1,5 @@
-//! Tokens of chat templates, which a server should have taken off a model's text, by
-//! family: what each says about whose turn the text behind it is.
+//! Tokens of chat templates, which a server should have taken off a model's text, by family: each says whose turn the
+//! text after it is.
 //!
 //! The classes and the sources are those of `docs/appendix/template-tokens.md`. A token that
 //! several families have stands with the first of them. Left out are tokens that are
@@ -8,7 +8,7 @@
 
 use TokenClass::{EndsMessage, EndsText, Neutral, OpensOther, OpensOwn, OpensRole};
 
-/// What a token says about the text behind it.
+/// The meaning of a token for the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenClass {
@@ -16,13 +16,12 @@ pub enum TokenClass {
     EndsText,
     /// A message is over; the model's turn goes on if a header of its own follows.
     EndsMessage,
-    /// What follows is another's.
+    /// The text after it is another's.
     OpensOther,
-    /// What follows is the model's.
+    /// The text after it is the model's.
     OpensOwn,
-    /// What follows is the turn of the role whose name stands behind the token, and
-    /// behind the name this text. A line break is a part of the token then; another
-    /// token is one of its own.
+    /// The text after it is the turn of the role whose name follows the token, with this text after the name. A line
+    /// break is a part of the token then; another token is one of its own.
     OpensRole(&'static str),
     /// It begins or ends a part of a turn.
     Neutral,
@@ -34,7 +33,7 @@ pub enum TokenClass {
 pub struct TemplateToken {
     /// The token; begins with `<` or `[`.
     pub text: &'static str,
-    /// What it says about the text behind it.
+    /// Its meaning for the text after it.
     pub class: TokenClass,
 }
 
@@ -44,7 +43,7 @@ pub struct TemplateToken {
 pub struct TokenFamily {
     /// The models.
     pub name: &'static str,
-    /// Where their tokens are written down; short names as in `docs/appendix/families.md`.
+    /// The document that defines their tokens; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
     /// The tokens.
     pub tokens: &'static [TemplateToken],
@@ -63,7 +62,7 @@ pub const OTHER_ROLES: &[&str] = &[
 /// counts only at the very end of a text without [`STRIKE_OPEN`].
 pub(crate) const SENTENCE_END: &str = "</s>";
 
-/// What makes [`SENTENCE_END`] HTML.
+/// The opening tag that makes [`SENTENCE_END`] HTML.
 pub(crate) const STRIKE_OPEN: &str = "<s>";
 
 /// The tokens of these that announce calls.
@@ -85,7 +84,7 @@ pub const TOKEN_FAMILIES: &[TokenFamily] = &[
         "LCC; YE/Qwen-Qwen3-0.6B.jinja; InternLM/InternLM chat/chat_format.md",
         OpensRole("\n") => "<|im_start|>";
         EndsText => "<|im_end|>" "<|endoftext|>";
-        // Those behind `<|im_sep|>`: LFM2 and MiniCPM3, around calls and results.
+        // Those after `<|im_sep|>`: LFM2 and MiniCPM3, around calls and results.
         Neutral => "<|im_sep|>" "<|tool_call_start|>" "<|tool_call_end|>" "<|tool_response_end|>";
         OpensOther => "<|tool_response_start|>";
     ),
@@ -151,7 +150,7 @@ pub const TOKEN_FAMILIES: &[TokenFamily] = &[
     ),
     family!("Cohere Command",
         "LC/CohereForAI-c4ai-command-r7b-12-2024-tool_use.jinja; SG/cohere_command4_detector.py",
-        // Behind `<|START_OF_TURN_TOKEN|>` the role is the next token.
+        // After `<|START_OF_TURN_TOKEN|>` the role is the next token.
         Neutral => "<|START_OF_TURN_TOKEN|>" "<|START_RESPONSE|>" "<|END_RESPONSE|>" "<|START_TEXT|>" "<|END_TEXT|>"
             "<|END_TOOL_RESULT|>";
         EndsText => "<|END_OF_TURN_TOKEN|>";
@@ -246,7 +245,7 @@ pub(crate) fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> 
 pub struct ControlFamily {
     /// The models.
     pub name: &'static str,
-    /// Where their tokens are written down; short names as in `docs/appendix/families.md`.
+    /// The document that defines their tokens; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
     /// The tokens. They begin with `<`, `[`, `]`, `｜` or `◁`.
     pub tokens: &'static [&'static str],

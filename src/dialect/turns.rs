@@ -1,33 +1,33 @@
-//! Turns and results in plain text: what a line of another's begins with, and what results stand in.
+//! Turns and results in plain text: the beginnings of another's lines, and of the lines of results.
 //!
-//! Where a chat template has tokens for them, they are in [`tokens`](super::tokens). These rows are
-//! for what is written as text: the formats of completion models, of agents' prompts and of our
-//! own. In a row that begins with `[`, `#` stands for a number and `@` for a name in small letters.
+//! Tokens that a chat template has for them are in [`tokens`](super::tokens). These rows are for turns and results that
+//! are written as text: the formats of completion models, of agents' prompts and of our own. In a row that begins with
+//! `[`, `#` is a number and `@` a name in small letters.
 
 use std::sync::LazyLock;
 
 use super::introductions::Introductions;
 use crate::json::window::{Match, No, Undecided, begins};
 
-/// Where a line counts.
+/// The places at which a line counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineCounts {
-    /// Behind a call: elsewhere an answer may begin so.
+    /// After a call: elsewhere an answer may begin so.
     BehindACall,
-    /// Behind a call, and where the message begins.
+    /// After a call, and where the message begins.
     AtTheStart,
     /// At each line's start.
     Everywhere,
 }
 
-/// What a line of another's begins with.
+/// The beginning of a line of another's.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnLine {
-    /// The words; behind a `[`, `#` is a number and `@` a name in small letters.
+    /// The words; after a `[`, `#` is a number and `@` a name in small letters.
     pub text: &'static str,
-    /// Where it counts.
+    /// The places at which it counts.
     pub counts: LineCounts,
     /// Who writes it, and where that is written down.
     pub source: &'static str,
@@ -49,8 +49,10 @@ const fn behind(text: &'static str, source: &'static str) -> TurnLine {
 
 const FASTCHAT: &str = "lm-sys/FastChat fastchat/conversation.py";
 
-/// What a turn begins with that is not the model's. It counts behind a call, where the message
-/// begins, and behind text and a blank line; a token counts at each line's start.
+/// Beginnings of a turn that is not the model's.
+///
+/// One counts after a call, where the message begins, and after text and a blank line; a token counts at each line's
+/// start.
 pub const USER_LINES: &[TurnLine] = &[
     user("User:", FASTCHAT),
     user("USER:", FASTCHAT),
@@ -81,8 +83,7 @@ pub const USER_LINES: &[TurnLine] = &[
     user("GPT4 Correct User:", "OpenChat 3.5: imoneoi/openchat"),
 ];
 
-/// What results of calls stand behind; those of our own prompts are in
-/// `Introductions` (`dialect/introductions.rs`).
+/// Texts that results of calls follow; those of our own prompts are in `Introductions` (`dialect/introductions.rs`).
 pub const RESULT_LINES: &[TurnLine] = &[
     behind("Observation:", "ReAct: ysymyth/ReAct; langchain"),
     behind("观察：", "ReAct in Chinese"),
@@ -129,7 +130,7 @@ pub const RESULT_TAGS: &[(&str, &str)] = &[
     ("observation", "ReAct in tags; OpenHands"),
 ];
 
-/// Whether `text` begins as this row says.
+/// Matches the beginning of a line that this row describes at the start of `text`.
 #[inline]
 pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
     // Only rows in brackets hold a number or a name.
