@@ -10,10 +10,9 @@
 //!                     └──▶ finish        content, reasoning, entries
 //! ```
 //!
-//! *Settled* is a call that can no longer become part of the reasoning: where
-//! no tag makes reasoning of what came before it (`off`, `open`, a model that
-//! does not reason), behind a think tag or a reasoning field, else at the
-//! stream's end. Nothing runs, and nobody is sent a call, before.
+//! *Settled* is a call that can no longer become part of the reasoning: at once where no tag makes reasoning of the
+//! text before it (`off`, `open`, a model that does not reason), and after a think tag or a reasoning field; else at
+//! the stream's end. Nothing runs, and nobody is sent a call, before.
 //!
 //! Two streams of events that differ only in how their input was cut assemble
 //! to equal values; so equality of parses is tested here.
@@ -42,7 +41,7 @@ pub struct Collector {
     yielded: usize,
     /// Bytes of the stream that each call stands for.
     lengths: Vec<u64>,
-    /// Where the open call begins.
+    /// The offset at which the open call begins.
     opened: Option<u64>,
     settled: bool,
     /// Nothing follows.
@@ -79,7 +78,7 @@ enum What {
 pub enum Piece {
     /// Text for the user, or of the reasoning.
     Text {
-        /// Where it belongs.
+        /// The region that it belongs to.
         region: Region,
         /// The text, verbatim.
         text: String,
@@ -108,19 +107,19 @@ pub enum Piece {
     Call {
         /// Which entry.
         index: u32,
-        /// Where it stands.
+        /// The region that it is in.
         region: Region,
         /// Its bytes.
         span: Span,
     },
 }
 
-/// What a message says.
+/// The content of a whole message.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assembled {
-    /// What the user sees: text without calls, rejected calls and markers,
-    /// but with the bytes of `quoted` calls and of `invented` ones behind a line or a result.
+    /// The text that the user sees: without calls, rejected calls and markers, but with the bytes of `quoted` calls and
+    /// of `invented` ones after a line or a result.
     pub content: String,
     /// The reasoning, with the bytes of `in_reasoning` calls.
     pub reasoning: String,
@@ -143,9 +142,9 @@ pub struct Entry {
     pub raw: String,
     /// All deltas of the arguments, joined.
     pub deltas: String,
-    /// Whether the arguments do not continue the deltas.
+    /// `true` if the arguments do not continue the deltas.
     pub restated: bool,
-    /// How it was found, whatever promoted it.
+    /// The provenance of the call, whatever promoted it.
     #[serde(skip)]
     pub(crate) place: Provenance,
 }
@@ -168,10 +167,10 @@ impl Collector {
         Collector::default()
     }
 
-    /// An empty collector for a message that is read in this mode, from a model that is
-    /// known to reason or not to; so calls may be [settled](Collector::next_settled)
-    /// from the message's start. What a model that does not reason puts behind a
-    /// stray `</think>` makes no reasoning of what came before.
+    /// Returns an empty collector for a message read in this mode, from a model known to reason or not to.
+    ///
+    /// Calls may then be [settled](Collector::next_settled) from the message's start. The text that a model which does
+    /// not reason puts after a stray `</think>` makes no reasoning of the text before it.
     pub fn reading(mode: ReasoningMode, reasons: Option<bool>) -> Self {
         // In `open` a call is one at once: what stands in the reasoning is told as a draft.
         let settled = mode != ReasoningMode::Auto || reasons == Some(false);
@@ -222,7 +221,7 @@ impl Collector {
         }
     }
 
-    /// Whether nothing came.
+    /// Returns `true` if nothing came.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty() && self.entries.is_empty()
     }
@@ -232,7 +231,7 @@ impl Collector {
         &self.entries
     }
 
-    /// Whether the calls so far are settled, and so will be those that come.
+    /// Returns `true` if the calls so far are settled, and so will be those that come.
     pub fn is_settled(&self) -> bool {
         self.settled
     }
@@ -242,7 +241,7 @@ impl Collector {
     /// is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
-            // Prose may come behind it.
+            // Prose may come after it.
             let may_be_shown = || self.is_introduced(self.yielded);
             let waits = |call: &Call| call.provenance.is_plain() && (!call.dialect.has_marker() || may_be_shown());
             if !self.is_over && self.entries[self.yielded].result.as_ref().is_ok_and(waits) {
@@ -256,7 +255,8 @@ impl Collector {
         None
     }
 
-    /// Whether a blank line and a line that ends with a colon stand before the call of this number: it may be shown.
+    /// Returns `true` if a blank line and a line that ends with a colon are before the call of this number: it may be
+    /// shown.
     fn is_introduced(&self, number: usize) -> bool {
         let mut calls = self.segments.iter().enumerate().filter(|(_, segment)| segment.what == What::Call);
         let Some((at, _)) = calls.nth(number) else { return false };
@@ -303,8 +303,8 @@ impl Collector {
         self.is_over = true;
     }
 
-    /// What the message says beside its calls, with the markers that stand around such: for who
-    /// looks for what is meant as one.
+    /// Returns the text of the message beside its calls, with the markers around such: for callers that look for text
+    /// that is meant as a call.
     pub(crate) fn beside_calls(&self) -> String {
         let (mut text, mut rest) = (String::new(), self.text.as_str());
         for Segment { what, region, length } in &self.segments {
@@ -378,15 +378,15 @@ impl Collector {
         assembled
     }
 
-    /// How many pieces there are; what comes from here on begins a new one.
+    /// Seals the pieces so far and returns their number; text from here on begins a new one.
     #[cfg(feature = "agent")]
     pub(crate) fn seal(&mut self) -> usize {
         self.sealed = self.segments.len();
         self.sealed
     }
 
-    /// Whether the event takes back what is settled, which changes nothing: a model that
-    /// does not reason has put a stray tag behind its calls.
+    /// Returns `true` if the event takes back what is settled, which changes nothing: a model that does not reason has
+    /// put a stray tag after its calls.
     pub(crate) fn is_void(&self, event: &Event<'_>) -> bool {
         match event {
             Event::Moved { to: Destination::Reasoning | Destination::Drafts, .. } => self.settled,
@@ -511,7 +511,7 @@ impl Collector {
     /// Carries out a new verdict on calls.
     fn revise(&mut self, calls: Range<u32>, result: Result<Provenance, Reason>) {
         for (at, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| calls.contains(&entry.index)) {
-            // It was passed over as a draft, as was every call behind it.
+            // It was passed over as a draft, as was every call after it.
             if entry.revise(result.clone()) {
                 self.yielded = self.yielded.min(at);
             }
@@ -548,7 +548,7 @@ impl Entry {
         false
     }
 
-    /// How the call was found; [plain](Provenance::Plain) where nothing is known of it.
+    /// Returns how the call was found; [plain](Provenance::Plain) where nothing is known of it.
     pub fn provenance(&self) -> Provenance {
         self.call().map_or(Provenance::Plain, |call| call.provenance)
     }

@@ -75,7 +75,7 @@ keyword_enum!(Provenance, "how a call was found",
     "promoted" => Provenance::Promoted);
 
 impl Provenance {
-    /// Whether nothing about it asks for approval.
+    /// Returns `true` if nothing about it asks for approval.
     pub fn is_plain(&self) -> bool {
         *self == Provenance::Plain
     }
@@ -285,13 +285,13 @@ impl Rejected {
         self.call.iter_mut().for_each(|call| call.provenance = provenance);
     }
 
-    /// Whether it was told as a call first.
+    /// Returns `true` if it was reported as a call first.
     #[cfg(feature = "agent")]
     pub(crate) fn is_withdrawn(&self) -> bool {
         self.message == RejectedKind::WITHDRAWN
     }
 
-    /// Whether its text stays in the message, where it stands.
+    /// Returns `true` if its text stays in the message, where it is.
     pub fn stays_in_text(&self) -> bool {
         matches!(self.kind, RejectedKind::Quoted | RejectedKind::InReasoning) || self.in_text
     }
@@ -338,7 +338,7 @@ impl RejectedKind {
         "the call stands in the reasoning; only the answer's calls are run"
     }
 
-    /// The message of a `behind_damage` rejection behind a call that cannot be read.
+    /// The message of a `behind_damage` rejection after a call that cannot be read.
     pub(crate) const BEHIND_DAMAGE: &str = "the call stands behind one that cannot be read, before its end, so it may be a part of that one's text and was not run";
 
     /// The same of one before a closer that closes nothing.

@@ -14,8 +14,8 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Where it does not fit, as in `stops[1].city`; empty for the whole value, of which
-    /// a field may be missing.
+    /// Returns the field that does not fit, as in `stops[1].city`; empty for the whole value, of which a field may be
+    /// missing.
     pub fn field(&self) -> &str {
         &self.field
     }

@@ -1,4 +1,4 @@
-//! What the parser says about a model's text, piece by piece and assembled.
+//! The events that the parser reports about a model's text, piece by piece and assembled.
 //!
 //! In come a model's bytes, as the parser reads them; out go [`Event`]s,
 //! in stream order, which borrow their text, and what they come to. Nothing here reads

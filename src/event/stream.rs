@@ -66,7 +66,7 @@ pub enum Event<'a> {
         /// [`Limits::call_bytes`](crate::parse::Limits::call_bytes). Where JSON
         /// objects are calls, the object alone: what stands around it are markers.
         raw: &'a str,
-        /// Whether the arguments do not continue the joined deltas.
+        /// `true` if the arguments do not continue the joined deltas.
         restated: bool,
         /// Bytes since the call's last event.
         span: Span,
@@ -90,7 +90,7 @@ pub enum Event<'a> {
     Revised {
         /// Which calls.
         calls: Range<u32>,
-        /// How they were found, or why they must not run.
+        /// The provenance of the calls, or the reason why they must not run.
         result: Result<Provenance, Reason>,
         /// Empty, at the point of the decision.
         span: Span,
@@ -100,7 +100,7 @@ pub enum Event<'a> {
     Moved {
         /// Which bytes of the stream.
         spans: &'a [Span],
-        /// Where they belong.
+        /// The destination of the text.
         to: Destination,
         /// Empty, at the point of the decision.
         span: Span,
@@ -172,8 +172,7 @@ pub enum MarkerKind {
 }
 
 impl MarkerKind {
-    /// Whether it belongs to calls and answers. The others stand outside of what the
-    /// model meant to say.
+    /// Returns `true` if it belongs to calls and answers. The others are outside of what the model meant to say.
     pub fn is_call_syntax(self) -> bool {
         !matches!(self, MarkerKind::ThinkOpen | MarkerKind::ThinkClose | MarkerKind::Token | MarkerKind::Turn)
     }

@@ -12,7 +12,7 @@ enum Chunk {
 }
 use Chunk::{Field, Text};
 
-/// How many calls are settled after each piece, and at the end.
+/// Returns the number of settled calls after each piece, and at the end.
 fn settled(mode: ReasoningMode, reasons: Option<bool>, pieces: &[Chunk]) -> Vec<usize> {
     let mut parser = Parser::new(Config { reasoning: mode, ..Config::default() });
     let mut message = Collector::reading(mode, reasons);
@@ -37,12 +37,12 @@ fn settled(mode: ReasoningMode, reasons: Option<bool>, pieces: &[Chunk]) -> Vec<
 #[test]
 fn a_call_is_settled_as_soon_as_no_tag_can_make_reasoning_of_it() {
     use ReasoningMode::{Auto, Off, Open};
-    // A line break behind a call says that it stands in no quotation.
+    // A line break after a call says that it is in no quotation.
     for (mode, reasons, pieces, expected) in [
         // Before any tag only the end settles it, whatever text follows.
         (Auto, None, &[Text(CALL), Text("\nand more\n")][..], &[0, 0, 1][..]),
         (Auto, Some(true), &[Text(CALL), Text("\n"), Text(CALL)], &[0, 0, 0, 2]),
-        // Behind a closed block, and behind a reasoning field, at once.
+        // After a closed block, and after a reasoning field, at once.
         (Auto, None, &[Text("<think>hm</think>"), Text(CALL), Text("\n")], &[0, 1, 1, 1]),
         (Auto, None, &[Field("hm"), Text(CALL), Text("\n")], &[0, 1, 1, 1]),
         (Open, None, &[Text("hm</think>"), Text(CALL), Text("\n")], &[0, 1, 1, 1]),
@@ -52,7 +52,7 @@ fn a_call_is_settled_as_soon_as_no_tag_can_make_reasoning_of_it() {
         // Where there is no reasoning, at once.
         (Off, None, &[Text(CALL), Text("\n</think>")], &[1, 1, 1]),
         (Auto, Some(false), &[Text(CALL), Text("\n</think>more")], &[1, 1, 1]),
-        // An orphan closer makes a draft of it; behind that one the answer begins.
+        // An orphan closer makes a draft of it; after that one the answer begins.
         (Auto, None, &[Text(CALL), Text("\n</think>"), Text(CALL), Text("\n")], &[0, 0, 1, 1, 1]),
         // A further closer changes nothing.
         (Auto, None, &[Text("<think>hm</think>"), Text(CALL), Text("\n</think>so")], &[0, 1, 1, 1]),
