@@ -48,7 +48,7 @@ pub(crate) struct Introductions {
     pub(crate) find: &'static str,
     /// Of a call that reads on in a long result.
     pub(crate) read_on: &'static str,
-    /// Of the line after results in the compact style: what comes next.
+    /// The sentence after results in the compact style, which asks for the next step.
     pub(crate) next: &'static str,
 }
 

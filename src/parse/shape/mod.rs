@@ -46,7 +46,7 @@ mod tool_tags;
 use crate::parse::call::{Markerless, Opens};
 use crate::parse::tables::Tables;
 
-/// Repair: brackets after calls that nothing opened.
+/// Repair: brackets after calls, which nothing opened.
 const SURPLUS_BRACKET: &str = "surplus_bracket";
 
 /// The recognisers of each shape's calls at a `<` or a `[`, in order of precedence.

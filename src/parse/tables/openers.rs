@@ -70,7 +70,7 @@ const MAX_NAME: usize = 256;
 impl Tables {
     /// Returns the places in `text` where calls may begin, in order.
     ///
-    /// Of those that no marker announces it has each that any dialect has, read or not.
+    /// Places that no marker announces are included for every dialect, read or not.
     pub(crate) fn openers(&self, text: &str) -> Vec<Opener> {
         let marks = memchr2_iter(b'<', b'[', text.as_bytes()).filter_map(|at| {
             let (dialect, length, _) = self.mark(&text[at..])?;
