@@ -63,7 +63,6 @@ impl Shared {
         }
         let own = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(last.call()));
         let calls = Used::of(own.map(|made| &made.call().arguments), std::iter::empty::<&str>());
-        let is_of = |tool: &Tool, call: &Call| tool.server == call.server && tool.name == call.tool;
         let fits_best = |question: &str| {
             self.setup.catalog.likeliest(question, 1).first().is_some_and(|best| is_of(best, last.call()))
         };
@@ -107,9 +106,7 @@ impl Shared {
             None => {
                 let failed = made.iter().rposition(|made| made.failed())?;
                 let call = made[failed].call();
-                // The tool has succeeded since, so the call is no longer needed.
-                let is_done = made[failed..].iter().any(|since| since.succeeded() && name(since.call()) == name(call));
-                Some(call).filter(|_| !is_done)?
+                Some(call).filter(|_| !is_made_good(&made, failed))?
             }
         };
         if self.asks_a_question() && self.changes(call) {
@@ -195,10 +192,7 @@ impl Shared {
     pub(super) fn others(&self) -> Option<Narrowed> {
         let made = self.made();
         // After a failure that no later call has made good the next call would be a guess.
-        let is_open = |at: usize| {
-            made[at].failed()
-                && !made[at..].iter().any(|since| since.succeeded() && name(since.call()) == name(made[at].call()))
-        };
+        let is_open = |at: usize| made[at].failed() && !is_made_good(&made, at);
         if self.asks_a_question() || self.unused().is_empty() || (0..made.len()).any(is_open) {
             return None;
         }
@@ -227,8 +221,7 @@ impl Shared {
             return None;
         }
         let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST);
-        let mut better =
-            likeliest.into_iter().take_while(|tool| (&tool.server, &tool.name) != (&call.server, &call.tool));
+        let mut better = likeliest.into_iter().take_while(|tool| !is_of(tool, call));
         let meant = better.find(|tool| may_change(tool))?;
         let members = call.arguments.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect();
         Some(Narrowed::Instead { server: meant.server.clone(), tool: meant.name.clone(), members })
@@ -266,6 +259,15 @@ impl Shared {
     pub(super) fn tool(&self, call: &Call) -> Option<&Tool> {
         Some(self.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool)
     }
+}
+
+/// Returns `true` if the tool of the call at this place has succeeded since, so that the call is no longer needed.
+fn is_made_good(made: &[Made<'_>], at: usize) -> bool {
+    made[at..].iter().any(|since| since.succeeded() && name(since.call()) == name(made[at].call()))
+}
+
+fn is_of(tool: &Tool, call: &Call) -> bool {
+    tool.server == call.server && tool.name == call.tool
 }
 
 /// Returns `true` if a result reports that nothing was found.

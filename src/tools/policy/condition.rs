@@ -33,8 +33,12 @@ pub(super) fn part(text: &str) -> (&str, &str) {
 /// Compares conditions with the arguments of a call, and returns the lowest of the results.
 pub(super) fn held(conditions: &str, arguments: &Map<String, Value>) -> Held {
     let inside = conditions.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or_default();
-    let each = inside.split(',').filter_map(|one| one.split_once('='));
-    each.map(|(name, limit)| lies_in(arguments.get(name.trim()), limit.trim())).min().unwrap_or(Held::Yes)
+    let one = |condition: &str| match condition.split_once('=') {
+        Some((name, limit)) => lies_in(arguments.get(name.trim()), limit.trim()),
+        // A comma is inside a value: the condition cannot be read, and allows nothing.
+        None => Held::Unknown,
+    };
+    if conditions.is_empty() { Held::Yes } else { inside.split(',').map(one).min().unwrap_or(Held::Unknown) }
 }
 
 fn lies_in(value: Option<&Value>, limit: &str) -> Held {
@@ -162,6 +166,7 @@ mod tests {
         }
         assert_eq!(super::held("(x=/a)", &Map::new()), Held::No);
         assert_eq!(super::held("(x=)", &Map::new()), Held::Yes);
+        assert_eq!(super::held("(x=/a,b)", json!({"x": "/a/secret"}).as_object().unwrap()), Held::Unknown);
         let both = json!({"from": "/a/1", "to": "/b/1"});
         for (conditions, expected) in [("(from=/a, to=/b)", Held::Yes), ("(from=/a,to=/a)", Held::No)] {
             assert_eq!(super::held(conditions, both.as_object().unwrap()), expected, "{conditions}");

@@ -17,7 +17,7 @@ use crate::turn::shared::{Mending, Shared};
 /// If the request carries tools, the endpoint constrains calls by itself; a schema for the answer is sent if it may
 /// accompany tools, and is never required then.
 ///
-/// A measured message is constrained to calls unless the endpoint is known to report useless probabilities then
+/// A measured message is constrained to calls, or to a call or prose (`may_answer`), unless the endpoint is known to report useless probabilities then
 /// (`is_told_under_grammar`).
 pub(super) fn constraint(
     native: bool,

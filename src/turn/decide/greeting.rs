@@ -29,18 +29,17 @@ const TELLING: &[&str] = &["my ", "the ", "our ", "it ", "its ", "this ", "there
 /// statements next to the question.
 pub(crate) fn is_question(text: &str) -> bool {
     let text = text.trim().to_lowercase();
-    let ends = |(at, c): &(usize, char)| match c {
+    let is_end = |(at, c): &(usize, char)| match c {
         '\n' | '。' | '！' | '？' => true,
+        // A dot may be inside a name.
         '.' | '!' | '?' => text[at + 1..].starts_with([' ', '\n']),
         _ => false,
     };
-    let mut sentences = Vec::new();
+    let ends = text.char_indices().filter(is_end).map(|(at, c)| at + c.len_utf8()).chain([text.len()]);
     let mut from = 0;
-    for (at, c) in text.char_indices().filter(ends).chain([(text.len(), ' ')]) {
-        sentences.extend(Some(text[from..(at + c.len_utf8()).min(text.len())].trim()).filter(|one| one.len() > 1));
-        from = (at + c.len_utf8()).min(text.len());
-    }
-    let (asked, told): (Vec<&str>, Vec<&str>) = sentences.into_iter().partition(|one| one.ends_with(['?', '？']));
+    let sentences = ends.map(|end| text[std::mem::replace(&mut from, end)..end].trim());
+    let sentences = sentences.filter(|one| one.len() > 1);
+    let (asked, told): (Vec<&str>, Vec<&str>) = sentences.partition(|one| one.ends_with(['?', '？']));
     let tells = |one: &&str| TELLING.iter().any(|word| one.starts_with(word));
     asked.len() == 1 && told.iter().all(tells) && !REQUESTS.iter().any(|words| text.contains(words))
 }

@@ -8,7 +8,8 @@
 //!        └─ likely ──▶ the same stream is the call
 //! ```
 //!
-//! A measured message is constrained to calls by a grammar. The endpoint reports the model's own probabilities, so they
+//! A measured message is constrained to calls by a grammar; to a call or prose if the request names no identifier, path
+//! or time, so that an unlikely call is not requested first and the same stream is the answer. The endpoint reports the model's own probabilities, so they
 //! show how likely the model would have called by itself, however unlikely that is; and if a call is likely, it is
 //! already being written. If the endpoint supports no grammar, the message is free, and a call is requested once it is
 //! likely (`Asking::Held`); if the endpoint reports the probabilities after masking, the message is measured without a
@@ -22,14 +23,15 @@
 //!        └─ an answered one ──▶ Asking::Answer
 //! ```
 //!
-//! If each part of the request names things and the calls have used all of them, a change is the last step, and the
-//! answer is requested at once.
+//! If the calls have used everything that the request names and left none of its steps, a change is the last step, and so
+//! is a lookup that leads nowhere else; the answer is requested at once.
 //!
 //! - `openers`: the beginnings of the taught call, and the texts that may precede it.
 //! - `probability`: the probability that the message begins with a call.
 //! - `greeting`: messages that ask for nothing, or only for information.
 //! - `grounded`: calls that name something that was not mentioned.
 //! - `fit`: members of calls that were not mentioned.
+//! - `margin`: how much sooner a message is a call, by what the request says.
 //! - `mentions`: the things that a request names, and those that no call has used.
 //! - `zones`: time zones of places.
 //! - `known`: features that the endpoint does not support.
@@ -69,7 +71,7 @@ pub(super) enum Asking {
     /// An unconstrained message.
     #[default]
     Free,
-    /// A call, if the endpoint can constrain the answer, with the probabilities of its first tokens.
+    /// A call, or a call or prose, if the endpoint can constrain the answer, with the probabilities of its first tokens.
     Measured,
     /// Only calls that this choice allows.
     Held(ToolChoice),
