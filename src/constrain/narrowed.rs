@@ -62,9 +62,10 @@ impl Narrowed {
         match self {
             Narrowed::Reads => (!may_change(tool)).then_some(arguments),
             Narrowed::Lookups { but, unknown, ids, required: alike } => {
-                let is_unknown = |member: &String| is_id(member) && !ids.contains(member) || unknown.contains(member);
+                let is_found = |member: &String| ids.iter().any(|id| is_same_member(id, member));
+                let is_unknown = |member: &String| is_id(member) && !is_found(member) || unknown.contains(member);
                 let required = required(tool);
-                let leads = ids.is_empty() || required.iter().any(|member| ids.contains(member));
+                let leads = ids.is_empty() || required.iter().any(is_found);
                 let fails = !leads || required.iter().any(is_unknown) || is_alike(&required, alike);
                 let is_left_out = || but.iter().any(|(server, name)| is_one(server, name));
                 // Optional members are guesses, unless they are all that a tool has: a search needs one of them, a
@@ -124,7 +125,51 @@ pub(crate) fn required(tool: &Tool) -> Vec<String> {
     tool.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name.to_owned()).collect()
 }
 
+/// Last words in the names of members that hold identifiers.
+const ID_WORDS: &[&str] = &["id", "key", "no", "nr", "number", "ref", "uid", "uuid", "guid"];
+
+/// Words before these that make them something else: a place in a text, a secret, a column.
+const PLACES: &[&str] = &["api", "column", "line", "page", "part", "port", "private", "public", "row", "sort"];
+
 /// Returns `true` if a member's name says that it holds an identifier.
 pub(crate) fn is_id(member: &str) -> bool {
-    member.eq_ignore_ascii_case("id") || member.ends_with("_id") || member.ends_with("Id") || member.ends_with("ID")
+    kind_of_id(member).is_some()
+}
+
+/// Returns `true` if two members have the same name, or hold identifiers of the same kind: `order_no` and `orderId`.
+pub(crate) fn is_same_member(one: &str, other: &str) -> bool {
+    let same_kind =
+        || kind_of_id(one).filter(|kind| !kind.is_empty()).is_some_and(|kind| kind_of_id(other) == Some(kind));
+    one.eq_ignore_ascii_case(other) || same_kind()
+}
+
+/// Returns `true` if a word announces an identifier: `key` in "location key L-1".
+pub(crate) fn is_id_word(word: &str) -> bool {
+    ID_WORDS.iter().any(|own| word.eq_ignore_ascii_case(own))
+}
+
+/// Returns the kind of thing that a member's identifier is of, in lower case; empty for a bare `id`, and `None` for a
+/// member that holds no identifier.
+pub(crate) fn kind_of_id(member: &str) -> Option<String> {
+    let is_last = |word: &&&str| {
+        let at = member.len().checked_sub(word.len()).filter(|at| member.is_char_boundary(*at));
+        at.is_some_and(|at| member[at..].eq_ignore_ascii_case(word) && begins_word(member, at))
+    };
+    let word = ID_WORDS.iter().find(is_last)?;
+    let kind = member[..member.len() - word.len()].trim_end_matches(['_', '-', ' ']).to_lowercase();
+    let is_bare = kind.is_empty() && !matches!(*word, "id" | "uid" | "uuid" | "guid");
+    let is_place = kind.rsplit(['_', '-']).next().is_some_and(|word| PLACES.contains(&word));
+    (!is_bare && !is_place).then_some(kind)
+}
+
+/// Returns the name of a member for the identifiers of a kind of thing.
+pub(crate) fn id_of(kind: &str) -> String {
+    if kind.is_empty() { "id".into() } else { format!("{kind}_id") }
+}
+
+/// Returns `true` if a word of a name begins at this byte: `Id` in `orderId`, not in `paid`.
+fn begins_word(name: &str, at: usize) -> bool {
+    let (before, word) = name.split_at(at);
+    let follows_other = before.ends_with(|c: char| !c.is_alphanumeric());
+    before.is_empty() || follows_other || before.ends_with(char::is_lowercase) && word.starts_with(char::is_uppercase)
 }

@@ -13,7 +13,7 @@ pub use definition::Definition;
 #[cfg(feature = "validate")]
 pub(crate) use example::example_value;
 #[cfg(feature = "prompt")]
-pub(crate) use nature::is_destructive;
+pub(crate) use nature::{is_destructive, name_words};
 #[cfg(feature = "agent")]
 pub(crate) use nature::{lists, looks_up, may_change};
 

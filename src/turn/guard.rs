@@ -8,6 +8,8 @@
 //! This module is pure: calls and outcomes are passed in, and a verdict is returned. All drivers of a turn use it,
 //! including those with a history of their own.
 
+use std::borrow::Cow;
+
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 
@@ -39,6 +41,11 @@ impl<'a> Made<'a> {
 
     pub(super) fn call(&self) -> &'a Call {
         self.call
+    }
+
+    /// Returns the text of its result.
+    pub(super) fn said(&self) -> Option<Cow<'a, str>> {
+        self.outcome.map(Outcome::said)
     }
 
     /// Returns `true` if the tool reported a failure.

@@ -36,7 +36,10 @@ impl Turn {
         self.wait_for_lookups(message);
         let asking = match self.answered(message).cloned() {
             Some(call) => Some(self.after_answered(&call)),
-            None => self.in_place_of_alike(message).or_else(|| self.in_place_of_ungrounded(message)),
+            None => self
+                .in_place_of_alike(message)
+                .or_else(|| self.in_place_of_guessed(message))
+                .or_else(|| self.in_place_of_ungrounded(message)),
         };
         self.shared.narrowed = if asking.is_some() { self.shared.narrowed + 1 } else { 0 };
         if asking.is_some() {
@@ -99,6 +102,15 @@ impl Turn {
             return self.shared.after_failed(&call).and_then(|narrowed| self.narrowed(narrowed));
         }
         (self.shared.is_unasked(&call) || self.shared.is_variation(&call)).then(|| self.done(&call))
+    }
+
+    /// Returns what is requested instead of a lookup with a number that nobody said, or of another
+    /// lookup of the next thing in a list.
+    fn in_place_of_guessed(&self, message: &Message) -> Option<Asking> {
+        let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
+        let calls = message.good_calls().filter(|calls| is_ours && calls.len() == 1)?;
+        let as_before = if self.is_step() { self.shared.as_before(calls[0]) } else { None };
+        as_before.or_else(|| self.shared.needs_less(calls[0])).and_then(|narrowed| self.narrowed(narrowed))
     }
 
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
@@ -178,7 +190,11 @@ impl Turn {
     fn after_answered(&mut self, call: &Call) -> Asking {
         let next = match self.shared.has_failed(call) {
             true => self.shared.after_failed(call),
-            false => self.shared.beside().or_else(|| self.shared.others()).or_else(|| self.shared.onward(call)),
+            false => {
+                let shared = &self.shared;
+                let beside = shared.beside().or_else(|| shared.others()).or_else(|| shared.onward(call));
+                beside.or_else(|| shared.leading())
+            }
         };
         match next.and_then(|narrowed| self.narrowed(narrowed)) {
             Some(asking) => {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::decide::{self, Mentions, Used, zones_named_in};
 use super::guard::Made;
 use super::shared::Shared;
-use crate::constrain::{Narrowed, is_zone, required};
+use crate::constrain::{Narrowed, is_same_member, is_zone, required};
 use crate::conversation::Entry;
 use crate::event::Call;
 use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
@@ -16,6 +16,9 @@ use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
 /// Number of lookups of one tool with values that were not mentioned: a small model tries one day or number after
 /// another.
 const MAX_VARIATIONS: usize = 2;
+
+/// Words in the names of members that say where a lookup begins.
+const POSITIONS: &[&str] = &["after", "before", "cursor", "end", "from", "line", "offset", "page", "skip", "start"];
 
 impl Shared {
     /// Returns the text of the user's last message.
@@ -72,7 +75,8 @@ impl Shared {
             return false;
         }
         let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
-        !self.said_things().leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
+        self.leading().is_none()
+            && !self.said_things().leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
     }
 
     /// Returns `true` for a change after another one that was not asked for: it has values that were not mentioned, or
@@ -84,16 +88,23 @@ impl Shared {
         self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
     }
 
-    /// Returns `true` for a further variation of a lookup that was made often: its values were not mentioned, and none
-    /// is an unused thing of the request.
+    /// Returns `true` for a further variation of a lookup: with values that were not mentioned after it was made often, or
+    /// with only another number that was not mentioned; none is an unused thing of the request.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
-        let times = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(call)).count();
+        let succeeded = || made.iter().filter(|made| made.succeeded()).map(Made::call);
+        let times = succeeded().filter(|before| name(before) == name(call)).count();
+        let said = self.said_things();
+        let is_counted = || {
+            let varied = succeeded().any(|before| varies(before, call) && !goes_on(before, call));
+            varied && said.unsaid_numbers(&call.arguments).next().is_some()
+        };
         let brings = || {
             let arguments = call.arguments.to_string().to_lowercase();
             self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
         };
-        self.looks_up(call) && times >= MAX_VARIATIONS && !self.said_things().is_said(&call.arguments) && !brings()
+        let is_often = times >= MAX_VARIATIONS && !said.is_said(&call.arguments);
+        self.looks_up(call) && (is_often || is_counted()) && !brings()
     }
 
     /// Returns the postponed call, or the last one that failed, with the values that results have for its wrong
@@ -138,9 +149,28 @@ impl Shared {
     /// Returns a call that succeeded, with an unused value that is next to its own value in the request; for a change,
     /// the two must be in one list.
     pub(super) fn beside(&self) -> Option<Narrowed> {
+        self.listed_beside(true)
+    }
+
+    /// Returns an earlier lookup with the value of this other one, if the two values are in one list of the request: what
+    /// is asked of several things is asked of each.
+    pub(super) fn as_before(&self, call: &Call) -> Option<Narrowed> {
+        let tool = self.tool(call).filter(|tool| looks_up(tool))?;
+        let listed = self.listed_beside(false)?;
+        let Narrowed::Values { server, tool: before, members } = &listed else { return None };
+        let before = self.setup.catalog.find(server.as_deref(), before).ok()?.tool;
+        let (_, values) = members.first()?;
+        let has_value =
+            || call.arguments.as_object().is_some_and(|own| own.values().any(|value| values.contains(value)));
+        (looks_up(before) && !is_of(before, call) && required(before) == required(tool) && has_value())
+            .then_some(listed)
+    }
+
+    /// As [`beside`](Self::beside); with `apart`, for a lookup a value may be in another part of the request.
+    fn listed_beside(&self, apart: bool) -> Option<Narrowed> {
         let (mentions, used, made) = (self.mentions(), self.used(), self.made());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
-            let apart = self.looks_up(made.call());
+            let apart = apart && self.looks_up(made.call());
             made.call().arguments.as_object()?.iter().find_map(|(member, value)| {
                 let value = value.as_str()?;
                 let beside = mentions.unused_beside(value, apart, &used);
@@ -237,6 +267,46 @@ impl Shared {
         Some(Narrowed::Values { server, tool, members: vec![(member, vec![id])] })
     }
 
+    /// Returns a lookup that was not made yet, of the one thing in results that a question is about.
+    pub(super) fn leading(&self) -> Option<Narrowed> {
+        let question = self.request().filter(|text| decide::is_question(text))?;
+        let (made, said) = (self.made(), self.said_things());
+        let used: HashSet<&Value> =
+            made.iter().filter_map(|made| made.call().arguments.as_object()).flat_map(|own| own.values()).collect();
+        let calls: Vec<_> = made.iter().map(|made| format!("{} {}", made.call().tool, made.call().arguments)).collect();
+        let ids: Vec<_> =
+            said.asked_of(question, &calls.join("\n")).into_iter().filter(|(_, id)| !used.contains(id)).collect();
+        let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
+        let takes = |tool: &Tool| {
+            let [member] = &required(tool)[..] else { return None };
+            let (_, id) = ids.iter().find(|(name, _)| is_same_member(name, member))?;
+            let members = vec![(member.clone(), vec![(*id).clone()])];
+            Some(Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members })
+        };
+        let likeliest = self.setup.catalog.likeliest(question, LIKELIEST);
+        likeliest.into_iter().chain(self.setup.catalog.offered()).filter(is_new).find_map(takes)
+    }
+
+    /// Returns a lookup that needs less than this one, with the same values: this one requires a number that nobody said,
+    /// the other does not, and the request is not more like this one.
+    pub(super) fn needs_less(&self, call: &Call) -> Option<Narrowed> {
+        let tool = self.tool(call).filter(|tool| looks_up(tool))?;
+        let said = self.said_things();
+        let (unsaid, own) = (said.unsaid_numbers(&call.arguments).collect::<Vec<_>>(), required(tool));
+        let is_unsaid = |member: &String| unsaid.contains(&member) && !has_default(tool, member);
+        let rest: Vec<String> = own.iter().filter(|member| !is_unsaid(member)).cloned().collect();
+        let is_meant = || self.setup.catalog.likeliest(self.request()?, 1).first().map(|best| is_of(best, call));
+        if rest.is_empty() || rest.len() == own.len() || is_meant().unwrap_or_default() {
+            return None;
+        }
+        let made = self.made();
+        let is_new = |tool: &&Tool| !made.iter().any(|made| is_of(tool, made.call()));
+        let other =
+            self.setup.catalog.offered().filter(is_new).find(|tool| looks_up(tool) && required(tool) == rest)?;
+        let members = rest.iter().map(|member| (member.clone(), vec![call.arguments[member].clone()])).collect();
+        Some(Narrowed::Values { server: other.server.clone(), tool: other.name.clone(), members })
+    }
+
     /// Returns `true` if a call like this one failed after the last successful change: of the same tool, or both of
     /// tools that look things up, with the same arguments.
     pub(super) fn has_failed(&self, call: &Call) -> bool {
@@ -264,6 +334,10 @@ impl Shared {
 /// Returns `true` if the tool of the call at this place has succeeded since, so that the call is no longer needed.
 fn is_made_good(made: &[Made<'_>], at: usize) -> bool {
     made[at..].iter().any(|since| since.succeeded() && name(since.call()) == name(made[at].call()))
+}
+
+fn has_default(tool: &Tool, member: &str) -> bool {
+    tool.parameters().any(|parameter| parameter.name == member && parameter.schema.get("default").is_some())
 }
 
 fn is_of(tool: &Tool, call: &Call) -> bool {
@@ -304,6 +378,13 @@ fn varies(before: &Call, call: &Call) -> bool {
         _ => serde_json::Map::new(),
     };
     name(before) == name(call) && before.arguments != call.arguments && texts(before) == texts(call)
+}
+
+/// Returns `true` if the second call may read on where the first one ended: a number of it is a position.
+fn goes_on(before: &Call, call: &Call) -> bool {
+    let members = call.arguments.as_object().into_iter().flatten();
+    let mut changed = members.filter(|(name, value)| before.arguments.get(name) != Some(value)).map(|(name, _)| name);
+    changed.any(|name| POSITIONS.iter().any(|word| name.to_lowercase().contains(word)))
 }
 
 fn is_plain(value: &Value) -> bool {

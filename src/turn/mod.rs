@@ -192,6 +192,7 @@ impl Turn {
                 said_before: client.said,
                 origins: Origins::of(client.results, client.rejected),
                 client_calls: client.calls,
+                postponed: client.postponed,
                 ..Shared::new(setup, conversation, output)
             },
             state: TurnState::Streaming,
@@ -433,7 +434,7 @@ impl Turn {
         if self.shared.asking.is_held() && message.is_text_alone() {
             self.holds_to_nothing();
         }
-        if let Some(asking) = self.in_its_place(&mut message) {
+        if let Some(asking) = self.in_place_of_example(&message).or_else(|| self.in_its_place(&mut message)) {
             self.shared.next_asking = Some(asking);
             return self.send();
         }

@@ -49,6 +49,8 @@ pub struct ClientTurn {
     /// The calls in the history since the last message of the user with their outcomes, the oldest first: a loop
     /// continues from them.
     pub calls: Vec<(Call, Outcome)>,
+    /// The call that waits for what the last calls look up, from [`Withheld::postponed`] of their message.
+    pub postponed: Option<Call>,
 }
 
 /// The information about a message that its model needs in addition to the results of the calls.
@@ -61,6 +63,8 @@ pub struct Withheld {
     pub denied: Vec<(String, Call, Outcome)>,
     /// Notes about the message as a whole.
     pub notes: Vec<String>,
+    /// A call that the model wrote before them and that waits for what they look up.
+    pub postponed: Option<Call>,
 }
 
 impl Withheld {
@@ -68,7 +72,8 @@ impl Withheld {
     pub fn bytes(&self) -> usize {
         let rejected = self.rejected.iter().map(|rejected| rejected.raw.len() + rejected.message.len());
         let denied = self.denied.iter().map(|(_, call, outcome)| 2 * call.raw_arguments.len() + outcome.text.len());
-        rejected.chain(denied).chain(self.notes.iter().map(String::len)).sum()
+        let postponed = self.postponed.iter().map(|call| 2 * call.raw_arguments.len());
+        rejected.chain(denied).chain(self.notes.iter().map(String::len)).chain(postponed).sum()
     }
 }
 
@@ -252,7 +257,9 @@ impl Shared {
         let failed = made.iter().filter(|made| made.failed()).map(|made| &made.call().arguments);
         let members =
             self.setup.catalog.offered().flat_map(Tool::parameters).map(|parameter| parameter.name.to_owned());
-        decide::Said::new(person, results).with_failed(failed).with_ids(members)
+        let gave: Vec<_> =
+            made.iter().filter_map(|made| Some((&*made.call().tool, made.said()?, made.failed()))).collect();
+        decide::Said::new(person, results).with_failed(failed).with_ids(members).with_tools(&gave)
     }
 
     /// Answers a call with a note to the model.
@@ -335,7 +342,8 @@ impl Shared {
     pub(super) fn call_threshold(&self) -> f64 {
         let own = self.setup.config.call_threshold.unwrap_or(CALL_THRESHOLD);
         // No probability reaches a threshold above zero, so the margin must not lower it.
-        if own <= 0.0 { own - self.request().map_or(0.0, decide::call_margin) } else { own }
+        let margin = || decide::call_margin(self.request().unwrap_or_default(), self.setup.catalog.offered());
+        if own <= 0.0 { own - margin() } else { own }
     }
 
     /// Returns `true` if an earlier call returned already what this one would.
@@ -367,7 +375,7 @@ impl Shared {
     pub(super) fn withheld(&self) -> Withheld {
         let entries = self.conversation.entries();
         let last = entries.iter().rposition(|entry| matches!(entry, Entry::Assistant(_))).unwrap_or(entries.len());
-        let mut withheld = Withheld::default();
+        let mut withheld = Withheld { postponed: self.postponed.clone(), ..Withheld::default() };
         for entry in &entries[last..] {
             match entry {
                 Entry::Assistant(message) => withheld.rejected.extend(message.feedback().cloned()),

@@ -5,7 +5,7 @@ use super::Turn;
 use super::decide::{self, Asking, MessageDecision};
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
-use super::read::Message;
+use super::read::{Message, only_repeats_us};
 use super::stop::StopReason;
 use super::warning::CallerWarning;
 use crate::constrain::{Constrained, Way};
@@ -115,6 +115,13 @@ impl Turn {
     pub(super) fn holds_to_nothing(&mut self) {
         self.shared.setup.ways().without_structure(self.ask.model_name(&self.shared));
         self.shared.warn(CallerWarning::NoStructure);
+    }
+
+    /// Returns a call as the next request if a message that might have been one only copies the answer of an example: the
+    /// model has a tool in mind.
+    pub(super) fn in_place_of_example(&self, message: &Message) -> Option<Asking> {
+        let copies = || self.shared.made().is_empty() && only_repeats_us(message, &self.shared);
+        (self.shared.asking == Asking::Measured && copies()).then(|| Asking::Held(self.shared.choice.clone()))
     }
 
     /// Returns `true` if a message makes a call although the user only said hello.

@@ -98,7 +98,7 @@ impl Bench {
         (trial.tokens, trial.corrections) = (seen.tokens, seen.corrections);
         trial.threshold = self.threshold(cell, task);
         // The distance from the threshold counts, which is lower for some requests. Above zero no call is made.
-        let margin = call_margin(&task.question);
+        let margin = call_margin(&task.question, self.tasks.tools.iter());
         let likely = seen.likely.filter(|_| cell.how() == How::Measured);
         trial.likely = likely.map(|likely| if likely > UNLIKELY { (likely + margin).min(0.0) } else { likely });
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

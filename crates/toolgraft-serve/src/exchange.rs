@@ -170,6 +170,7 @@ impl Exchange {
         client.said = std::mem::take(&mut asked.history.said);
         client.results = std::mem::take(&mut asked.history.results);
         client.rejected = std::mem::take(&mut asked.history.rejected);
+        client.postponed = asked.history.postponed.take();
         client.calls = std::mem::take(&mut asked.history.calls);
         // If the client's own fields constrain the answer, no structure of ours is added.
         client.is_free = is_held(&asked.body);

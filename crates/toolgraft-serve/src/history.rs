@@ -63,6 +63,8 @@ pub(super) struct Rendered {
     /// ones.
     pub(super) calls: Vec<(Call, Outcome)>,
     pub(super) rejected: Vec<Rejected>,
+    /// The call that waits for what the last ones look up.
+    pub(super) postponed: Option<Call>,
     /// `true` if rounds that the client did not see brought text of third parties.
     pub(super) untrusted: bool,
 }
@@ -101,13 +103,14 @@ pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientStor
         newest: None,
         results: Vec::new(),
         rejected: Vec::new(),
+        postponed: None,
         said: Vec::new(),
         untrusted: false,
     };
     entries.into_iter().try_for_each(|entry| history.entry(entry))?;
-    let History { rendered, question, newest: last, results, rejected, said, done, untrusted, .. } = history;
+    let History { rendered, question, newest: last, results, rejected, postponed, said, done, untrusted, .. } = history;
     let calls = done.into_iter().map(|Done { call, outcome, .. }| (call, outcome)).collect();
-    Ok(Rendered { messages: rendered, last, results, question, said, calls, rejected, untrusted })
+    Ok(Rendered { messages: rendered, last, results, question, said, calls, rejected, postponed, untrusted })
 }
 
 struct History<'a> {
@@ -126,6 +129,8 @@ struct History<'a> {
     results: Vec<ForeignResult>,
     /// Rejected calls since the person's last message.
     rejected: Vec<Rejected>,
+    /// The call that waits for what the last ones look up.
+    postponed: Option<Call>,
     said: Vec<SaidBefore>,
     /// `true` if rounds that the client did not see brought text of third parties.
     untrusted: bool,
@@ -165,6 +170,7 @@ impl History<'_> {
                 self.said.push(SaidBefore::Question(self.question.clone()));
                 self.done.clear();
                 self.rejected.clear();
+                self.postponed = None;
                 self.before = self.prepared.config.told.hash(&self.question);
                 self.newest = None;
             }
@@ -243,6 +249,7 @@ impl History<'_> {
         }
         self.results.extend(orphans.iter().map(|done| ForeignResult::new(&*done.id, &*done.outcome.text)));
         self.rejected.extend(withheld.rejected.iter().cloned());
+        self.postponed.clone_from(&withheld.postponed);
         let before = self.done.len();
         let denied = withheld.denied.iter().cloned().map(|(id, call, outcome)| Done { id, call, outcome });
         self.done.extend(answered.into_iter().chain(denied).chain(orphans));

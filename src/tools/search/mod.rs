@@ -13,7 +13,8 @@ use super::Tool;
 
 mod words;
 
-use words::{ParsedQuestion, asked, changing, lines, terms};
+use words::{ParsedQuestion, asked, changing, lines};
+pub(crate) use words::{phrases, terms};
 
 /// BM25's `k1`, the saturation of repeated words, and `b`, the penalty for long texts, with their usual values.
 const SATURATION: f32 = 1.2;

@@ -1,4 +1,4 @@
-//! Classifies tools by their effect: by their annotations, or by their names if they have none.
+//! Classifies tools by their effect: by their annotations, or by their names and descriptions if they have none.
 //!
 //! Names only affect what is shown and proposed, never what may run: the policy decides that, by annotations alone.
 
@@ -8,22 +8,102 @@ use super::Tool;
 const DESTROYING: &[&str] =
     &["delete", "remove", "drop", "erase", "wipe", "purge", "destroy", "kill", "truncate", "uninstall", "reset"];
 
-/// First words in the names of tools that look something up.
+/// Verbs of tools that look something up.
 #[cfg(feature = "agent")]
-const LOOKING: &[&str] =
-    &["list", "get", "find", "search", "read", "show", "query", "fetch", "look", "describe", "view"];
-
-/// First words in the names of tools that change something.
-#[cfg(feature = "agent")]
-const CHANGING: &[&str] = &[
-    "add", "append", "apply", "assign", "book", "buy", "cancel", "change", "close", "commit", "create", "edit",
-    "insert", "invite", "lock", "make", "merge", "move", "open", "order", "pay", "play", "post", "push", "put",
-    "rename", "reply", "run", "save", "schedule", "send", "set", "start", "stop", "submit", "switch", "turn", "update",
-    "upload", "write",
+const LOOKING: &[&str] = &[
+    "access", "analyze", "ask", "browse", "check", "compare", "count", "describe", "display", "enumerate", "fetch",
+    "find", "get", "inspect", "list", "locate", "look", "lookup", "print", "provide", "query", "read", "retrieve",
+    "return", "scan", "search", "show", "summarize", "tell", "verify", "view",
 ];
 
-fn words(tool: &Tool) -> impl Iterator<Item = &str> {
-    tool.name.split(['_', '-', '.'])
+/// Verbs of tools that change something.
+#[cfg(feature = "agent")]
+const CHANGING: &[&str] = &[
+    "add", "append", "apply", "approve", "archive", "assign", "attach", "book", "build", "buy", "cancel", "change",
+    "checkout", "clear", "click", "clone", "close", "commit", "copy", "create", "deploy", "disable", "download",
+    "drag", "draft", "edit", "enable", "execute", "export", "fill", "forward", "grant", "import", "ingest", "insert",
+    "install", "invite", "launch", "lock", "make", "mark", "merge", "modify", "move", "navigate", "open", "order",
+    "pause", "pay", "place", "play", "post", "press", "publish", "push", "put", "record", "register", "rename",
+    "replace", "reply", "reserve", "restart", "restore", "resume", "revoke", "run", "save", "schedule", "send", "set",
+    "share", "start", "stop", "submit", "switch", "terminate", "transfer", "trigger", "turn", "type", "unarchive",
+    "unpublish", "update", "upload", "write",
+];
+
+/// Verbs of tools that work with nothing but their arguments.
+#[cfg(feature = "agent")]
+const COMPUTING: &[&str] = &[
+    "calculate", "compute", "convert", "echo", "format", "generate", "parse", "think", "translate", "validate", "wait",
+];
+
+/// Verbs that are nouns as well: `book_room`, `book_status`. The description decides.
+#[cfg(feature = "agent")]
+const NOUNS: &[&str] = &[
+    "access", "book", "build", "change", "check", "copy", "count", "display", "draft", "format", "list", "lock",
+    "look", "mark", "order", "place", "play", "post", "query", "record", "run", "search", "share", "start", "type",
+    "view",
+];
+
+/// Words in the names of tools that run anything.
+#[cfg(feature = "agent")]
+const RUNNING: &[&str] = &["bash", "cmd", "command", "console", "exec", "script", "shell", "terminal"];
+
+/// The effect of a tool without annotations.
+#[cfg(feature = "agent")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Looks,
+    Changes,
+    Neither,
+}
+
+/// Returns the effect of a verb, in its base form or the third person.
+#[cfg(feature = "agent")]
+fn effect(verb: &str) -> Option<Effect> {
+    let is_one = |words: &[&str]| {
+        let base = [Some(verb), verb.strip_suffix('s'), verb.strip_suffix("es")];
+        base.into_iter().flatten().any(|verb| is_of(words, verb))
+    };
+    let verbs = [
+        (CHANGING, Effect::Changes),
+        (DESTROYING, Effect::Changes),
+        (LOOKING, Effect::Looks),
+        (COMPUTING, Effect::Neither),
+    ];
+    verbs.into_iter().find(|(words, _)| is_one(words)).map(|(_, effect)| effect)
+}
+
+/// Returns a tool's effect by the verb at the beginning of its name, else of its description, else anywhere in its name
+/// (of 2,774 tools of public servers half have no verb at the beginning of their names). A tool without a verb is named
+/// after its result: `forecast`.
+#[cfg(feature = "agent")]
+fn named_effect(tool: &Tool) -> Effect {
+    let words = name_words(&tool.name);
+    let description = tool.description.as_deref().unwrap_or_default();
+    let first = description.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    let named = words.iter().map(String::as_str);
+    let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of(NOUNS, word) && words.len() > 1);
+    let verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
+    let runs = || first.is_none() || words.iter().any(|word| is_of(RUNNING, word));
+    let otherwise = || if runs() { Effect::Neither } else { Effect::Looks };
+    verbs.filter_map(effect).next().unwrap_or_else(otherwise)
+}
+
+/// Returns the words of a name: `list`, `all`, `Events` for `list_allEvents`.
+pub(crate) fn name_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_lower = false;
+    for c in name.chars() {
+        let parts = !c.is_alphanumeric();
+        if parts || is_lower && c.is_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| !parts) {
+            word.push(c);
+        }
+        is_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn is_of(words: &[&str], part: &str) -> bool {
@@ -40,25 +120,25 @@ fn says_it_reads(tool: &Tool) -> Option<bool> {
 /// Returns `true` if a call of the tool may destroy something, by its annotations or its name.
 pub(crate) fn is_destructive(tool: &Tool) -> bool {
     let says = || tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true));
-    !tool.is_read_only() && (says() || words(tool).any(|part| is_of(DESTROYING, part)))
+    !tool.is_read_only() && (says() || name_words(&tool.name).iter().any(|part| is_of(DESTROYING, part)))
 }
 
-/// Returns `true` if the tool looks something up, by its annotations or its name.
+/// Returns `true` if the tool looks something up, by its annotations or what it is called.
 #[cfg(feature = "agent")]
 pub(crate) fn looks_up(tool: &Tool) -> bool {
-    says_it_reads(tool).unwrap_or_else(|| words(tool).take(1).any(|part| is_of(LOOKING, part)))
+    says_it_reads(tool).unwrap_or_else(|| named_effect(tool) == Effect::Looks)
 }
 
 /// Returns `true` if the tool's name says that it lists items.
 #[cfg(feature = "agent")]
 pub(crate) fn lists(tool: &Tool) -> bool {
-    words(tool).next().is_some_and(|part| part.eq_ignore_ascii_case("list"))
+    name_words(&tool.name).first().is_some_and(|part| part.eq_ignore_ascii_case("list"))
 }
 
-/// Returns `true` if the tool may change something, by its annotations or its name.
+/// Returns `true` if the tool may change something, by its annotations or what it is called.
 #[cfg(feature = "agent")]
 pub(crate) fn may_change(tool: &Tool) -> bool {
-    let is_named = || is_destructive(tool) || words(tool).take(1).any(|part| is_of(CHANGING, part));
+    let is_named = || is_destructive(tool) || named_effect(tool) == Effect::Changes;
     says_it_reads(tool).map_or_else(is_named, |reads| !reads)
 }
 
@@ -66,6 +146,30 @@ pub(crate) fn may_change(tool: &Tool) -> bool {
 mod tests {
     use super::*;
     use crate::tools::Annotations;
+
+    #[test]
+    fn a_verb_of_the_name_or_the_description_tells_the_effect_of_a_tool() {
+        for (name, description, looks, changes) in [
+            ("git_diff", "Shows the differences", true, false),
+            ("git_add", "Adds files to the index", false, true),
+            ("slack_get_thread_replies", "", true, false),
+            ("listNotionDatabases", "All of them", true, false),
+            ("forecast", "Forecast for the next days", true, false),
+            ("book_status", "Tells whether a book is lent", true, false),
+            ("order_history", "Past orders", true, false),
+            ("book_room", "Book a room for a day", false, true),
+            ("book_room", "", false, true),
+            ("permanently_ignore", "Set the status of a group", false, true),
+            ("convert_time", "Convert a time between zones", false, false),
+            ("ssh_command", "Command on a host", false, false),
+            ("bash", "Run a command", false, true),
+            ("bing_search", "使用必应搜索指定的关键词", true, false),
+            ("vim", "", false, false),
+        ] {
+            let tool = Tool::new(name).with_description(description);
+            assert_eq!((looks_up(&tool), may_change(&tool)), (looks, changes), "{name}");
+        }
+    }
 
     #[test]
     fn what_a_tool_says_counts_before_its_name() {

@@ -111,6 +111,20 @@ impl Said {
         }
     }
 
+    /// Returns the members with a number that nobody said, identifiers aside.
+    pub(in crate::turn) fn unsaid_numbers<'a>(&self, arguments: &'a Value) -> impl Iterator<Item = &'a String> {
+        let members = arguments.as_object().into_iter().flatten().filter(|(name, _)| !is_id(name));
+        let is_unsaid =
+            |value: &Value| value.as_number().is_some_and(|number| !self.is_number_said(&number.to_string()));
+        members.filter(move |(_, value)| is_unsaid(value)).map(|(name, _)| name)
+    }
+
+    fn is_number_said(&self, number: &str) -> bool {
+        let is_it = |word: String| word == number || number_word(&word).is_some_and(|value| value == number);
+        let mut texts = self.results().iter().map(String::as_str).chain([self.person()]);
+        texts.any(|text| words(text).any(is_it)) || self.person().chars().any(|c| is_it(c.into()))
+    }
+
     fn has_number(&self, number: &str) -> bool {
         let is_it = |word: String| word == number || number_word(&word).is_some_and(|value| value == number);
         // Chinese has no spaces, so single characters are compared, too.

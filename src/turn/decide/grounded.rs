@@ -5,24 +5,29 @@
 //! result. The values that results have under the same name are then candidates; if there are none, something has to be
 //! looked up first.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::objects::{objects, values_in};
+use super::objects::{lines_in, objects, values_in};
 use super::words::words;
 use super::zones::named_in;
-use crate::constrain::{is_id, is_zone};
+use crate::constrain::{id_of, is_id, is_id_word, is_same_member, is_zone, kind_of_id};
 use crate::parse::find_values;
 use crate::prompt::Example;
-use crate::tools::Tool;
 use crate::tools::schema::properties;
+use crate::tools::search::terms;
+use crate::tools::{Tool, name_words};
 
 /// Above this number, candidates are no useful choice.
 const MAX_CANDIDATES: usize = 32;
 
 /// Shorter words without a digit do not identify a value: an ending of a file's name, an article.
 const MIN_WORD: usize = 4;
+
+/// Shorter words without a digit do not tell one object from another.
+const MIN_OWN: usize = 3;
 
 /// The members of a call's arguments whose values were not mentioned.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,6 +44,17 @@ pub(in crate::turn) struct Ungrounded {
     pub(in crate::turn) known: Vec<(String, Vec<Value>)>,
 }
 
+/// A value in a result, or a line of it that names something by an identifier.
+#[derive(Debug)]
+struct Found {
+    value: Value,
+    is_line: bool,
+    /// Index of the result.
+    result: usize,
+    /// The kind of thing that the tool gives by its name: `event` for `list_events`.
+    kind: String,
+}
+
 /// The text of a conversation from which calls can name things.
 #[derive(Debug)]
 pub(in crate::turn) struct Said {
@@ -48,7 +64,7 @@ pub(in crate::turn) struct Said {
     paths: Vec<String>,
     results: Vec<String>,
     /// The values in the results, the newest result's first.
-    values: Vec<Value>,
+    found: Vec<Found>,
     /// The words of messages and results, in lower case.
     words: HashSet<String>,
     /// Values of the calls in the prompt's examples.
@@ -69,15 +85,34 @@ impl Said {
         let (person, zones) = (person.to_lowercase(), named_in(&person));
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
-        let values = results.iter().rev().flat_map(|result| values_in(result)).collect();
+        let found = results.iter().enumerate().rev().flat_map(|(result, text)| {
+            let values = values_in(text).map(move |value| Found { value, is_line: false, result, kind: String::new() });
+            let lines = lines_in(text).into_iter();
+            values.chain(lines.map(move |value| Found { value, is_line: true, result, kind: String::new() }))
+        });
+        let found = found.collect();
         let (examples, shown_results, failed, ids) = Default::default();
-        Said { person, paths, results, values, words, zones, examples, shown_results, failed, ids }
+        Said { person, paths, results, found, words, zones, examples, shown_results, failed, ids }
     }
 
     /// Adds the members of tools that take identifiers: a request names the kind of thing next to its identifier.
     pub(in crate::turn) fn with_ids(mut self, members: impl Iterator<Item = String>) -> Self {
         self.ids.extend(members.filter(|member| is_id(member)));
         self
+    }
+
+    /// Adds the tools that gave the results: the name of each, its result, and whether it failed.
+    pub(in crate::turn) fn with_tools<'a>(mut self, gave: &[(&str, Cow<'a, str>, bool)]) -> Self {
+        let of = |result: usize| gave.iter().find(|(_, text, _)| **text == *self.results[result]);
+        let failed = |found: &Found| found.is_line && of(found.result).is_some_and(|(_, _, failed)| *failed);
+        // The identifier that an error names is the wrong one.
+        let mut found: Vec<Found> =
+            std::mem::take(&mut self.found).into_iter().filter(|found| !failed(found)).collect();
+        for found in &mut found {
+            let last = of(found.result).and_then(|(tool, _, _)| name_words(tool).pop());
+            found.kind = last.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).unwrap_or_default();
+        }
+        Said { found, ..self }
     }
 
     /// Adds the arguments of calls that failed: their values are accepted again only if the user said them.
@@ -171,7 +206,8 @@ impl Said {
 
     /// Returns `true` if results have the value only under other identifiers' names.
     fn is_another_id(&self, name: &str, text: &str) -> bool {
-        let members = self.values.iter().flat_map(objects).flatten();
+        let members =
+            self.found.iter().filter(|found| !found.is_line).flat_map(|found| objects(&found.value)).flatten();
         let found: Vec<_> = members.filter(|(_, value)| value.as_str() == Some(text)).map(|(name, _)| name).collect();
         // A bare `id` may be the identifier of anything.
         !found.is_empty()
@@ -185,25 +221,26 @@ impl Said {
         let (before, _) = self.person.split_once(&id.to_lowercase()).filter(|_| is_id)?;
         let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
         let is_beside = |word: &String| word.contains(|c: char| c.is_ascii_digit()) || word.len() == 1 || word == "and";
-        let noun = words.find(|word| !is_beside(word) && !matches!(&**word, "or" | "number" | "no"))?;
+        let noun = words.find(|word| !is_beside(word) && word != "or" && !is_id_word(word.trim_end_matches('s')))?;
         let noun = noun.trim_end_matches('s');
-        let is_of = |member: &str| member.to_lowercase().trim_end_matches("id").trim_end_matches('_') == noun;
+        let is_of = |member: &str| kind_of_id(member).is_some_and(|kind| kind == noun);
         self.ids.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
     }
 
     /// Returns `true` if results have a path, or an identifier under one of these members, that the user did not mention.
     pub(in crate::turn) fn leads_on(&self, members: HashSet<String>) -> bool {
         let is_said = |text: &str| self.person.contains(&text.to_lowercase());
-        let leads = |(name, value): (&String, &Value)| members.contains(name) && !value.as_str().is_some_and(is_said);
+        let is_wanted = |name: &str| members.iter().any(|member| is_same_member(member, name));
+        let leads = |(name, value): (&String, &Value)| is_wanted(name) && !value.as_str().is_some_and(is_said);
         let is_path = |word: &str| file_name(word).is_some() && !is_zone(word) && !is_said(word);
         let has_path = |result: &String| pieces(result).any(is_path);
-        self.values.iter().flat_map(objects).flatten().any(leads) || self.results.iter().any(has_path)
+        self.found().flat_map(|(object, _)| object).any(leads) || self.results.iter().any(has_path)
     }
 
     /// The members of results that hold ids which none of these arguments has.
     pub(in crate::turn) fn unused_ids<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Vec<String> {
         let used: HashSet<String> = arguments.flat_map(texts).collect();
-        let members = self.values.iter().flat_map(objects).flatten();
+        let members = self.found().flat_map(|(object, _)| object);
         let is_new = |value: &Value| value.as_str().is_some_and(|id| !used.contains(id));
         let mut ids: Vec<String> =
             members.filter(|(name, value)| is_id(name) && is_new(value)).map(|(name, _)| name.clone()).collect();
@@ -223,6 +260,30 @@ impl Said {
         paths.dedup();
         let [path] = paths[..] else { return None };
         Some(path.to_owned())
+    }
+
+    /// Returns the identifiers of the one object in results that shares the most words with this question, if a
+    /// significant word of the question is neither in a result nor in these calls.
+    pub(in crate::turn) fn asked_of(&self, question: &str, calls: &str) -> Vec<(String, &Value)> {
+        let asked: HashSet<String> = terms(question).into_iter().filter(|word| !has_digit(word)).collect();
+        let mut open = asked.clone();
+        let said = self.results.iter().map(String::as_str).chain([calls]);
+        said.flat_map(terms).for_each(|word| _ = open.remove(&word));
+        let is_own = |(name, value): &(&String, &Value)| is_id(name) && value.is_string();
+        let shared = |object: &Map<String, Value>| {
+            let own: HashSet<String> = object.values().flat_map(texts).flat_map(|text| terms(&text)).collect();
+            own.intersection(&asked).count()
+        };
+        let counted: Vec<_> = self.found().map(|(object, kind)| (shared(object), object, kind)).collect();
+        let most = counted.iter().map(|(count, ..)| *count).max().unwrap_or_default();
+        let has_own = |object: &Map<String, Value>| object.iter().any(|own| is_own(&own));
+        let mut best = counted.into_iter().filter(|(count, object, _)| *count == most && has_own(object));
+        let (Some((_, object, kind)), None) = (best.next(), best.next()) else { return Vec::new() };
+        if most == 0 || open.is_empty() {
+            return Vec::new();
+        }
+        let name = |name: &str| if name == "id" { id_of(kind) } else { name.to_owned() };
+        object.iter().filter(is_own).map(|(own, value)| (name(own), value)).collect()
     }
 
     /// Returns `true` if a text is a word of the user's that may be a name as well as an identifier.
@@ -285,11 +346,11 @@ impl Said {
         if value.as_str().is_some_and(is_zone) {
             return self.zones.iter().map(|zone| zone.as_str().into()).collect();
         }
-        let named = |is_named: &dyn Fn(&str) -> bool| {
+        let named = |is_named: &dyn Fn(&str, &str) -> bool| {
             let mut found: Vec<Candidate<'_>> = Vec::new();
-            for object in self.values.iter().flat_map(objects) {
+            for (object, kind) in self.found() {
                 let is_value = |value: &Value| value.is_string() || value.is_number();
-                let own = object.iter().filter(|(name, value)| is_named(name) && is_value(value));
+                let own = object.iter().filter(|(name, value)| is_named(name, kind) && is_value(value));
                 for (_, value) in own {
                     if found.len() < MAX_CANDIDATES && found.iter().all(|found| found.value != value) {
                         found.push(Candidate { value, object });
@@ -298,13 +359,27 @@ impl Said {
             }
             self.likeliest(found, tool)
         };
-        let found = named(&|name| name.eq_ignore_ascii_case(member));
+        let own = kind_of_id(member).filter(|kind| !kind.is_empty());
+        let is_bare = |name: &str| name.eq_ignore_ascii_case("id");
+        let is_own = |kind: &str| !kind.is_empty() && own.as_ref().is_some_and(|own| own.ends_with(kind));
+        let found = named(&|name, kind| is_same_member(name, member) || is_bare(name) && is_own(kind));
         match value.as_str().and_then(file_name) {
             _ if !found.is_empty() => found,
-            _ if is_id(member) => named(&|name| name.eq_ignore_ascii_case("id")),
+            // The result of a tool for other things has no identifier of this kind.
+            _ if own.is_some() => named(&|name, kind| is_bare(name) && !self.has_ids_of(kind)),
             Some(name) => self.paths_to(name),
             None => found,
         }
+    }
+
+    /// Returns the objects in results, each with the kind of thing that its tool gives.
+    fn found(&self) -> impl Iterator<Item = (&Map<String, Value>, &str)> {
+        self.found.iter().flat_map(|found| objects(&found.value).into_iter().map(|object| (object, &*found.kind)))
+    }
+
+    /// Returns `true` if a tool takes identifiers of this kind of thing.
+    fn has_ids_of(&self, kind: &str) -> bool {
+        !kind.is_empty() && self.ids.iter().filter_map(|own| kind_of_id(own)).any(|own| own.ends_with(kind))
     }
 
     /// Returns the values whose objects share the most words with the user's messages, and of these with the tool.
@@ -349,7 +424,11 @@ impl Candidate<'_> {
     fn words(&self) -> HashSet<String> {
         let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
         let texts = self.object.values().flat_map(texts).chain(is_so).collect::<Vec<_>>();
-        texts.iter().flat_map(|text| words(text)).filter(|word| tells(word)).collect()
+        texts
+            .iter()
+            .flat_map(|text| words(text))
+            .filter(|word| word.chars().count() >= MIN_OWN || tells(word))
+            .collect()
     }
 }
 
@@ -396,6 +475,10 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
         Value::Object(members) => members.values().flat_map(texts).collect(),
         _ => Vec::new(),
     }
+}
+
+fn has_digit(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Returns `true` if a word is specific enough to identify something.

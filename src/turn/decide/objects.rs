@@ -1,11 +1,18 @@
-//! Finds the JSON objects in results.
+//! Finds the objects in results: those of JSON, and lines of text that name a thing by an identifier.
 
 use serde_json::{Map, Value};
 
+use crate::constrain::{id_of, is_id_word};
 use crate::parse::find_values;
 
 /// Limit on the nesting that is searched.
 const MAX_DEPTH: usize = 16;
+
+/// Limit on the lines of a result that are searched.
+const MAX_LINES: usize = 500;
+
+/// Shorter identifiers begin with a letter (`d3`), so that amounts (`12km`) are none.
+const MIN_HASH: usize = 7;
 
 /// Returns the JSON values in a text.
 pub(super) fn values_in(text: &str) -> impl Iterator<Item = Value> {
@@ -27,5 +34,67 @@ fn add<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v Map<String, Value
             members.values().for_each(|value| add(value, depth - 1, found));
         }
         _ => {}
+    }
+}
+
+/// Returns an object for each line of a text without JSON that has an identifier: the
+/// identifiers by the words before them, `{"id": "A-1", "supplier_id": "S-7"}` for "A-1 mug, supplier S-7", and the line
+/// itself under an empty name.
+pub(super) fn lines_in(text: &str) -> Vec<Value> {
+    if text.contains(['{', '[']) && values_in(text).next().is_some() {
+        return Vec::new();
+    }
+    text.lines().take(MAX_LINES).filter_map(line).collect()
+}
+
+fn line(line: &str) -> Option<Value> {
+    let mut found = Map::new();
+    let mut noun = String::new();
+    for word in line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@'))) {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if word.is_empty() || is_id_word(word) {
+            continue;
+        }
+        if names_one(word) {
+            found.entry(id_of(&noun)).or_insert_with(|| word.into());
+        }
+        noun = word.to_lowercase();
+    }
+    (!found.is_empty()).then(|| {
+        found.insert(String::new(), line.into());
+        Value::Object(found)
+    })
+}
+
+/// Returns `true` if a word is an identifier by its form: letters followed by digits, or a hash of both.
+fn names_one(word: &str) -> bool {
+    let has = |is_so: fn(char) -> bool| word.contains(is_so);
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let is_mixed = is_plain && has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic());
+    is_mixed && (word.starts_with(|c: char| c.is_ascii_alphabetic()) || word.len() >= MIN_HASH)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_that_names_a_thing_is_an_object() {
+        for (text, found) in [
+            ("ev-31: Dentist 10:00", vec![json!({"id": "ev-31", "": "ev-31: Dentist 10:00"})]),
+            ("Oslo: location key L-2", vec![json!({"location_id": "L-2", "": "Oslo: location key L-2"})]),
+            (
+                "A-1 mug: 4 left, 6.80 EUR, supplier S-7",
+                vec![json!({"id": "A-1", "supplier_id": "S-7", "": "A-1 mug: 4 left, 6.80 EUR, supplier S-7"})],
+            ),
+            ("- d3: fan (Bedroom)", vec![json!({"id": "d3", "": "- d3: fan (Bedroom)"})]),
+            ("commit 9f3a21c", vec![json!({"commit_id": "9f3a21c", "": "commit 9f3a21c"})]),
+            ("11 °C, wind 5 km/h until 2026-12-04 10:00, 12km, a/b2.txt", Vec::new()),
+            (r#"{"id": "ev-31"}"#, Vec::new()),
+        ] {
+            assert_eq!(lines_in(text), found, "{text}");
+        }
     }
 }

@@ -37,7 +37,7 @@ mod tail;
 pub(super) use judge::Next;
 pub use judge::may_be_meant;
 pub(super) use message::Message;
-pub(super) use round::{Kept, Read};
+pub(super) use round::{Kept, Read, only_repeats_us};
 
 #[cfg(test)]
 pub(super) use {draft::READ_ON, judge::Judge, output::find};

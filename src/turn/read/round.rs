@@ -306,7 +306,7 @@ fn with_reader<T>(
 
 /// Returns `true` if the message only copies a note of the program, or the answer of an example: small models do that
 /// instead of answering.
-fn only_repeats_us(message: &Message, shared: &Shared) -> bool {
+pub(in crate::turn) fn only_repeats_us(message: &Message, shared: &Shared) -> bool {
     if !message.is_text_alone() {
         return false;
     }

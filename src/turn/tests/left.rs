@@ -39,6 +39,25 @@ impl Job {
             })),
             Tool::new("get_time").with_schema(json!({"properties": {"zone": zone}, "required": ["zone"]})),
         ];
+        Job::with(question, tools)
+    }
+
+    /// A job with tools that take numbers.
+    fn counting(question: &str) -> Self {
+        let tool = |name: &str, properties: serde_json::Value| {
+            let required: Vec<_> = properties.as_object().unwrap().keys().cloned().collect();
+            Tool::new(name).with_schema(json!({"properties": properties, "required": required}))
+        };
+        let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+        let tools = [
+            tool("list_day", json!({"date": text})),
+            tool("find_gap", json!({"date": text, "minutes": number})),
+            tool("read_part", json!({"path": text, "offset": number})),
+        ];
+        Job::with(question, tools)
+    }
+
+    fn with(question: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
         let config = TurnConfig { way: Way::Measured, call_threshold: Some(-2.0), ..allowing() };
         let catalog = Arc::new(Catalog::from_tools(tools));
         let setup = Arc::new(Setup::new(config, Arc::new(Validator::new(catalog)), Arc::new(Plain)));
@@ -293,6 +312,74 @@ fn what_stands_beside_a_value_that_was_used_is_next() {
     assert!(!job.calls("read_file", json!({"path": "/a.txt"})));
     let others = job.grammar();
     assert!(others.contains("write_file") && !others.contains("read_"), "{others}");
+}
+
+#[test]
+fn lines_of_text_name_things_as_objects_do() {
+    let mut job = Job::of("Invite Tom Okafor to my event Planning.");
+    assert!(!job.calls("invite", json!({"event_id": "event_id-1", "contact_id": "Tom"})));
+    job.gives("find_contact", json!({"name": "Tom Okafor"}), Outcome::result("P-08: Tom Okafor, sales"));
+    job.gives("list_events", json!({}), Outcome::result("- E-31: Dentist 10:00\n- E-34: Planning 14:00"));
+    let values = job.grammar();
+    assert!(values.contains("E-34") && values.contains("P-08") && !values.contains("E-31"), "{values}");
+    job.gives("invite", json!({"event_id": "E-34", "contact_id": "P-08"}), Outcome::result("ok"));
+    assert!(job.asks_for_the_answer());
+    // The identifier of an error is the wrong one.
+    let mut job = Job::of("Cancel order O-8.");
+    job.gives("cancel_order", json!({"order_id": "O-8"}), Outcome::error("O-8 is none of ours, as order O-9"));
+    assert!(!job.calls("cancel_order", json!({"order_id": "O-10"})));
+    assert!(!job.grammar().contains("O-9"), "{}", job.grammar());
+}
+
+#[test]
+fn a_question_about_one_thing_of_a_result_leads_to_its_lookup() {
+    let listed = "O-31: copper kettle\nO-34: red lamp";
+    let mut job = Job::of("Which carrier has the red lamp of customer C-17?");
+    job.gives("list_orders", json!({"customer_id": "C-17"}), Outcome::result(listed));
+    assert!(!job.asks_for_the_answer() && !job.calls("list_orders", json!({"customer_id": "C-17"})));
+    let values = job.grammar();
+    assert!(values.contains("get_order") && values.contains("O-34") && !values.contains("O-31"), "{values}");
+    // All that was asked for is there, or it is about none of them, or about both.
+    for question in ["Red lamp of customer C-17?", "What has customer C-17?", "A lamp or a kettle of customer C-17?"] {
+        let mut job = Job::of(question);
+        job.gives("list_orders", json!({"customer_id": "C-17"}), Outcome::result(listed));
+        assert!(job.asks_for_the_answer() || !job.calls("list_orders", json!({"customer_id": "C-17"})));
+        assert!(job.asks_for_the_answer(), "{question} {}", job.grammar());
+    }
+}
+
+#[test]
+fn what_is_asked_of_several_things_is_asked_of_each() {
+    let mut job = Job::of("Compare /a.txt and /b.txt.");
+    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("1"));
+    assert!(!job.calls("read_text", json!({"path": "/b.txt"})));
+    assert!(job.grammar().contains("read_file") && job.grammar().contains("/b.txt"), "{}", job.grammar());
+    let mut job = Job::of("Read /a.txt, then show /b.txt.");
+    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("1"));
+    assert!(job.calls("read_text", json!({"path": "/b.txt"})), "they are in two parts");
+}
+
+#[test]
+fn a_lookup_with_a_number_that_nobody_said_gives_way_to_one_without() {
+    let arguments = json!({"date": "2026-12-04", "minutes": 10});
+    let mut job = Job::counting("What do I have on 2026-12-04?");
+    assert!(!job.calls("find_gap", arguments.clone()));
+    let values = job.grammar();
+    assert!(values.contains("list_day") && values.contains("2026-12-04") && !values.contains("find_gap"), "{values}");
+    for said in ["Where are 10 minutes on 2026-12-04?", "Find a gap on 2026-12-04."] {
+        assert!(Job::counting(said).calls("find_gap", arguments.clone()), "{said}");
+    }
+}
+
+#[test]
+fn a_lookup_is_not_varied_by_a_number_that_nobody_said() {
+    let mut job = Job::counting("Find a gap of 15 minutes on 2026-12-04.");
+    let gap = |minutes: u32| json!({"date": "2026-12-04", "minutes": minutes});
+    job.gives("find_gap", gap(15), Outcome::result("13:30"));
+    assert!(!job.calls("find_gap", gap(20)) && job.asks_for_the_answer(), "{:?}", job.done);
+    let mut job = Job::counting("Read /a.txt.");
+    job.gives("read_part", json!({"path": "/a.txt", "offset": 0}), Outcome::result("1"));
+    assert!(job.calls("read_part", json!({"path": "/a.txt", "offset": 100})), "it reads on");
 }
 
 #[test]
