@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::decide::{self, Mentions, Used, zones_named_in};
 use super::guard::Made;
 use super::shared::Shared;
-use crate::constrain::{Narrowed, is_same_member, is_zone, required};
+use crate::constrain::{Narrowed, is_same_member, is_zone, kind_of_id, required};
 use crate::conversation::Entry;
 use crate::event::Call;
 use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
@@ -19,6 +19,9 @@ const MAX_VARIATIONS: usize = 2;
 
 /// Words in the names of members that say where a lookup begins.
 const POSITIONS: &[&str] = &["after", "before", "cursor", "end", "from", "line", "offset", "page", "skip", "start"];
+
+/// A longer text that begins with "No" is a result.
+const MAX_NOTHING: usize = 80;
 
 impl Shared {
     /// Returns the text of the user's last message.
@@ -287,8 +290,22 @@ impl Shared {
         likeliest.into_iter().chain(self.setup.catalog.offered()).filter(is_new).find_map(takes)
     }
 
-    /// Returns a lookup that needs less than this one, with the same values: this one requires a number that nobody said,
-    /// the other does not, and the request is not more like this one.
+    /// Returns a lookup that was not made yet, of a thing whose identifier the request gives, if the last one found
+    /// nothing.
+    pub(super) fn looked_up_by_id(&self) -> Option<Narrowed> {
+        self.results().next().filter(|(_, text)| is_nothing(text))?;
+        let (made, said) = (self.made(), self.said_things());
+        let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
+        self.setup.catalog.offered().filter(is_new).find_map(|tool| {
+            let [member] = &required(tool)[..] else { return None };
+            let id = said.id_of_kind(&kind_of_id(member)?)?;
+            let members = vec![(member.clone(), vec![id.into()])];
+            Some(Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members })
+        })
+    }
+
+    /// Returns a lookup in the place of one that requires a number which nobody said, if the request is not more like this
+    /// one: one that needs less, with the same values, or one that a result leads to.
     pub(super) fn needs_less(&self, call: &Call) -> Option<Narrowed> {
         let tool = self.tool(call).filter(|tool| looks_up(tool))?;
         let said = self.said_things();
@@ -301,8 +318,8 @@ impl Shared {
         }
         let made = self.made();
         let is_new = |tool: &&Tool| !made.iter().any(|made| is_of(tool, made.call()));
-        let other =
-            self.setup.catalog.offered().filter(is_new).find(|tool| looks_up(tool) && required(tool) == rest)?;
+        let mut others = self.setup.catalog.offered().filter(is_new);
+        let Some(other) = others.find(|tool| looks_up(tool) && required(tool) == rest) else { return self.leading() };
         let members = rest.iter().map(|member| (member.clone(), vec![call.arguments[member].clone()])).collect();
         Some(Narrowed::Values { server: other.server.clone(), tool: other.name.clone(), members })
     }
@@ -347,8 +364,11 @@ fn is_of(tool: &Tool, call: &Call) -> bool {
 /// Returns `true` if a result reports that nothing was found.
 fn is_nothing(result: &str) -> bool {
     let result = result.trim().to_lowercase();
+    let is_short = result.len() <= MAX_NOTHING && !result.contains('\n');
+    let says = |words: &[&str]| words.iter().any(|begin| result.starts_with(begin));
     matches!(&*result, "" | "[]" | "{}" | "null")
-        || ["no match", "no file", "no result", "nothing", "not found"].iter().any(|begin| result.starts_with(begin))
+        || says(&["no match", "no file", "no result", "nothing", "not found"])
+        || is_short && says(&["no ", "0 ", "没有", "未找到"])
 }
 
 /// Returns `true` if a parameter takes a glob according to the tool's definition.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::objects::{lines_in, objects, values_in};
+use super::objects::{Word, ids_in, lines_in, objects, values_in};
 use super::words::words;
 use super::zones::named_in;
 use crate::constrain::{id_of, is_id, is_id_word, is_same_member, is_zone, kind_of_id};
@@ -58,7 +58,9 @@ struct Found {
 /// The text of a conversation from which calls can name things.
 #[derive(Debug)]
 pub(in crate::turn) struct Said {
-    /// The user's messages, in lower case.
+    /// The user's messages.
+    raw: String,
+    /// The same in lower case.
     person: String,
     /// The paths in the user's messages, unchanged.
     paths: Vec<String>,
@@ -82,7 +84,7 @@ pub(in crate::turn) struct Said {
 impl Said {
     pub(in crate::turn) fn new(person: String, results: Vec<String>) -> Self {
         let paths = pieces(&person).filter(|word| file_name(word).is_some()).map(str::to_owned).collect();
-        let (person, zones) = (person.to_lowercase(), named_in(&person));
+        let (raw, person, zones) = (person.clone(), person.to_lowercase(), named_in(&person));
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
         let found = results.iter().enumerate().rev().flat_map(|(result, text)| {
@@ -92,7 +94,7 @@ impl Said {
         });
         let found = found.collect();
         let (examples, shown_results, failed, ids) = Default::default();
-        Said { person, paths, results, found, words, zones, examples, shown_results, failed, ids }
+        Said { raw, person, paths, results, found, words, zones, examples, shown_results, failed, ids }
     }
 
     /// Adds the members of tools that take identifiers: a request names the kind of thing next to its identifier.
@@ -284,6 +286,19 @@ impl Said {
         }
         let name = |name: &str| if name == "id" { id_of(kind) } else { name.to_owned() };
         object.iter().filter(is_own).map(|(own, value)| (name(own), value)).collect()
+    }
+
+    /// Returns the identifier that the user's messages give next to the name of its kind: `A-5` for `article` in "article
+    /// no. A-5".
+    pub(in crate::turn) fn id_of_kind(&self, kind: &str) -> Option<String> {
+        let mut noun = String::new();
+        ids_in(&self.raw).find_map(|word| match word {
+            Word::Id(id) => (noun == kind).then(|| id.to_owned()),
+            Word::Other(word) => {
+                noun = word.to_lowercase().trim_end_matches('s').to_owned();
+                None
+            }
+        })
     }
 
     /// Returns `true` if a text is a word of the user's that may be a name as well as an identifier.

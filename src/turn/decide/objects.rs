@@ -50,20 +50,35 @@ pub(super) fn lines_in(text: &str) -> Vec<Value> {
 fn line(line: &str) -> Option<Value> {
     let mut found = Map::new();
     let mut noun = String::new();
-    for word in line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@'))) {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if word.is_empty() || is_id_word(word) {
-            continue;
-        }
-        if names_one(word) {
-            found.entry(id_of(&noun)).or_insert_with(|| word.into());
-        }
-        noun = word.to_lowercase();
+    for word in ids_in(line) {
+        noun = match word {
+            Word::Id(id) => {
+                found.entry(id_of(&noun)).or_insert_with(|| id.into());
+                id.to_lowercase()
+            }
+            Word::Other(word) => word.to_lowercase(),
+        };
     }
     (!found.is_empty()).then(|| {
         found.insert(String::new(), line.into());
         Value::Object(found)
     })
+}
+
+/// A word of a text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Word<'t> {
+    /// An identifier.
+    Id(&'t str),
+    Other(&'t str),
+}
+
+/// Returns the words of a text without those that announce an identifier ("number", "no.").
+pub(super) fn ids_in(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@')));
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let words = words.filter(|word| !word.is_empty() && !is_id_word(word));
+    words.map(|word| if names_one(word) { Word::Id(word) } else { Word::Other(word) })
 }
 
 /// Returns `true` if a word is an identifier by its form: letters followed by digits, or a hash of both.

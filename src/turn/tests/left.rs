@@ -349,6 +349,15 @@ fn a_question_about_one_thing_of_a_result_leads_to_its_lookup() {
 }
 
 #[test]
+fn after_a_search_without_a_result_a_thing_is_looked_up_by_its_id() {
+    let mut job = Job::of("What is the status of order no. O-1042?");
+    job.gives("find_contact", json!({"name": "O-1042"}), Outcome::result("No contacts found."));
+    assert!(!job.calls("find_contact", json!({"name": "O-1042"})));
+    let values = job.grammar();
+    assert!(values.contains("get_order") && values.contains("O-1042") && !values.contains("find_"), "{values}");
+}
+
+#[test]
 fn what_is_asked_of_several_things_is_asked_of_each() {
     let mut job = Job::of("Compare /a.txt and /b.txt.");
     job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("1"));

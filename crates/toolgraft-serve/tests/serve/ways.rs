@@ -114,6 +114,42 @@ async fn a_request_that_names_an_id_is_held_to_a_call() {
     }
 }
 
+/// The call that the model wrote first waits while the client looks up what it needs.
+#[tokio::test]
+async fn a_call_that_waits_for_a_clients_lookup_is_made_with_what_it_gave() {
+    let write = |tool: &str, arguments: &str| {
+        format!(
+            "<use_mcp_tool>\n<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>"
+        )
+    };
+    let waits = write("set_device", "{\"device_id\": \"device-9\", \"state\": \"off\"}");
+    let begun = token("<use", 90.0, &[]);
+    let waits = Reply::events(&[begun, says(waits.strip_prefix("<use").unwrap()), stops("stop")]).done();
+    let made = write("set_device", "{\"device_id\": \"d3\", \"state\": \"off\"}");
+    let endpoint = llama([waits, Reply::text(&write("list_devices", "{}")), Reply::text(&made)]);
+    let served = measured(&endpoint).await;
+    let tool = |name: &str, properties: Value| {
+        let required: Vec<String> = properties.as_object().unwrap().keys().cloned().collect();
+        let parameters = json!({"type": "object", "properties": properties, "required": required});
+        json!({"type": "function", "function": {"name": name, "description": "Of the house", "parameters": parameters}})
+    };
+    let text = json!({"type": "string"});
+    let tools = [tool("list_devices", json!({})), tool("set_device", json!({"device_id": text, "state": text}))];
+    let mut body =
+        json!({"model": "m", "tools": tools, "messages": [{"role": "user", "content": "Turn off the fan."}]});
+    let (_, whole) = served.chat(&body).await;
+    let message = &whole["choices"][0]["message"];
+    let made = &message["tool_calls"][0];
+    assert_eq!(made["function"]["name"], "list_devices", "{whole:#}");
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages.push(message.clone());
+    messages.push(json!({"role": "tool", "tool_call_id": made["id"], "content": "d1: lamp, on\nd3: fan, on"}));
+    let (_, whole) = served.chat(&body).await;
+    assert_eq!(called(&whole), "{\"device_id\":\"d3\",\"state\":\"off\"}", "{whole:#}");
+    let grammar = posts(&endpoint)[2].body["grammar"].as_str().unwrap().to_owned();
+    assert!(grammar.contains("d3") && !grammar.contains("d1") && !grammar.contains("list"), "{grammar}");
+}
+
 #[tokio::test]
 async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_asks_for_the_answer() {
     let endpoint = llama([Reply::text(&call()), Reply::text("It is cold.")]);
