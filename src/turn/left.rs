@@ -55,8 +55,9 @@ impl Shared {
         made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
-    /// Returns `true` if the last call was one of several lookups of one tool, one for each thing that the request names,
-    /// and no result has an identifier or a path for a further lookup.
+    /// Returns `true` if the last call looked up all that the request asks for, and no result leads to a further lookup:
+    /// it was the last of one for each thing that the request names, or the one that a question fits best, or it used
+    /// what an earlier result gave.
     pub(super) fn is_all_looked_up(&self) -> bool {
         let made = self.made();
         let Some(last) = made.last().filter(|made| made.succeeded() && self.looks_up(made.call())) else {
@@ -69,17 +70,28 @@ impl Shared {
         }
         let own = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(last.call()));
         let calls = Used::of(own.map(|made| &made.call().arguments), std::iter::empty::<&str>());
-        let fits_best = |question: &str| {
-            self.setup.catalog.likeliest(question, 1).first().is_some_and(|best| is_of(best, last.call()))
-        };
-        if !mentions.has_list_in(&calls)
-            && !self.request().is_some_and(|text| decide::is_question(text) && fits_best(text))
-        {
-            return false;
-        }
+        let said = self.said_things();
+        let is_asked = || mentions.ask_to_be_told() || self.asks_a_question();
+        let arguments = &last.call().arguments;
+        let is_meant =
+            || said.has_found_id(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call(), &said);
         let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
-        self.leading().is_none()
-            && !self.said_things().leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
+        (mentions.has_list_in(&calls) || is_asked() && is_meant())
+            && self.leading().is_none()
+            && !said.leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
+    }
+
+    /// Returns `true` if the request is most like the tool of this lookup, or like one that requires the same; tools aside
+    /// that change something or require an identifier that nobody said.
+    fn fits_best(&self, call: &Call, said: &decide::Said) -> bool {
+        let Some(own) = self.tool(call).map(required) else { return false };
+        let is_unknown = |member: &String| {
+            kind_of_id(member).is_some_and(|kind| !kind.is_empty() && said.id_of_kind(&kind).is_none())
+        };
+        let is_possible = |tool: &&Tool| looks_up(tool) && !required(tool).iter().any(is_unknown);
+        let likeliest = self.setup.catalog.likeliest(self.request().unwrap_or_default(), LIKELIEST);
+        let best = likeliest.into_iter().find(|tool| is_of(tool, call) || is_possible(tool));
+        best.is_some_and(|best| is_of(best, call) || required(best) == own)
     }
 
     /// Returns `true` for a change after another one that was not asked for: it has values that were not mentioned, or

@@ -98,6 +98,11 @@ impl Said {
         self.results().iter().any(|result| result.trim() == inner.trim()).then_some(inner)
     }
 
+    /// Returns `true` if each of the arguments may come from the conversation.
+    pub(in crate::turn) fn are_spoken_of(&self, arguments: &Value) -> bool {
+        arguments.as_object().into_iter().flatten().all(|(_, value)| self.is_spoken_of(value))
+    }
+
     /// Returns `true` if a value may come from the conversation: a text with a word that was said, a number that was
     /// said, and any value that cannot be said in words.
     fn is_spoken_of(&self, value: &Value) -> bool {

@@ -6,7 +6,7 @@
 //! looked up first.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -25,9 +25,6 @@ const MAX_CANDIDATES: usize = 32;
 
 /// Shorter words without a digit do not identify a value: an ending of a file's name, an article.
 const MIN_WORD: usize = 4;
-
-/// Shorter words without a digit do not tell one object from another.
-const MIN_OWN: usize = 3;
 
 /// The members of a call's arguments whose values were not mentioned.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -229,14 +226,29 @@ impl Said {
         self.ids.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
     }
 
-    /// Returns `true` if results have a path, or an identifier under one of these members, that the user did not mention.
+    /// Returns `true` if results lead to a lookup that requires these members: by a path that the user did not mention, or
+    /// by the one identifier of a result.
     pub(in crate::turn) fn leads_on(&self, members: HashSet<String>) -> bool {
         let is_said = |text: &str| self.person.contains(&text.to_lowercase());
         let is_wanted = |name: &str| members.iter().any(|member| is_same_member(member, name));
         let leads = |(name, value): (&String, &Value)| is_wanted(name) && !value.as_str().is_some_and(is_said);
+        let mut of_results: HashMap<usize, HashSet<&Value>> = HashMap::new();
+        for found in &self.found {
+            let leading = objects(&found.value).into_iter().flatten().filter(|member| leads(*member));
+            of_results.entry(found.result).or_default().extend(leading.map(|(_, value)| value));
+        }
         let is_path = |word: &str| file_name(word).is_some() && !is_zone(word) && !is_said(word);
-        let has_path = |result: &String| pieces(result).any(is_path);
-        self.found().flat_map(|(object, _)| object).any(leads) || self.results.iter().any(has_path)
+        let has_path = || self.results.iter().any(|result| pieces(result).any(is_path));
+        of_results.values().any(|values| values.len() == 1) || members.iter().any(|name| takes_path(name)) && has_path()
+    }
+
+    /// Returns `true` if one of these arguments is an identifier that a result gave.
+    pub(in crate::turn) fn has_found_id(&self, arguments: &Value) -> bool {
+        let is_given = |value: &Value| {
+            self.found().any(|(object, _)| object.iter().any(|(name, own)| is_id(name) && own == value))
+        };
+        let mut members = arguments.as_object().into_iter().flatten();
+        members.any(|(name, value)| is_id(name) && !self.is_said_by_person(value) && is_given(value))
     }
 
     /// The members of results that hold ids which none of these arguments has.
@@ -400,13 +412,10 @@ impl Said {
     /// Returns the values whose objects share the most words with the user's messages, and of these with the tool.
     fn likeliest(&self, mut found: Vec<Candidate<'_>>, tool: &Tool) -> Vec<Value> {
         let about = [Some(&*tool.name), tool.description.as_deref()].into_iter().flatten();
-        let about: HashSet<String> = about.flat_map(words).collect();
-        let is_of_person = |word: &str| match word.contains(|c: char| c.is_ascii_digit()) {
-            true => words(&self.person).any(|said| said == word),
-            false => self.person.contains(word),
-        };
-        for is_meant in [&is_of_person as &dyn Fn(&str) -> bool, &|word| about.contains(word)] {
-            let count = |found: &Candidate<'_>| found.words().iter().filter(|word| is_meant(word)).count();
+        let about: HashSet<String> = about.flat_map(terms).collect();
+        let person: HashSet<String> = terms(&self.person).into_iter().collect();
+        for meant in [&person, &about] {
+            let count = |found: &Candidate<'_>| found.words().intersection(meant).count();
             let most = found.iter().map(count).max().unwrap_or_default();
             found.retain(|found| count(found) == most);
         }
@@ -435,15 +444,10 @@ struct Candidate<'v> {
 }
 
 impl Candidate<'_> {
-    /// Returns the words of the object that describe it.
+    /// Returns the significant words of the object that describe it.
     fn words(&self) -> HashSet<String> {
         let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
-        let texts = self.object.values().flat_map(texts).chain(is_so).collect::<Vec<_>>();
-        texts
-            .iter()
-            .flat_map(|text| words(text))
-            .filter(|word| word.chars().count() >= MIN_OWN || tells(word))
-            .collect()
+        self.object.values().flat_map(texts).chain(is_so).flat_map(|text| terms(&text)).collect()
     }
 }
 
@@ -466,6 +470,14 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 fn file_name(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once(['/', '\\'])?;
     (!name.is_empty() && !path.contains(char::is_whitespace)).then_some(name)
+}
+
+/// Returns `true` if a member takes the path of a file or an address, not of the place where all happens.
+fn takes_path(member: &str) -> bool {
+    let words = name_words(member);
+    let is_one = |words: &[&str], own: &String| words.contains(&&*own.to_lowercase());
+    words.iter().any(|word| is_one(&["path", "paths", "file", "filename", "uri", "url"], word))
+        && !words.iter().any(|word| is_one(&["repo", "repository", "root", "base", "workspace"], word))
 }
 
 /// Returns `true` if a text is a date or a time of day.

@@ -39,6 +39,9 @@ const ASIDES: &[&str] = &[
     "como", "para", "que",
 ];
 
+/// First words of a part that asks to be told something.
+const TELLING: &[&str] = &["tell", "say", "answer", "告诉", "说", "sag", "dis", "di", "скажи"];
+
 /// Words of a request for which one change may not be enough.
 const ALL: &[&str] = &[
     "all", "every", "each", "both", "everything", "所有", "全部", "每", "都", "alle", "jede", "jeden", "jedes", "tous",
@@ -59,6 +62,10 @@ pub(in crate::turn) struct Mentions {
     parts: Vec<Vec<Thing>>,
     /// The request asks for several things without naming each.
     wants_all: bool,
+    /// Number of the parts that name nothing and ask to be told something.
+    told: usize,
+    /// Two words are joined, neither of which names a thing.
+    joins_words: bool,
 }
 
 impl Mentions {
@@ -66,6 +73,7 @@ impl Mentions {
         let mut found = Mentions::default();
         let mut reader = Reader { rest: request.trim(), is_first: true };
         let (mut part, mut has_words, mut is_aside, mut between) = (Vec::new(), false, false, String::new());
+        let mut is_told = false;
         while let Some(piece) = reader.next() {
             match piece {
                 Piece::Thing(text) => {
@@ -76,6 +84,7 @@ impl Mentions {
                 Piece::Word(word) if !PARTING.contains(&word) => {
                     if !has_words && part.is_empty() {
                         is_aside = ASIDES.iter().any(|aside| word.eq_ignore_ascii_case(aside));
+                        is_told = TELLING.iter().any(|told| begins_with(word, told));
                     }
                     has_words = true;
                     found.wants_all |= wants_all(word);
@@ -92,14 +101,17 @@ impl Mentions {
                 Piece::Word(_) | Piece::Colon | Piece::Asked | Piece::End => {
                     // A question that names nothing is no step: it is about what came.
                     is_aside |= matches!(piece, Piece::Asked);
+                    found.joins_words |= matches!(piece, Piece::Word(word) if JOINING.contains(&word));
                     if has_words && !is_aside || !part.is_empty() {
+                        found.told += usize::from(is_told && part.is_empty());
                         found.parts.push(std::mem::take(&mut part));
                     }
-                    (has_words, between) = (false, String::new());
+                    (has_words, is_told, between) = (false, false, String::new());
                 }
             }
         }
         if has_words && !is_aside || !part.is_empty() {
+            found.told += usize::from(is_told && part.is_empty());
             found.parts.push(part);
         }
         if found.things().nth(MAX_THINGS).is_some() { Mentions::default() } else { found }
@@ -123,14 +135,34 @@ impl Mentions {
     /// Returns `true` if the arguments contain everything that the request names, and there were enough kinds of
     /// changes: each part that names nothing ("and switch to it") may ask for a further one.
     pub(in crate::turn) fn are_done(&self, used: &Used, changes: usize) -> bool {
-        let unnamed = self.parts.iter().filter(|part| part.is_empty()).count();
-        !self.wants_all && unnamed < changes && self.things().next().is_some() && self.unused(used).is_empty()
+        let unnamed = self.unnamed();
+        let is_enough = match self.has_things() {
+            true => unnamed < changes,
+            false => !self.joins_words && unnamed > 0 && unnamed <= changes,
+        };
+        !self.wants_all && is_enough && self.unused(used).is_empty()
     }
 
-    /// Returns `true` if the request names something, the arguments have all of it, and no part of it asks for a step.
+    /// Returns `true` if the arguments have all that the request names, and no part of it asks for a step: it asks to be
+    /// told something, or names something.
     pub(in crate::turn) fn are_used(&self, used: &Used) -> bool {
-        let has_steps = self.wants_all || self.parts.iter().any(Vec::is_empty);
-        !has_steps && self.things().next().is_some() && self.unused(used).is_empty()
+        let is_clear = self.has_things() || !self.joins_words && self.unnamed() <= 1;
+        let steps = if self.has_things() { self.unnamed() - self.told } else { 0 };
+        !self.wants_all && is_clear && steps == 0 && self.unused(used).is_empty()
+    }
+
+    /// Returns `true` if a part of the request asks to be told something.
+    pub(in crate::turn) fn ask_to_be_told(&self) -> bool {
+        self.told > 0
+    }
+
+    pub(in crate::turn) fn has_things(&self) -> bool {
+        self.things().next().is_some()
+    }
+
+    /// Returns the number of parts that name nothing.
+    fn unnamed(&self) -> usize {
+        self.parts.iter().filter(|part| part.is_empty()).count()
     }
 
     /// Returns `true` if the request names several things of one kind, and these arguments have each of them.
@@ -349,6 +381,11 @@ fn wants_all(word: &str) -> bool {
     ALL.iter().any(|all| is_it(all))
 }
 
+/// Returns `true` if a word is this one, or begins with it in a script without spaces.
+fn begins_with(word: &str, other: &str) -> bool {
+    if other.is_ascii() { word.eq_ignore_ascii_case(other) } else { word.starts_with(other) }
+}
+
 fn is_joining(between: &str) -> bool {
     between.is_empty() || JOINING.contains(&between)
 }
@@ -438,7 +475,7 @@ mod tests {
             ("Create fix/docs and switch to it", Some(2)),
             ("Create fix/docs", Some(1)),
             ("Close all tickets of fix/docs", None),
-            ("Switch to it", None),
+            ("Switch to it", Some(1)),
             ("", None),
         ] {
             let enough = (0..4).find(|changes| Mentions::of(request).are_done(&branch, *changes));
