@@ -193,7 +193,7 @@ impl Turn {
             false => {
                 let shared = &self.shared;
                 let beside = shared.beside().or_else(|| shared.others()).or_else(|| shared.onward(call));
-                beside.or_else(|| shared.looked_up_by_id()).or_else(|| shared.leading())
+                beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
             }
         };
         match next.and_then(|narrowed| self.narrowed(narrowed)) {

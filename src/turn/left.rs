@@ -78,7 +78,10 @@ impl Shared {
         let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
         (mentions.has_list_in(&calls) || is_asked() && is_meant())
             && self.leading().is_none()
-            && !said.leads_on(self.setup.catalog.offered().filter(is_new).flat_map(required).collect())
+            && !said.leads_on(
+                self.setup.catalog.offered().filter(is_new).flat_map(required).collect(),
+                made.iter().map(|made| &made.call().arguments),
+            )
     }
 
     /// Returns `true` if the request is most like the tool of this lookup, or like one that requires the same; tools aside
@@ -302,16 +305,19 @@ impl Shared {
         likeliest.into_iter().chain(self.setup.catalog.offered()).filter(is_new).find_map(takes)
     }
 
-    /// Returns a lookup that was not made yet, of a thing whose identifier the request gives, if the last one found
-    /// nothing.
-    pub(super) fn looked_up_by_id(&self) -> Option<Narrowed> {
+    /// Returns a lookup that was not made yet, of a thing whose identifier or file the request names, if the last lookup
+    /// found nothing.
+    pub(super) fn looked_up_by_name(&self) -> Option<Narrowed> {
+        let made = self.made();
+        made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))?;
         self.results().next().filter(|(_, text)| is_nothing(text))?;
-        let (made, said) = (self.made(), self.said_things());
+        let said = self.said_things();
         let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
         self.setup.catalog.offered().filter(is_new).find_map(|tool| {
             let [member] = &required(tool)[..] else { return None };
-            let id = said.id_of_kind(&kind_of_id(member)?)?;
-            let members = vec![(member.clone(), vec![id.into()])];
+            let of_file = || said.only_file().filter(|_| decide::reads_file(tool, member)).map(str::to_owned);
+            let named = kind_of_id(member).and_then(|kind| said.id_of_kind(&kind)).or_else(of_file)?;
+            let members = vec![(member.clone(), vec![named.into()])];
             Some(Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members })
         })
     }

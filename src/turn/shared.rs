@@ -259,7 +259,7 @@ impl Shared {
             self.setup.catalog.offered().flat_map(Tool::parameters).map(|parameter| parameter.name.to_owned());
         let gave: Vec<_> =
             made.iter().filter_map(|made| Some((&*made.call().tool, made.said()?, made.failed()))).collect();
-        decide::Said::new(person, results).with_failed(failed).with_ids(members).with_tools(&gave)
+        decide::Said::new(person, results).with_failed(failed).with_members(members).with_tools(&gave)
     }
 
     /// Answers a call with a note to the model.

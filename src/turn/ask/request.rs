@@ -538,7 +538,8 @@ impl Ask {
 /// Returns the purpose of the request after results.
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
-    match shared.searched_wider().or_else(|| shared.made_good()).filter(admitted) {
+    let named = shared.looked_up_by_name().or_else(|| shared.searched_wider());
+    match named.or_else(|| shared.made_good()).filter(admitted) {
         Some(narrowed) => Asking::Narrowed(narrowed),
         None if shared.is_all_done() || shared.is_all_looked_up() => Asking::Answer,
         // A question is answered by reading.

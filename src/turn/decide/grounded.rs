@@ -74,8 +74,8 @@ pub(in crate::turn) struct Said {
     failed: HashSet<String>,
     /// Time zones of the places in the user's messages.
     zones: Vec<String>,
-    /// Names of tools' members for identifiers.
-    ids: Vec<String>,
+    /// Names of the tools' members.
+    members: Vec<String>,
 }
 
 impl Said {
@@ -90,13 +90,13 @@ impl Said {
             values.chain(lines.map(move |value| Found { value, is_line: true, result, kind: String::new() }))
         });
         let found = found.collect();
-        let (examples, shown_results, failed, ids) = Default::default();
-        Said { raw, person, paths, results, found, words, zones, examples, shown_results, failed, ids }
+        let (examples, shown_results, failed, members) = Default::default();
+        Said { raw, person, paths, results, found, words, zones, examples, shown_results, failed, members }
     }
 
-    /// Adds the members of tools that take identifiers: a request names the kind of thing next to its identifier.
-    pub(in crate::turn) fn with_ids(mut self, members: impl Iterator<Item = String>) -> Self {
-        self.ids.extend(members.filter(|member| is_id(member)));
+    /// Adds the members of tools: a request names the kind of thing next to its identifier.
+    pub(in crate::turn) fn with_members(mut self, members: impl Iterator<Item = String>) -> Self {
+        self.members.extend(members);
         self
     }
 
@@ -217,19 +217,31 @@ impl Said {
     /// are no customer's.
     fn named_as(&self, name: &str, id: &str) -> Option<&str> {
         let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
-        let (before, _) = self.person.split_once(&id.to_lowercase()).filter(|_| is_id)?;
+        let lower = id.to_lowercase();
+        let (before, _) = self.person.split_once(&lower).filter(|_| is_id)?;
+        // `SKU-310` is one of `sku` by its beginning.
+        let is_own =
+            |member: &str| lower.strip_prefix(&member.to_lowercase()).is_some_and(|rest| rest.starts_with('-'));
+        if let Some(own) = self.members.iter().map(String::as_str).find(|own| is_own(own)) {
+            return Some(own).filter(|own| !own.eq_ignore_ascii_case(name));
+        }
         let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
         let is_beside = |word: &String| word.contains(|c: char| c.is_ascii_digit()) || word.len() == 1 || word == "and";
         let noun = words.find(|word| !is_beside(word) && word != "or" && !is_id_word(word.trim_end_matches('s')))?;
         let noun = noun.trim_end_matches('s');
         let is_of = |member: &str| kind_of_id(member).is_some_and(|kind| kind == noun);
-        self.ids.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
+        self.members.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
     }
 
-    /// Returns `true` if results lead to a lookup that requires these members: by a path that the user did not mention, or
-    /// by the one identifier of a result.
-    pub(in crate::turn) fn leads_on(&self, members: HashSet<String>) -> bool {
-        let is_said = |text: &str| self.person.contains(&text.to_lowercase());
+    /// Returns `true` if results lead to a lookup that requires these members: by a path that neither the user mentioned nor
+    /// these arguments have, or by the one such identifier of a result.
+    pub(in crate::turn) fn leads_on<'a>(
+        &self,
+        members: HashSet<String>,
+        arguments: impl Iterator<Item = &'a Value>,
+    ) -> bool {
+        let used: HashSet<String> = arguments.flat_map(texts).collect();
+        let is_said = |text: &str| used.contains(text) || self.person.contains(&text.to_lowercase());
         let is_wanted = |name: &str| members.iter().any(|member| is_same_member(member, name));
         let leads = |(name, value): (&String, &Value)| is_wanted(name) && !value.as_str().is_some_and(is_said);
         let mut of_results: HashMap<usize, HashSet<&Value>> = HashMap::new();
@@ -311,6 +323,12 @@ impl Said {
                 None
             }
         })
+    }
+
+    /// Returns the one path of the user's messages that leads to a file with an ending.
+    pub(in crate::turn) fn only_file(&self) -> Option<&str> {
+        let mut files = self.paths.iter().filter(|path| file_name(path).is_some_and(|name| name.contains('.')));
+        files.next().filter(|_| files.next().is_none()).map(String::as_str)
     }
 
     /// Returns `true` if a text is a word of the user's that may be a name as well as an identifier.
@@ -406,7 +424,7 @@ impl Said {
 
     /// Returns `true` if a tool takes identifiers of this kind of thing.
     fn has_ids_of(&self, kind: &str) -> bool {
-        !kind.is_empty() && self.ids.iter().filter_map(|own| kind_of_id(own)).any(|own| own.ends_with(kind))
+        !kind.is_empty() && self.members.iter().filter_map(|own| kind_of_id(own)).any(|own| own.ends_with(kind))
     }
 
     /// Returns the values whose objects share the most words with the user's messages, and of these with the tool.
@@ -470,6 +488,11 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 fn file_name(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once(['/', '\\'])?;
     (!name.is_empty() && !path.contains(char::is_whitespace)).then_some(name)
+}
+
+/// Returns `true` if a tool reads the file at the path that this member takes.
+pub(in crate::turn) fn reads_file(tool: &Tool, member: &str) -> bool {
+    takes_path(member) && name_words(&tool.name).iter().any(|word| word.eq_ignore_ascii_case("file"))
 }
 
 /// Returns `true` if a member takes the path of a file or an address, not of the place where all happens.

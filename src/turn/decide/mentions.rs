@@ -18,7 +18,7 @@ const MAX_THINGS: usize = 64;
 const MAX_BYTES: usize = 200;
 
 /// Pairs of quotation marks.
-const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('「', '」'), ('«', '»'), ('`', '`')];
+const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('「', '」'), ('《', '》'), ('«', '»'), ('`', '`')];
 
 /// Words that join two things of the same kind.
 const JOINING: &[&str] = &["and", "or", "&", "和", "与", "及", "跟", "以及", "、", "und", "et", "y", "e", "и"];
@@ -40,7 +40,11 @@ const ASIDES: &[&str] = &[
 ];
 
 /// First words of a part that asks to be told something.
-const TELLING: &[&str] = &["tell", "say", "answer", "告诉", "说", "sag", "dis", "di", "скажи"];
+const TELLING: &[&str] = &[
+    "tell", "say", "answer", "summarise", "summarize", "explain", "describe", "compare", "list", "show", "give",
+    "read", "check", "count", "look", "告诉", "说", "总结", "概括", "解释", "比较", "列出", "显示", "读", "查", "看",
+    "sag", "zeig", "lies", "dis", "montre", "lis", "di", "muestra", "lee", "скажи", "покажи", "прочитай",
+];
 
 /// Words of a request for which one change may not be enough.
 const ALL: &[&str] = &[
@@ -64,6 +68,8 @@ pub(in crate::turn) struct Mentions {
     wants_all: bool,
     /// Number of the parts that name nothing and ask to be told something.
     told: usize,
+    /// The first part asks to be told something.
+    begins_told: bool,
     /// Two words are joined, neither of which names a thing.
     joins_words: bool,
 }
@@ -85,6 +91,7 @@ impl Mentions {
                     if !has_words && part.is_empty() {
                         is_aside = ASIDES.iter().any(|aside| word.eq_ignore_ascii_case(aside));
                         is_told = TELLING.iter().any(|told| begins_with(word, told));
+                        found.begins_told |= is_told && found.parts.is_empty();
                     }
                     has_words = true;
                     found.wants_all |= wants_all(word);
@@ -153,7 +160,7 @@ impl Mentions {
 
     /// Returns `true` if a part of the request asks to be told something.
     pub(in crate::turn) fn ask_to_be_told(&self) -> bool {
-        self.told > 0
+        self.told > 0 || self.begins_told
     }
 
     pub(in crate::turn) fn has_things(&self) -> bool {

@@ -56,7 +56,7 @@ use crate::turn::config::RoundModel;
 pub(super) use fit::Fitted;
 pub(super) use greeting::is_greeting;
 pub(super) use greeting::is_question;
-pub(super) use grounded::{Said, Ungrounded};
+pub(super) use grounded::{Said, Ungrounded, reads_file};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
 pub use margin::call_margin;

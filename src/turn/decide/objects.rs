@@ -86,7 +86,13 @@ fn names_one(word: &str) -> bool {
     let has = |is_so: fn(char) -> bool| word.contains(is_so);
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let is_mixed = is_plain && has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic());
-    is_mixed && (word.starts_with(|c: char| c.is_ascii_alphabetic()) || word.len() >= MIN_HASH)
+    let is_day = || {
+        word.len() > 4
+            && word.is_char_boundary(4)
+            && word[..4].bytes().all(|b| b.is_ascii_digit())
+            && word[4..].starts_with('-')
+    };
+    is_mixed && (word.starts_with(|c: char| c.is_ascii_alphabetic()) || word.len() >= MIN_HASH && !is_day())
 }
 
 #[cfg(test)]
@@ -106,7 +112,7 @@ mod tests {
             ),
             ("- d3: fan (Bedroom)", vec![json!({"id": "d3", "": "- d3: fan (Bedroom)"})]),
             ("commit 9f3a21c", vec![json!({"commit_id": "9f3a21c", "": "commit 9f3a21c"})]),
-            ("11 °C, wind 5 km/h until 2026-12-04 10:00, 12km, a/b2.txt", Vec::new()),
+            ("11 °C, wind 5 km/h until 2026-12-04T10:00, 12km, a/b2.txt", Vec::new()),
             (r#"{"id": "ev-31"}"#, Vec::new()),
         ] {
             assert_eq!(lines_in(text), found, "{text}");

@@ -121,7 +121,7 @@ fn after_a_change_that_used_all_that_was_named_the_answer_is_asked_for() {
         assert_eq!(job.asks_for_the_answer(), done, "{question}");
     }
     let mut job = Job::of("Read /a.txt.");
-    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("ok"));
+    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("/b.txt"));
     assert!(!job.asks_for_the_answer(), "what was looked up may lead on");
     let mut job = Job::of("Create the event Dentist on 2026-12-10.");
     job.gives("create_event", arguments, Outcome::error("the calendar is closed"));
@@ -362,9 +362,11 @@ fn a_question_about_one_thing_of_a_result_leads_to_its_lookup() {
 fn after_a_search_without_a_result_a_thing_is_looked_up_by_its_id() {
     let mut job = Job::of("What is the status of order no. O-1042?");
     job.gives("find_contact", json!({"name": "O-1042"}), Outcome::result("No contacts found."));
-    assert!(!job.calls("find_contact", json!({"name": "O-1042"})));
     let values = job.grammar();
     assert!(values.contains("get_order") && values.contains("O-1042") && !values.contains("find_"), "{values}");
+    let mut job = Job::of("/a/next.txt names another file. Which?");
+    job.gives("search_files", json!({"pattern": "next.txt"}), Outcome::result("No matches found"));
+    assert!(job.grammar().contains("read_file") && job.grammar().contains("/a/next.txt"), "{}", job.grammar());
 }
 
 #[test]
@@ -429,7 +431,7 @@ fn what_was_made_good_is_not_made_again_after_a_further_lookup() {
     job.gives("search_files", json!({"pattern": "budget*"}), Outcome::result("/home/kim/2026/budget.txt"));
     job.gives("read_file", json!({"path": "/home/kim/2026/budget.txt"}), Outcome::result("1310"));
     job.gives("find_contact", json!({"name": "Tom"}), Outcome::result(CONTACT));
-    assert!(job.asks_for_the_answer(), "all that is asked for was looked up");
+    assert!(job.grammar().contains("list_events"), "the next step is free: {}", job.grammar());
 }
 
 #[test]
