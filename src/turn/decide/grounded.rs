@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::objects::{Word, ids_in, lines_in, objects, values_in};
+use super::objects::{Given, Word, given_in, ids_in, objects};
 use super::words::words;
 use super::zones::named_in;
 use crate::constrain::{id_of, is_id, is_id_word, is_same_member, is_zone, kind_of_id};
@@ -85,9 +85,9 @@ impl Said {
         let all = results.iter().chain([&person]);
         let words = all.flat_map(|text| words(text)).collect();
         let found = results.iter().enumerate().rev().flat_map(|(result, text)| {
-            let values = values_in(text).map(move |value| Found { value, is_line: false, result, kind: String::new() });
-            let lines = lines_in(text).into_iter();
-            values.chain(lines.map(move |value| Found { value, is_line: true, result, kind: String::new() }))
+            let given = given_in(text);
+            let is_line = matches!(given, Given::Lines(_));
+            given.values().into_iter().map(move |value| Found { value, is_line, result, kind: String::new() })
         });
         let found = found.collect();
         let (examples, shown_results, failed, members) = Default::default();

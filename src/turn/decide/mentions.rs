@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::objects::{lines_in, objects, values_in};
+use super::objects::{given_in, objects};
 use super::words::words;
 use crate::constrain::is_id;
 
@@ -237,7 +237,7 @@ impl Used {
             used += &format!("{arguments}\n");
         }
         for result in results {
-            for value in values_in(result.as_ref()).chain(lines_in(result.as_ref())) {
+            for value in given_in(result.as_ref()).values() {
                 let has_id = |object: &&Map<String, Value>| {
                     object.iter().any(|(name, value)| is_id(name) && values.contains(value))
                 };

@@ -8,15 +8,39 @@ use crate::parse::find_values;
 /// Limit on the nesting that is searched.
 const MAX_DEPTH: usize = 16;
 
-/// Limit on the lines of a result that are searched.
+/// Limits on the lines of a result that are searched, and on the bytes of each.
 const MAX_LINES: usize = 500;
+const MAX_LINE: usize = 2_000;
 
 /// Shorter identifiers begin with a letter (`d3`), so that amounts (`12km`) are none.
 const MIN_HASH: usize = 7;
 
-/// Returns the JSON values in a text.
-pub(super) fn values_in(text: &str) -> impl Iterator<Item = Value> {
-    find_values(text).values.into_iter().map(|found| found.value)
+/// The values that a result gives.
+pub(super) enum Given {
+    /// JSON values in its text.
+    Json(Vec<Value>),
+    /// Its lines that name something by an identifier, as objects.
+    Lines(Vec<Value>),
+}
+
+impl Given {
+    pub(super) fn values(self) -> Vec<Value> {
+        match self {
+            Given::Json(values) | Given::Lines(values) => values,
+        }
+    }
+}
+
+/// Returns the JSON values in a text; without any, an object for each line that has an identifier: the identifiers by the
+/// words before them, `{"id": "A-1", "supplier_id": "S-7"}` for "A-1 mug, supplier S-7", and the line itself under an empty
+/// name.
+pub(super) fn given_in(text: &str) -> Given {
+    let values: Vec<Value> = find_values(text).values.into_iter().map(|found| found.value).collect();
+    if !values.is_empty() {
+        return Given::Json(values);
+    }
+    let lines = text.lines().take(MAX_LINES).filter(|line| line.len() <= MAX_LINE);
+    Given::Lines(lines.filter_map(line).collect())
 }
 
 /// Returns the objects in a value, each before those inside it.
@@ -35,16 +59,6 @@ fn add<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v Map<String, Value
         }
         _ => {}
     }
-}
-
-/// Returns an object for each line of a text without JSON that has an identifier: the
-/// identifiers by the words before them, `{"id": "A-1", "supplier_id": "S-7"}` for "A-1 mug, supplier S-7", and the line
-/// itself under an empty name.
-pub(super) fn lines_in(text: &str) -> Vec<Value> {
-    if text.contains(['{', '[']) && values_in(text).next().is_some() {
-        return Vec::new();
-    }
-    text.lines().take(MAX_LINES).filter_map(line).collect()
 }
 
 fn line(line: &str) -> Option<Value> {
@@ -113,9 +127,10 @@ mod tests {
             ("- d3: fan (Bedroom)", vec![json!({"id": "d3", "": "- d3: fan (Bedroom)"})]),
             ("commit 9f3a21c", vec![json!({"commit_id": "9f3a21c", "": "commit 9f3a21c"})]),
             ("11 °C, wind 5 km/h until 2026-12-04T10:00, 12km, a/b2.txt", Vec::new()),
-            (r#"{"id": "ev-31"}"#, Vec::new()),
+            ("ev-31 ".repeat(400).as_str(), Vec::new()),
         ] {
-            assert_eq!(lines_in(text), found, "{text}");
+            assert!(matches!(given_in(text), Given::Lines(lines) if lines == found), "{text}");
         }
+        assert!(matches!(given_in(r#"{"id": "ev-31"}"#), Given::Json(_)));
     }
 }
