@@ -175,8 +175,11 @@ impl Turn {
         (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
     }
 
+    /// Returns `true` for a message that was constrained to the next step, or that is free after one.
     fn is_step(&self) -> bool {
-        matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_))
+        let is_free =
+            || self.shared.asking == Asking::Free && self.shared.narrowed > 0 && !self.shared.made().is_empty();
+        matches!(self.shared.asking, Asking::Step | Asking::Narrowed(_)) || is_free()
     }
 
     /// Returns the last call of a message that was to be the next step, if all its calls were answered before.
@@ -192,7 +195,8 @@ impl Turn {
             true => self.shared.after_failed(call),
             false => {
                 let shared = &self.shared;
-                let beside = shared.beside().or_else(|| shared.others()).or_else(|| shared.onward(call));
+                let beside = shared.beside().or_else(|| shared.unused_by_kind());
+                let beside = beside.or_else(|| shared.others()).or_else(|| shared.onward(call));
                 beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
             }
         };

@@ -186,12 +186,13 @@ impl Shared {
 
     /// As [`beside`](Self::beside); with `apart`, for a lookup a value may be in another part of the request.
     fn listed_beside(&self, apart: bool) -> Option<Narrowed> {
-        let (mentions, used, made) = (self.mentions(), self.used(), self.made());
+        let (mentions, used, made, said) = (self.mentions(), self.used(), self.made(), self.said_things());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
             let apart = apart && self.looks_up(made.call());
             made.call().arguments.as_object()?.iter().find_map(|(member, value)| {
                 let value = value.as_str()?;
-                let beside = mentions.unused_beside(value, apart, &used);
+                let mut beside = mentions.unused_beside(value, apart, &used);
+                beside.retain(|thing| said.named_as(member, thing).is_none());
                 let found: Vec<Value> = match is_zone(value) {
                     true => beside.into_iter().flat_map(zones_named_in).map(Value::from).collect(),
                     false => beside.into_iter().map(Value::from).collect(),
@@ -232,7 +233,26 @@ impl Shared {
             value.as_str().is_some_and(|own| own.contains(['/', '\\']) && has_ending(own) == has_ending(&path))
         };
         let (member, _) = arguments.iter().find(|(_, value)| is_alike(value))?;
-        Some(values(call, vec![(member.clone(), vec![path.as_str().into()])]))
+        // A search in a file finds nothing.
+        let read = made.iter().rev().filter(|made| made.succeeded()).map(Made::call).find_map(|call| {
+            let tool = self.tool(call)?;
+            let [member] = &required(tool)[..] else { return None };
+            decide::reads_file(tool, member).then(|| (call, member.clone()))
+        });
+        let (call, member) = read.unwrap_or((call, member.clone()));
+        Some(values(call, vec![(member, vec![path.into()])]))
+    }
+
+    /// Returns a lookup of a thing that the request names and no call has used, if the request tells its kind.
+    pub(super) fn unused_by_kind(&self) -> Option<Narrowed> {
+        let said = self.said_things();
+        self.unused().into_iter().find_map(|thing| {
+            let member = said.kind_named(&thing)?.to_owned();
+            let fits = |tool: &&Tool| looks_up(tool) && required(tool) == [&*member];
+            let tool = self.setup.catalog.offered().find(fits)?;
+            let members = vec![(member, vec![thing.into()])];
+            Some(Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members })
+        })
     }
 
     /// Returns tools other than those that were called, if the request names a thing that no call has used and asks for
@@ -315,7 +335,7 @@ impl Shared {
         let is_new = |tool: &&Tool| looks_up(tool) && !made.iter().any(|made| is_of(tool, made.call()));
         self.setup.catalog.offered().filter(is_new).find_map(|tool| {
             let [member] = &required(tool)[..] else { return None };
-            let of_file = || said.only_file().filter(|_| decide::reads_file(tool, member)).map(str::to_owned);
+            let of_file = || said.first_file().filter(|_| decide::reads_file(tool, member)).map(str::to_owned);
             let named = kind_of_id(member).and_then(|kind| said.id_of_kind(&kind)).or_else(of_file)?;
             let members = vec![(member.clone(), vec![named.into()])];
             Some(Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members })

@@ -215,22 +215,27 @@ impl Said {
 
     /// Returns the other member that an identifier belongs to according to the user's words: in "orders O-1 and O-2" they
     /// are no customer's.
-    fn named_as(&self, name: &str, id: &str) -> Option<&str> {
+    pub(in crate::turn) fn named_as(&self, name: &str, id: &str) -> Option<&str> {
+        self.kind_named(id).filter(|own| !is_same_member(own, name))
+    }
+
+    /// Returns the member of a tool that an identifier belongs to according to the user's words.
+    pub(in crate::turn) fn kind_named(&self, id: &str) -> Option<&str> {
         let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
         let lower = id.to_lowercase();
         let (before, _) = self.person.split_once(&lower).filter(|_| is_id)?;
         // `SKU-310` is one of `sku` by its beginning.
         let is_own =
             |member: &str| lower.strip_prefix(&member.to_lowercase()).is_some_and(|rest| rest.starts_with('-'));
-        if let Some(own) = self.members.iter().map(String::as_str).find(|own| is_own(own)) {
-            return Some(own).filter(|own| !own.eq_ignore_ascii_case(name));
+        let mut members = self.members.iter().map(String::as_str);
+        if let Some(own) = members.clone().find(|own| is_own(own)) {
+            return Some(own);
         }
         let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
         let is_beside = |word: &String| word.contains(|c: char| c.is_ascii_digit()) || word.len() == 1 || word == "and";
         let noun = words.find(|word| !is_beside(word) && word != "or" && !is_id_word(word.trim_end_matches('s')))?;
         let noun = noun.trim_end_matches('s');
-        let is_of = |member: &str| kind_of_id(member).is_some_and(|kind| kind == noun);
-        self.members.iter().map(String::as_str).find(|own| is_of(own)).filter(|_| !is_of(name))
+        members.find(|own| kind_of_id(own).is_some_and(|kind| kind == noun))
     }
 
     /// Returns `true` if results lead to a lookup that requires these members: by a path that neither the user mentioned nor
@@ -325,10 +330,10 @@ impl Said {
         })
     }
 
-    /// Returns the one path of the user's messages that leads to a file with an ending.
-    pub(in crate::turn) fn only_file(&self) -> Option<&str> {
-        let mut files = self.paths.iter().filter(|path| file_name(path).is_some_and(|name| name.contains('.')));
-        files.next().filter(|_| files.next().is_none()).map(String::as_str)
+    /// Returns the first path in the user's messages that leads to a file with an ending.
+    pub(in crate::turn) fn first_file(&self) -> Option<&str> {
+        let is_file = |path: &&String| file_name(path).is_some_and(|name| name.contains('.'));
+        self.paths.iter().find(is_file).map(String::as_str)
     }
 
     /// Returns `true` if a text is a word of the user's that may be a name as well as an identifier.

@@ -181,6 +181,15 @@ fn an_id_is_of_what_the_request_names_it() {
 }
 
 #[test]
+fn a_thing_of_another_kind_is_looked_up_as_what_it_is() {
+    let mut job = Job::of("取消订单 O-1057，并告诉我商品 Name-31 的库存。");
+    job.gives("cancel_order", json!({"order_id": "O-1057"}), Outcome::result("ok"));
+    assert!(!job.calls("cancel_order", json!({"order_id": "O-1057"})));
+    let values = job.grammar();
+    assert!(values.contains("find_contact") && values.contains("Name-31") && !values.contains("order"), "{values}");
+}
+
+#[test]
 fn after_one_lookup_for_each_thing_that_is_named_the_answer_is_asked_for() {
     let order = |id: &str| json!({"order_id": id});
     let mut job = Job::of("What are the statuses of the orders O-1042 and O-1057?");
@@ -233,6 +242,12 @@ fn what_a_result_names_is_looked_up_next() {
     let mut job = Job::of("/a/next.txt names another file. Read that one too and tell me its city.");
     job.gives("read_file", json!({"path": "/a/next.txt"}), Outcome::result("/b/plan.txt\n"));
     assert!(!job.calls("read_file", json!({"path": "/a/next.txt"})));
+    assert!(job.grammar().contains("/b/plan.txt") && job.grammar().contains("read_file"), "{}", job.grammar());
+    // A file is read, not searched.
+    let mut job = Job::of("/a/next.txt names another file. Read that one too and tell me its city.");
+    job.gives("read_file", json!({"path": "/a/next.txt"}), Outcome::result("/b/plan.txt\n"));
+    job.gives("search_files", json!({"pattern": "/a/next.txt"}), Outcome::result("/a/next.txt"));
+    assert!(!job.calls("search_files", json!({"pattern": "/a/next.txt"})));
     assert!(job.grammar().contains("/b/plan.txt") && job.grammar().contains("read_file"), "{}", job.grammar());
     let mut job = Job::of("Our customer Mara Lindt wants to cancel her open order. Please do that.");
     job.gives("find_contact", json!({"name": "Mara Lindt"}), Outcome::result("[{\"customer_id\": \"C-17\"}]"));
