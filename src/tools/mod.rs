@@ -44,10 +44,10 @@ pub use search::{Said, Search};
 pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]
 pub(crate) use tool::example_value;
+#[cfg(feature = "prompt")]
+pub(crate) use tool::is_destructive;
 pub use tool::{
     ACCESS_RESOURCE, Annotations, Definition, Parameter, Resource, ResourceTemplate, ToolChoice, ToolExample, ToolsMode,
 };
-#[cfg(feature = "prompt")]
-pub(crate) use tool::{is_destructive, name_words};
 #[cfg(feature = "agent")]
-pub(crate) use tool::{lists, looks_up, may_change};
+pub(crate) use tool::{lists, looks_up, may_change, name_words};

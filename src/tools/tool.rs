@@ -13,9 +13,9 @@ pub use definition::Definition;
 #[cfg(feature = "validate")]
 pub(crate) use example::example_value;
 #[cfg(feature = "prompt")]
-pub(crate) use nature::{is_destructive, name_words};
+pub(crate) use nature::is_destructive;
 #[cfg(feature = "agent")]
-pub(crate) use nature::{lists, looks_up, may_change};
+pub(crate) use nature::{lists, looks_up, may_change, name_words};
 
 use std::convert::Infallible;
 use std::fmt;

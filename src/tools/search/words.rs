@@ -1,10 +1,6 @@
 //! Splits a text into comparable words: folded, stemmed, and with the kind of each value that is not a word.
 //! `/tmp/plan.docx` indicates a file, and a Word document.
 
-use std::collections::HashSet;
-
-use crate::tools::name_words;
-
 /// Words that do not indicate what is wanted.
 const STOP: &[&str] = &[
     "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been",
@@ -18,9 +14,6 @@ const STOP: &[&str] = &[
     "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "yes",
     "you", "your",
 ];
-
-/// Shorter words make no phrase.
-const LEAST_PHRASED: usize = 3;
 
 /// Words on one line are synonyms in tools' names and people's questions: the verbs of records and files, terms of
 /// software, and everyday things.
@@ -118,23 +111,6 @@ pub(super) fn asked(question: &str) -> ParsedQuestion {
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let (words, pairs) = split(text);
     folded(words, pairs)
-}
-
-/// Returns the pairs of neighbouring significant words of a text, `snake_case` and `camelCase` included; no sign is
-/// between the two.
-pub(crate) fn phrases(text: &str) -> HashSet<(String, String)> {
-    let parts = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, ' ' | '_'));
-    let pairs = parts.flat_map(|part| {
-        let words: Vec<String> = name_words(part).iter().map(|word| word.to_lowercase()).collect();
-        words.windows(2).filter_map(|pair| Some((significant(&pair[0])?, significant(&pair[1])?))).collect::<Vec<_>>()
-    });
-    pairs.collect()
-}
-
-/// Returns the stem of a word that says something.
-fn significant(word: &str) -> Option<String> {
-    let is_so = word.len() >= LEAST_PHRASED && word.chars().all(char::is_alphabetic) && !STOP.contains(&word);
-    is_so.then(|| stem(word))
 }
 
 fn folded(words: Vec<String>, pairs: Vec<String>) -> Vec<String> {

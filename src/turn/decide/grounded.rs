@@ -17,7 +17,7 @@ use crate::constrain::{id_of, is_id, is_id_word, is_same_member, is_zone, kind_o
 use crate::parse::find_values;
 use crate::prompt::Example;
 use crate::tools::schema::properties;
-use crate::tools::search::terms;
+use crate::tools::search::significant_words as terms;
 use crate::tools::{Tool, name_words};
 
 /// Above this number, candidates are no useful choice.

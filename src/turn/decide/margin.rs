@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::greeting::is_question;
 use super::mentions::Mentions;
+use super::words::phrases;
 use crate::tools::Tool;
-use crate::tools::search::phrases;
 
 /// Margin for a question: a small model is less ready to call for one than for an instruction.
 const QUESTION: f64 = 0.5;

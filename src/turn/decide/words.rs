@@ -1,8 +1,32 @@
 //! Splits a text into words.
 
+use std::collections::HashSet;
+
+use crate::tools::name_words;
+use crate::tools::search::significant_words;
+
 /// Returns the words of a text, in lower case.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// Shorter words make no phrase.
+const LEAST_PHRASED: usize = 3;
+
+/// Returns the pairs of neighbouring significant words of a text, `snake_case` and `camelCase` included; no sign is
+/// between the two.
+pub(super) fn phrases(text: &str) -> HashSet<(String, String)> {
+    let significant = |word: &str| {
+        let is_so = word.len() >= LEAST_PHRASED && word.chars().all(char::is_alphabetic);
+        significant_words(word).into_iter().next().filter(|_| is_so)
+    };
+    let parts = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, ' ' | '_'));
+    let pairs = parts.flat_map(|part| {
+        let words: Vec<Option<String>> =
+            name_words(part).iter().map(|word| significant(&word.to_lowercase())).collect();
+        words.windows(2).filter_map(|pair| Some((pair[0].clone()?, pair[1].clone()?))).collect::<Vec<_>>()
+    });
+    pairs.collect()
 }
 
 /// Numbers as words, with their digits.
