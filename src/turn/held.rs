@@ -101,7 +101,9 @@ impl Turn {
         if self.shared.has_failed(&call) {
             return self.shared.after_failed(&call).and_then(|narrowed| self.narrowed(narrowed));
         }
-        (self.shared.is_unasked(&call) || self.shared.is_variation(&call)).then(|| self.done(&call))
+        let shared = &self.shared;
+        let is_done = shared.is_unasked(&call) || shared.is_variation(&call) || shared.is_looked_up_again(&call);
+        is_done.then(|| self.done(&call))
     }
 
     /// Returns what is requested instead of a lookup with a number that nobody said, or of another

@@ -78,12 +78,20 @@ impl Shared {
         let is_meant =
             || said.has_found_id(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call(), &said);
         let is_new = |tool: &&Tool| self.is_new_lookup(tool);
+        let (question, texts) = (self.request().unwrap_or_default(), self.texts_of_calls());
         (mentions.has_list_in(&calls) || is_asked() && is_meant())
             && self.leading().is_none()
-            && !said.leads_on(
-                self.setup.catalog.offered().filter(is_new).flat_map(required).collect(),
-                made.iter().map(|made| &made.call().arguments),
-            )
+            && !(said.has_open_words(question, &texts)
+                && said.leads_on(
+                    self.setup.catalog.offered().filter(is_new).flat_map(required).collect(),
+                    made.iter().map(|made| &made.call().arguments),
+                ))
+    }
+
+    /// Returns the names and arguments of the calls that were made.
+    pub(super) fn texts_of_calls(&self) -> String {
+        let text = |made: &Made<'_>| format!("{} {}\n", made.call().tool, made.call().arguments);
+        self.made().iter().map(text).collect()
     }
 
     /// Returns `true` if the request is most like the tool of this lookup, or like one that requires the same; tools aside
@@ -93,7 +101,11 @@ impl Shared {
         let is_unknown = |member: &String| {
             kind_of_id(member).is_some_and(|kind| !kind.is_empty() && said.id_of_kind(&kind).is_none())
         };
-        let is_possible = |tool: &&Tool| looks_up(tool) && !required(tool).iter().any(is_unknown);
+        let named = self.mentions().count().max(1);
+        let is_possible = |tool: &&Tool| {
+            let required = required(tool);
+            looks_up(tool) && required.len() <= named && !required.iter().any(is_unknown)
+        };
         let likeliest = self.setup.catalog.likeliest(self.request().unwrap_or_default(), LIKELIEST);
         let best = likeliest.into_iter().find(|tool| is_of(tool, call) || is_possible(tool));
         best.is_some_and(|best| is_of(best, call) || required(best) == own)
@@ -106,6 +118,17 @@ impl Shared {
         let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call())).map(Made::call);
         let is_new = || changes.clone().next().is_some() && !self.said_things().is_said(&call.arguments);
         self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
+    }
+
+    /// Returns `true` for a lookup that is made again after a change, although all that the request names was used and it
+    /// asks to be told nothing.
+    pub(super) fn is_looked_up_again(&self, call: &Call) -> bool {
+        let made = self.made();
+        let is_equal = |made: &Made<'_>| {
+            made.succeeded() && name(made.call()) == name(call) && made.call().arguments == call.arguments
+        };
+        let is_asked = || self.mentions().ask_to_be_told() || self.asks_a_question();
+        self.looks_up(call) && made.iter().any(is_equal) && self.unused().is_empty() && !is_asked()
     }
 
     /// Returns `true` for a further variation of a lookup: with values that were not mentioned after it was made often, or

@@ -293,13 +293,18 @@ impl Said {
         Some(path.to_owned())
     }
 
+    /// Returns `true` if a significant word of this question is neither in a result nor in these calls.
+    pub(in crate::turn) fn has_open_words(&self, question: &str, calls: &str) -> bool {
+        let mut open = asked(question);
+        let said = self.results.iter().map(String::as_str).chain([calls]);
+        said.flat_map(terms).for_each(|word| _ = open.remove(&word));
+        !open.is_empty()
+    }
+
     /// Returns the identifiers of the one object in results that shares the most words with this question, if a
     /// significant word of the question is neither in a result nor in these calls.
     pub(in crate::turn) fn asked_of(&self, question: &str, calls: &str) -> Vec<(String, &Value)> {
-        let asked: HashSet<String> = terms(question).into_iter().filter(|word| !has_digit(word)).collect();
-        let mut open = asked.clone();
-        let said = self.results.iter().map(String::as_str).chain([calls]);
-        said.flat_map(terms).for_each(|word| _ = open.remove(&word));
+        let asked = asked(question);
         let is_own = |(name, value): &(&String, &Value)| is_id(name) && value.is_string();
         let shared = |object: &Map<String, Value>| {
             let own: HashSet<String> = object.values().flat_map(texts).flat_map(|text| terms(&text)).collect();
@@ -310,7 +315,7 @@ impl Said {
         let has_own = |object: &Map<String, Value>| object.iter().any(|own| is_own(&own));
         let mut best = counted.into_iter().filter(|(count, object, _)| *count == most && has_own(object));
         let (Some((_, object, kind)), None) = (best.next(), best.next()) else { return Vec::new() };
-        if most == 0 || open.is_empty() {
+        if most == 0 || !self.has_open_words(question, calls) {
             return Vec::new();
         }
         let name = |name: &str| if name == "id" { id_of(kind) } else { name.to_owned() };
@@ -386,7 +391,9 @@ impl Said {
                 && (is_said || self.results.iter().any(|said| said.contains(&text)));
         }
         let has = |word: &str| self.words.contains(word) || self.person.contains(word);
-        let are_said = || is_thing && words(&text).all(|word| !tells(&word) || has(&word));
+        // The number of another identifier makes none: `SKU-1042` for order O-1042.
+        let is_one = Word::of(&text) == Word::Id(&text);
+        let are_said = || is_thing && !is_one && words(&text).all(|word| !tells(&word) || has(&word));
         is_said || self.results.iter().any(|said| said.contains(&text)) || are_said()
     }
 
@@ -530,6 +537,11 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
         Value::Object(members) => members.values().flat_map(texts).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Returns the significant words of a question, numbers aside.
+fn asked(question: &str) -> HashSet<String> {
+    terms(question).into_iter().filter(|word| !has_digit(word)).collect()
 }
 
 fn has_digit(word: &str) -> bool {

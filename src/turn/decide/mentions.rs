@@ -39,6 +39,9 @@ const ASIDES: &[&str] = &[
     "como", "para", "que",
 ];
 
+/// Words of which a part may consist without a step: "please do that".
+const FILLING: &[&str] = &["please", "do", "that", "this", "it", "so", "thanks", "thank", "you", "now", "谢谢"];
+
 /// First words of a part that asks to be told something.
 const TELLING: &[&str] = &[
     "tell", "say", "answer", "summarise", "summarize", "explain", "describe", "compare", "list", "show", "give",
@@ -93,7 +96,7 @@ impl Mentions {
                         is_told = TELLING.iter().any(|told| begins_with(word, told));
                         found.begins_told |= is_told && found.parts.is_empty();
                     }
-                    has_words = true;
+                    has_words |= !FILLING.iter().any(|own| word.eq_ignore_ascii_case(own));
                     found.wants_all |= wants_all(word);
                     between.push_str(word);
                 }
@@ -165,6 +168,11 @@ impl Mentions {
 
     pub(in crate::turn) fn has_things(&self) -> bool {
         self.things().next().is_some()
+    }
+
+    /// Returns the number of things that the request names.
+    pub(in crate::turn) fn count(&self) -> usize {
+        self.things().count()
     }
 
     /// Returns the number of parts that name nothing.

@@ -87,12 +87,18 @@ pub(super) enum Word<'t> {
     Other(&'t str),
 }
 
+impl<'t> Word<'t> {
+    pub(super) fn of(word: &'t str) -> Self {
+        if names_one(word) { Word::Id(word) } else { Word::Other(word) }
+    }
+}
+
 /// Returns the words of a text without those that announce an identifier ("number", "no.").
 pub(super) fn ids_in(text: &str) -> impl Iterator<Item = Word<'_>> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@')));
     let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     let words = words.filter(|word| !word.is_empty() && !is_id_word(word));
-    words.map(|word| if names_one(word) { Word::Id(word) } else { Word::Other(word) })
+    words.map(Word::of)
 }
 
 /// Returns `true` if a word is an identifier by its form: letters followed by digits, or a hash of both.

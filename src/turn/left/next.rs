@@ -172,9 +172,8 @@ impl Shared {
         let (made, said) = (self.made(), self.said_things());
         let used: HashSet<&Value> =
             made.iter().filter_map(|made| made.call().arguments.as_object()).flat_map(|own| own.values()).collect();
-        let calls: Vec<_> = made.iter().map(|made| format!("{} {}", made.call().tool, made.call().arguments)).collect();
-        let ids: Vec<_> =
-            said.asked_of(question, &calls.join("\n")).into_iter().filter(|(_, id)| !used.contains(id)).collect();
+        let ids = said.asked_of(question, &self.texts_of_calls());
+        let ids: Vec<_> = ids.into_iter().filter(|(_, id)| !used.contains(id)).collect();
         let takes = |tool: &Tool| {
             let member = only_member(tool)?;
             let (_, id) = ids.iter().find(|(name, _)| is_same_member(name, &member))?;

@@ -120,9 +120,11 @@ fn after_a_change_that_used_all_that_was_named_the_answer_is_asked_for() {
         job.gives("create_event", arguments.clone(), Outcome::result("ok"));
         assert_eq!(job.asks_for_the_answer(), done, "{question}");
     }
-    let mut job = Job::of("Read /a.txt.");
-    job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("/b.txt"));
-    assert!(!job.asks_for_the_answer(), "what was looked up may lead on");
+    for (question, answer) in [("Read /a.txt and tell me the city.", false), ("Read /a.txt.", true)] {
+        let mut job = Job::of(question);
+        job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("/b.txt"));
+        assert_eq!(job.asks_for_the_answer(), answer, "what was looked up may lead on: {question}");
+    }
     let mut job = Job::of("Create the event Dentist on 2026-12-10.");
     job.gives("create_event", arguments, Outcome::error("the calendar is closed"));
     assert!(!job.asks_for_the_answer(), "it failed");
@@ -178,6 +180,29 @@ fn an_id_is_of_what_the_request_names_it() {
     assert!(job.grammar().contains("O-1057") && job.grammar().contains("get_order"), "{}", job.grammar());
     let mut job = Job::of("Which orders has customer C-17?");
     assert!(job.calls("list_orders", json!({"customer_id": "C-17"})));
+}
+
+#[test]
+fn what_was_looked_up_before_a_change_is_not_looked_up_again_after_it() {
+    for (rest, answer) in [("Please do that.", true), ("Tell me what it says then.", false)] {
+        let mut job = Job::of(&format!("Write \"milk\" into /a.txt in capital letters. {rest}"));
+        job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("eggs"));
+        job.gives("write_file", json!({"path": "/a.txt", "content": "milk"}), Outcome::result("ok"));
+        let asks = job.asks_for_the_answer();
+        assert_eq!(asks || !job.calls("read_file", json!({"path": "/a.txt"})), answer, "{rest}: {:?}", job.done);
+    }
+}
+
+#[test]
+fn the_number_of_one_thing_is_no_other_thing() {
+    let mut job = Job::of("What is the status of order O-1042?");
+    assert!(!job.calls("get_order", json!({"order_id": "SKU-1042"})), "{:?}", job.done);
+    job.gives(
+        "get_order",
+        json!({"order_id": "O-1042"}),
+        Outcome::result("{\"customer_id\": \"C-1\", \"status\": \"open\"}"),
+    );
+    assert!(job.asks_for_the_answer(), "all words of the question are there");
 }
 
 #[test]
