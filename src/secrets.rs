@@ -45,7 +45,7 @@ pub fn shown_url(url: &str) -> String {
         || host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     match rest.rsplit_once('@') {
         _ if is_host => format!("{scheme}{host}{path}{query}"),
-        Some((_, behind)) => format!("{scheme}{behind}{query}"),
+        Some((_, after)) => format!("{scheme}{after}{query}"),
         None => format!("{scheme}…"),
     }
 }

@@ -57,9 +57,9 @@ fn in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = (&'t str,
     std::iter::from_fn(move || {
         loop {
             let open = rest.find(&format!("<{kind} "))?;
-            let behind = &rest[open..];
-            rest = &behind[1..];
-            let Some((head, inner)) = behind.split_once("\">\n") else { continue };
+            let tail = &rest[open..];
+            rest = &tail[1..];
+            let Some((head, inner)) = tail.split_once("\">\n") else { continue };
             let Some((_, code)) = head.rsplit_once("end=\"").filter(|_| !head.contains('\n')) else { continue };
             let Some((inner, after)) = inner.split_once(&format!("\n</{kind} {code}>")) else { continue };
             rest = after;
@@ -121,11 +121,11 @@ pub fn told_apart(text: &str) -> Cow<'_, str> {
 
 /// Returns the number of tags of this kind in a text.
 fn tags(text: &str, kind: &str) -> usize {
-    let behind = text.match_indices(kind).filter_map(|(at, name)| {
+    let following = text.match_indices(kind).filter_map(|(at, name)| {
         let opens = text[..at].ends_with('<') || text[..at].ends_with("</");
         opens.then(|| &text[at + name.len()..])
     });
-    behind.filter(|rest| rest.starts_with(['>', ' ', '\n', '\t', '/']) || rest.is_empty()).count()
+    following.filter(|rest| rest.starts_with(['>', ' ', '\n', '\t', '/']) || rest.is_empty()).count()
 }
 
 /// FNV-1a with 64 bits (draft-eastlake-fnv), so that a code is the same with every compiler.

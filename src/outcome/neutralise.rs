@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_marker_is_broken_behind_its_first_character() {
+    fn every_marker_is_broken_after_its_first_character() {
         // `~` stands for the break.
         for marked in [
             "<~use_mcp_tool>",

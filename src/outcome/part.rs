@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(Places::new(&text, "(", 10_000).count, 0);
         assert_eq!(Places::new(&text, "", 10_000).count, 0);
         let long = "ab".repeat(1_000);
-        assert_eq!(Places::new(&long, &long, 10_000).count, 5, "by its beginning, each behind the one before");
+        assert_eq!(Places::new(&long, &long, 10_000).count, 5, "by its beginning, each after the one before");
         let many = "a\n".repeat(1_000);
         let places = Places::new(&many, "a", 20 * (1 + NUMBER));
         assert_eq!((places.count, places.shown.len()), (1_000, 20));

@@ -55,9 +55,9 @@ fn with_breaks(text: &str, wants: impl Fn(usize) -> bool) -> Cow<'_, str> {
     for (at, _) in text.bytes().enumerate().filter(|(_, byte)| may_begin(*byte)) {
         let Some(first) = first_of(&text.as_bytes()[at..]) else { continue };
         let end = at + first.len_utf8();
-        let behind = text[end..].trim_start_matches(BREAK);
-        let breaks = (text.len() - end - behind.len()) / BREAK.len_utf8();
-        if matches!(token_behind(first, behind), TokenMatch::Token) && wants(breaks) {
+        let after = text[end..].trim_start_matches(BREAK);
+        let breaks = (text.len() - end - after.len()) / BREAK.len_utf8();
+        if matches!(token_after(first, after), TokenMatch::Token) && wants(breaks) {
             broken.push_str(&text[from..end]);
             broken.push(BREAK);
             from = end;
@@ -88,10 +88,10 @@ impl Restorer {
         let mut restored = String::with_capacity(all.len());
         while !rest.is_empty() {
             if let Some(first) = self.first.filter(|_| rest.starts_with(BREAK)) {
-                let behind = rest.trim_start_matches(BREAK);
-                let (breaks, one) = rest.split_at(rest.len() - behind.len() - BREAK.len_utf8());
+                let after = rest.trim_start_matches(BREAK);
+                let (breaks, one) = rest.split_at(rest.len() - after.len() - BREAK.len_utf8());
                 restored.push_str(breaks);
-                match token_behind(first, behind) {
+                match token_after(first, after) {
                     TokenMatch::More => {
                         one.clone_into(&mut self.held);
                         return restored;
@@ -99,7 +99,7 @@ impl Restorer {
                     TokenMatch::Token => {}
                     TokenMatch::Other => restored.push(BREAK),
                 }
-                rest = behind;
+                rest = after;
                 self.first = None;
                 continue;
             }
@@ -148,7 +148,7 @@ fn first_of(bytes: &[u8]) -> Option<char> {
 }
 
 /// Tells whether `text`, the text after a first character and its breaks, is the rest of a token.
-fn token_behind(first: char, text: &str) -> TokenMatch {
+fn token_after(first: char, text: &str) -> TokenMatch {
     let Some(second) = text.bytes().next() else { return TokenMatch::More };
     if !SECOND[usize::from(second)] {
         return TokenMatch::Other;
@@ -196,8 +196,8 @@ fn barred(text: &str, bar: char) -> TokenMatch {
             TokenMatch::Other
         }
         TokenMatch::Token => {
-            let behind = text.split_once(bar).map_or("", |(_, behind)| behind);
-            match behind.chars().next() {
+            let after = text.split_once(bar).map_or("", |(_, after)| after);
+            match after.chars().next() {
                 Some('>') => TokenMatch::Token,
                 None => TokenMatch::More,
                 Some(_) => TokenMatch::Other,
@@ -229,8 +229,8 @@ pub fn control_tokens() -> impl Iterator<Item = &'static str> {
 
 /// Returns the rests after `first` of the tokens without a form, where the rest begins with the byte `second`.
 fn rests(first: char, second: u8) -> impl Iterator<Item = &'static str> {
-    let behind = &RESTS[usize::from(second)];
-    behind.iter().filter(move |(own, _)| *own == first).map(|(_, rest)| rest.as_str())
+    let after = &RESTS[usize::from(second)];
+    after.iter().filter(move |(own, _)| *own == first).map(|(_, rest)| rest.as_str())
 }
 
 /// First characters and rests of the tokens without a form, indexed by the first byte of the rest, since every bracket
@@ -283,7 +283,7 @@ mod tests {
             for (at, _) in token.char_indices().skip(1).filter(|(at, c)| *at < last && is_first(*c)) {
                 let first = token[at..].chars().next().unwrap();
                 // Whatever follows the token.
-                assert_eq!(token_behind(first, &token[at + first.len_utf8()..]), TokenMatch::Other, "{token} at {at}");
+                assert_eq!(token_after(first, &token[at + first.len_utf8()..]), TokenMatch::Other, "{token} at {at}");
             }
         }
     }

@@ -307,8 +307,8 @@ fn is_reference(text: &str) -> bool {
     let mut rest = text;
     let mut found = false;
     let mut literal = String::new();
-    while let Some((before, behind)) = rest.split_once("${") {
-        let Some((inside, after)) = behind.split_once('}') else { return false };
+    while let Some((before, reference)) = rest.split_once("${") {
+        let Some((inside, after)) = reference.split_once('}') else { return false };
         if inside.contains(":-") {
             return false;
         }
@@ -323,8 +323,8 @@ fn is_reference(text: &str) -> bool {
 
 /// Returns `true` if a variable has a default that could be secret.
 fn has_default(text: &str) -> bool {
-    text.split("${").skip(1).any(|behind| {
-        let default = behind.split('}').next().and_then(|inside| inside.split_once(":-"));
+    text.split("${").skip(1).any(|reference| {
+        let default = reference.split('}').next().and_then(|inside| inside.split_once(":-"));
         default.is_some_and(|(name, default)| names_secret(name) && !default.is_empty())
     })
 }

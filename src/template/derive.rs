@@ -50,8 +50,8 @@ fn object(one: &str) -> Option<Fields> {
 fn named(written: &RenderedCalls) -> Option<Fields> {
     let RenderedCalls { one, two_arguments, two_calls } = written;
     let name = one.find(TOOL)?;
-    let behind = &one[name + TOOL.len()..];
-    let (between, arguments, rest) = json_arguments(behind).or_else(|| tags(behind, two_arguments))?;
+    let after_name = &one[name + TOOL.len()..];
+    let (between, arguments, rest) = json_arguments(after_name).or_else(|| tags(after_name, two_arguments))?;
     let two_calls = two_calls.as_deref();
     let (opener, group_open) = opener(one, two_calls)?;
     let (close, group_close) = match group_open.is_empty() {
@@ -71,13 +71,13 @@ fn named(written: &RenderedCalls) -> Option<Fields> {
 }
 
 /// Reads arguments that are one JSON value: returns the text before it, the way it is written, and the text after it.
-/// `behind` is the text after the tool's name.
-fn json_arguments(behind: &str) -> Option<(&str, Value, &str)> {
-    let (start, length) = behind.match_indices('{').find_map(|(start, _)| {
-        let (value, length) = json_at(&behind[start..])?;
+/// `after_name` is the text after the tool's name.
+fn json_arguments(after_name: &str) -> Option<(&str, Value, &str)> {
+    let (start, length) = after_name.match_indices('{').find_map(|(start, _)| {
+        let (value, length) = json_at(&after_name[start..])?;
         value.get(KEY).map(|_| (start, length))
     })?;
-    let (between, rest) = (&behind[..start], &behind[start + length..]);
+    let (between, rest) = (&after_name[..start], &after_name[start + length..]);
     // The arguments may be in a code fence.
     match (between.rfind("```"), rest.trim_start().strip_prefix("```")) {
         (Some(fence), Some(rest)) => Some((&between[..fence], "fenced_json".into(), rest)),
@@ -85,12 +85,13 @@ fn json_arguments(behind: &str) -> Option<(&str, Value, &str)> {
     }
 }
 
-/// Reads arguments that are one tag each, with the same result as [`json_arguments`]. `behind` is the text after the
+/// Reads arguments that are one tag each, with the same result as [`json_arguments`]. `after_name` is the text after the
 /// tool's name of a call with one argument, `two` a whole call with two.
-fn tags<'t>(behind: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)> {
-    let key = behind.find(KEY)?;
-    let value = key + behind[key..].find(VALUE)?;
-    let (before, inside, rest) = (&behind[..key], &behind[key + KEY.len()..value], &behind[value + VALUE.len()..]);
+fn tags<'t>(after_name: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)> {
+    let key = after_name.find(KEY)?;
+    let value = key + after_name[key..].find(VALUE)?;
+    let (before, inside, rest) =
+        (&after_name[..key], &after_name[key + KEY.len()..value], &after_name[value + VALUE.len()..]);
     let next = two.split_once(VALUE)?.1.split_once(OTHER_KEY)?.0;
     // The text that is before each key opens its tag; the rest of the text between two arguments closes the first.
     let open = from_token(common_end(before, next))?;

@@ -76,7 +76,7 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
         Some(text[at..].to_owned())
     };
     let plain = message(ANSWER, &[])?;
-    let (before, behind) = plain.split_once(ANSWER)?;
+    let (before, after) = plain.split_once(ANSWER)?;
     let with_content = message(ANSWER, &calls).filter(|text| text.contains(TOOL));
     let body = match with_content.as_deref().and_then(|text| text.split_once(ANSWER)) {
         Some((_, body)) => body.to_owned(),
@@ -86,7 +86,7 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
             text[text.floor_char_boundary(same)..].to_owned()
         }
     };
-    Some(without_end(&body, behind).trim().to_owned())
+    Some(without_end(&body, after).trim().to_owned())
 }
 
 /// Returns the body without the end that all messages share. If the body has only a part of that end, the cut is at the

@@ -42,7 +42,7 @@ struct RecorderState {
     answer: u64,
     open: Option<OpenRound>,
     /// Lines about the answer that must follow its end.
-    behind: Vec<AfterAnswer>,
+    after_answer: Vec<AfterAnswer>,
     failed: Option<Arc<io::Error>>,
 }
 
@@ -76,7 +76,7 @@ impl Recorder {
             catalog: None,
             answer: 0,
             open: None,
-            behind: Vec::new(),
+            after_answer: Vec::new(),
             failed: failed.err().map(Arc::new),
         };
         Recorder { state: Arc::new(Mutex::new(state)) }
@@ -107,7 +107,7 @@ impl Recorder {
     pub fn outcome(&self, id: &str, outcome: &Outcome) {
         let mut state = self.state();
         let outcome = RecordedOutcome { id: id.to_owned(), outcome: outcome.clone(), at: Some(state.now()) };
-        state.behind(AfterAnswer::Outcome(Box::new(outcome)));
+        state.after_answer(AfterAnswer::Outcome(Box::new(outcome)));
     }
 
     /// Records a message besides the answer and the outcomes; `kind` is a word such as `correction`, `error` or
@@ -115,7 +115,7 @@ impl Recorder {
     pub fn notice(&self, kind: &str, text: &str) {
         let mut state = self.state();
         let notice = RecordedNotice { kind: kind.to_owned(), text: text.to_owned(), at: Some(state.now()) };
-        state.behind(AfterAnswer::Notice(notice));
+        state.after_answer(AfterAnswer::Notice(notice));
     }
 
     /// Returns the error of the first line that could not be written, if the recording is incomplete.
@@ -225,18 +225,18 @@ impl RecorderState {
         let Some(open) = self.open.take() else { return };
         let finish = Finish { reason: reason.clone(), ms: Some(millis(open.sent)) };
         self.write(|to| to.write("finish", &finish));
-        for line in std::mem::take(&mut self.behind) {
+        for line in std::mem::take(&mut self.after_answer) {
             self.line(&line);
         }
     }
 
     fn found(&mut self, index: u32, id: Option<&str>, result: Result<Call, Rejected>) {
         let call = RecordedCall { index, id: id.map(str::to_owned), result };
-        self.behind(AfterAnswer::Call(Box::new(call)));
+        self.after_answer(AfterAnswer::Call(Box::new(call)));
     }
 
-    fn behind(&mut self, line: AfterAnswer) {
-        if self.open.is_some() { self.behind.push(line) } else { self.line(&line) }
+    fn after_answer(&mut self, line: AfterAnswer) {
+        if self.open.is_some() { self.after_answer.push(line) } else { self.line(&line) }
     }
 
     fn line(&mut self, line: &AfterAnswer) {
@@ -289,7 +289,7 @@ impl RecordedStream {
             Some(Err(error)) => {
                 let notice =
                     RecordedNotice { kind: "error".to_owned(), text: error.to_string(), at: Some(state.now()) };
-                state.behind(AfterAnswer::Notice(notice));
+                state.after_answer(AfterAnswer::Notice(notice));
                 state.finish(&broken());
                 self.over = true;
             }

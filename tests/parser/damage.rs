@@ -181,8 +181,8 @@ fn damaged(outer: &Spelling, inner: &str) -> Vec<(&'static str, String)> {
     let mut texts = vec![
         ("closed in the text", outer.writes(&format!("x{close}\n{inner}\ny"))),
         ("closed on a line of the text", outer.writes(&format!("x\n{close}\n{inner}\ny"))),
-        ("all that is behind it in the text", outer.writes(&format!("x{after}\n{inner}\ny"))),
-        ("all that is behind it on a line", outer.writes(&format!("x\n{after}\n{inner}\nand\nmore"))),
+        ("all that is after it in the text", outer.writes(&format!("x{after}\n{inner}\ny"))),
+        ("all that is after it on a line", outer.writes(&format!("x\n{after}\n{inner}\nand\nmore"))),
     ];
     let more = |texts: &mut Vec<_>, name, text: Option<String>| texts.extend(text.map(|text| (name, text)));
     let value = if outer.quoting == Escaped { escaped(&format!("x\n{inner}\ny")) } else { format!("x\n{inner}\ny") };
@@ -210,7 +210,7 @@ fn damaged(outer: &Spelling, inner: &str) -> Vec<(&'static str, String)> {
         ("a missing quote", outer.writes(&raw).replacen("\"a\"", "\"a", 1)),
         ("a missing last quote", outer.writes(&format!("x\n{inner}\ny\u{1}")).replace("\u{1}\"", "")),
         (
-            "cut off behind the call",
+            "cut off after the call",
             outer.writes(&raw).split_once("\ny").map(|(text, _)| text.to_owned()).unwrap_or_default(),
         ),
     ]);
@@ -247,7 +247,7 @@ fn a_call_in_the_text_of_a_damaged_one_never_runs() {
     for outer in SPELLINGS {
         for inner in SPELLINGS {
             for (damage, text) in damaged(outer, &inner.deletes()) {
-                for (end, text) in [("", text.clone()), ("prose behind", format!("{text}\nDone.\n"))] {
+                for (end, text) in [("", text.clone()), ("prose after", format!("{text}\nDone.\n"))] {
                     texts += 1;
                     if runs_delete(&parser.parse(&text)) {
                         run.push(format!("{} | {} | {damage} {end}", outer.name, inner.name));

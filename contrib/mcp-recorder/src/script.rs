@@ -255,8 +255,8 @@ fn fits_text(recorded: &str, asked: &str) -> bool {
     let mut parts: Vec<&str> = recorded.split(REDACTED).collect();
     let last = parts.pop().unwrap_or_default();
     for part in parts {
-        let Some((_, behind)) = rest.split_once(part) else { return false };
-        rest = behind;
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
     }
     rest.ends_with(last)
 }

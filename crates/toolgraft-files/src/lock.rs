@@ -8,8 +8,8 @@ use super::{private, private_folder};
 
 /// A locked file; it is unlocked when the value is dropped.
 ///
-/// The operating system releases the lock when the process ends in any way, so that a crash leaves
-/// no lock behind. The file is removed with the value.
+/// The operating system releases the lock when the process ends in any way, so that no lock outlives
+/// a crash. The file is removed with the value.
 #[derive(Debug)]
 pub struct Lock {
     /// The open file that holds the lock.
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_crash_left_behind_is_free() {
+    fn a_file_that_a_crash_left_is_free() {
         let here = tempfile::tempdir().unwrap();
         let file = here.path().join("a.lock");
         fs::write(&file, "999999999 and more").unwrap();

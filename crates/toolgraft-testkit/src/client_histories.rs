@@ -43,7 +43,7 @@ pub fn histories() -> Vec<(&'static str, Value)> {
         ("parts", json!([parts([one, two])])),
         ("a result without its call", json!([says("user", one), result("c9", two), says("user", three)])),
         (
-            "a remark behind a result",
+            "a remark after a result",
             json!([says("user", one), calls("", json!([call("c1", "[2]")])), result("c1", three), says("user", four)]),
         ),
         (

@@ -312,7 +312,7 @@ async fn denied_cancelled_and_wrong_calls_have_their_message_too() {
     let second = shape(&requests[1]);
     assert_eq!(second[1], r#"Assistant:  w:wether{} abc:demo__weather{"city":"Paris"}"#, "no broken JSON goes back");
     assert!(second[2].starts_with("Tool w: ") && second[2].contains("not valid JSON"), "{second:?}");
-    assert_eq!(second[3], "Tool abc: NotRunAfter(\"wether\")", "it stands behind the wrong one");
+    assert_eq!(second[3], "Tool abc: NotRunAfter(\"wether\")", "it follows the wrong one");
     // The empty answer is a note, after the last result.
     assert_eq!(shape(&requests[2]).last().unwrap(), "User: EmptyAnswer");
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_parts_behind_the_text() {
+    fn images_are_parts_after_the_text() {
         let image = Image::new(b"GIF89a").unwrap().with_name("dot.gif");
         let said = [Message::user("What is it?").with_image(image.clone()), Message::user("").with_image(image)];
         let sent = body("m", &Request::new(said.to_vec()), &Map::new(), Terms::default(), None, None);

@@ -134,9 +134,9 @@ fn is_spelt_out(namespace: &str, name: &str) -> bool {
 /// `functions_search_2`, which servers write that allow fewer characters (huggingface.co/moonshotai/Kimi-K2-Instruct,
 /// docs/tool_call_guidance.md).
 fn numbered(name: &str) -> Option<&str> {
-    let behind = name.strip_prefix("functions").filter(|name| name.starts_with(['.', '_', ':', '-']))?;
-    let digits = behind.trim_end_matches(|c: char| c.is_ascii_digit());
-    let number = behind.len() - digits.len();
+    let rest = name.strip_prefix("functions").filter(|name| name.starts_with(['.', '_', ':', '-']))?;
+    let digits = rest.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = rest.len() - digits.len();
     // Kimi's identifiers have a name, a separator and a number after the namespace.
     (number > 0 && digits.len() > 2 && digits.ends_with(['_', ':', '-'])).then(|| &name[..name.len() - number - 1])
 }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_behind_a_namespace() {
+    fn a_name_is_found_after_a_namespace() {
         for name in [
             "weather.get_forecast",
             "weather_get_forecast",
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_no_name_behind_another_word() {
+    fn a_word_is_not_a_name_after_another_word() {
         for name in ["cancel_order", "cancel-order", "preorder", "reorder", "_order", ".order"] {
             assert!(resolved(None, name).is_err(), "{name}");
         }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_call_is_no_part_of_a_name_behind_functions() {
+    fn the_number_of_a_call_is_no_part_of_a_name_after_functions() {
         for name in ["functions_get_forecast_2", "functions.get_forecast:0", "functions_order_10"] {
             assert!(resolved(None, name).is_ok_and(|(_, _, matched)| matched), "{name}");
         }

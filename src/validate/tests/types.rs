@@ -175,7 +175,7 @@ fn coercion_reaches_every_nested_place() {
 }
 
 #[test]
-fn branches_inside_branches_and_behind_references_are_found() {
+fn branches_inside_branches_and_references_are_found() {
     let schema = json!({
         "$defs": {
             "leaf": {"anyOf": [{"type": "integer"}, {"type": "null"}]},

@@ -37,7 +37,7 @@ pub(crate) fn trial<Fut: Future<Output = ()>>(
         drop(runtime);
         match eventually(|| case.running().is_empty()) {
             true => Ok(()),
-            false => Err(Failed::from(format!("left behind: {:?}", case.running()))),
+            false => Err(Failed::from(format!("left over: {:?}", case.running()))),
         }
     })
 }

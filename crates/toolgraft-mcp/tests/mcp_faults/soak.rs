@@ -45,7 +45,7 @@ pub(crate) fn run(seconds: u64, dir: &Path) -> Result<String, String> {
     // The command line of this process contains the folder too.
     match left.len() {
         0 | 1 => Ok(told),
-        _ => Err(format!("left behind: {left:?}")),
+        _ => Err(format!("left over: {left:?}")),
     }
 }
 
@@ -176,7 +176,7 @@ async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
             return Err(format!("SIG{signal} was lost"));
         };
         if !soon(|| case.running().is_empty()).await {
-            return Err(format!("SIG{signal} has left behind: {:?}", case.running()));
+            return Err(format!("SIG{signal} has left over: {:?}", case.running()));
         }
     }
     Ok(sent)
