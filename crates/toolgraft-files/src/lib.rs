@@ -1,8 +1,4 @@
-//! Writes files atomically and with safe permissions.
-//!
-//! The content is written to a temporary file in the same folder, which is then renamed, so that a
-//! reader gets either the old or the new text. A symbolic link is followed and remains. A [`Lock`]
-//! keeps two programs from writing the same file.
+#![doc = include_str!("../README.md")]
 
 mod lock;
 

@@ -1,6 +1,25 @@
 //! MCP servers as a toolbox for [toolgraft]: configuration, connections over stdio, streamable HTTP
 //! and legacy HTTP+SSE, and calls.
 //!
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolgraft::route::{Invocation, Toolbox};
+//! use toolgraft_mcp::{Config, Hub};
+//!
+//! let text = std::fs::read_to_string(".mcp.json")?;
+//! let config = Config::parse(&text, ".mcp.json", &|name| std::env::var(name).ok())?;
+//! let hub = Hub::builder().config(config).inherit_env().connect().await?;
+//! for tool in hub.catalog().tools() {
+//!     println!("{} of {:?}", tool.name, tool.server);
+//! }
+//! let outcome = hub.call(Invocation::new("get_current_time")).await;
+//! println!("{}", outcome.text);
+//! hub.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! In: a [`Config`], read from the `mcpServers` files of other clients, and calls. Out: one catalog
 //! of all servers, outcomes, and the status of each server. [`Hub::builder`] configures a [`Hub`],
 //! which is a [`Toolbox`](toolgraft::route::Toolbox); connecting starts all servers concurrently
@@ -30,25 +49,6 @@
 //!
 //! If a server over HTTP needs a login, the hub uses one that is stored in [`Logins`]; [`Login`]
 //! makes one with a user at a browser (OAuth 2.1).
-//!
-//! ```no_run
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use toolgraft::route::{Invocation, Toolbox};
-//! use toolgraft_mcp::{Config, Hub};
-//!
-//! let text = std::fs::read_to_string(".mcp.json")?;
-//! let config = Config::parse(&text, ".mcp.json", &|name| std::env::var(name).ok())?;
-//! let hub = Hub::builder().config(config).inherit_env().connect().await?;
-//! for tool in hub.catalog().tools() {
-//!     println!("{} of {:?}", tool.name, tool.server);
-//! }
-//! let outcome = hub.call(Invocation::new("get_current_time")).await;
-//! println!("{}", outcome.text);
-//! hub.shutdown().await;
-//! # Ok(())
-//! # }
-//! ```
 
 #[macro_use]
 mod setters;

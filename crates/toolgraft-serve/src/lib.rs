@@ -2,6 +2,26 @@
 //! client sends are described in the prompt where the endpoint does not take them, and calls that
 //! the model writes are returned as `tool_calls`.
 //!
+//! ```no_run
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolgraft_serve::{Config, Server};
+//!
+//! let config = Config::new("http://localhost:11434/v1")?.with_model("gemma3:12b");
+//! let server = Server::bind(config, "127.0.0.1:8787").await?;
+//! server.run(std::future::pending()).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A request without tools, without calls in its history and without a schema for its answer passes
+//! through unchanged, and so does its answer.
+//!
+//! Nothing is sent that may have to be taken back: a call is sent whole once its message is over
+//! and its arguments are accepted. A damaged call is corrected with the model in rounds that the
+//! client does not see.
+//!
+//! The path of a request:
+//!
 //! ```text
 //! client ─▶ admission ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
 //!                                                         │  ▲
@@ -34,24 +54,6 @@
 //! - `prompt_cost`: measures how much of a request the endpoint was sent before.
 //! - `log`: the log entry of a request.
 //! - `inspect`, `passthrough`: recordings of the last requests.
-//!
-//! A request without tools, without calls in its history and without a schema for its answer passes
-//! through unchanged, and so does its answer.
-//!
-//! ```no_run
-//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! use toolgraft_serve::{Config, Server};
-//!
-//! let config = Config::new("http://localhost:11434/v1")?.with_model("gemma3:12b");
-//! let server = Server::bind(config, "127.0.0.1:8787").await?;
-//! server.run(std::future::pending()).await;
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! Nothing is sent that may have to be taken back: a call is sent whole once its message is over
-//! and its arguments are accepted. A damaged call is corrected with the model in rounds that the
-//! client does not see.
 
 #[cfg(feature = "testing")]
 mod adapter;
