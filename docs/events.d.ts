@@ -560,7 +560,7 @@ export type MarkerKind =
   /** A leaked token of the model's chat template. */
   | "token"
   /**
-   * A token that ends the model's turn or begins another's, and what stands behind it in
+   * A token that ends the model's turn or begins another's, and what follows it in
    * another's name. Empty where a line or a result of another's begins in the text.
    */
   | "turn";

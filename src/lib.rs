@@ -35,7 +35,7 @@
 //! # }
 //! ```
 //!
-//! Where a program only has to find the calls in a model's text, no feature is needed:
+//! A program that only has to find the calls in a model's text needs no feature:
 //!
 //! ```
 //! use toolgraft::event::Collector;
@@ -90,7 +90,7 @@
 //! | `validate` | arguments against JSON Schema (jsonschema) |
 //! | `agent` | turn, agent, in-process functions (tokio); brings the two above |
 //! | `typed` | functions whose arguments are a struct, JSON Schemas of the events (schemars); brings `agent` |
-//! | `client` | models behind OpenAI-compatible endpoints (reqwest); brings `agent` |
+//! | `client` | models at OpenAI-compatible endpoints (reqwest); brings `agent` |
 //!
 //! No feature is on by default. MCP servers are in `toolgraft-mcp`, the server for clients of
 //! OpenAI, Anthropic, Google and Ollama in `toolgraft-serve`; the program `toolgraft` is the package

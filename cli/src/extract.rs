@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     dialect_file: Vec<Dialect>,
 
-    /// How the text reaches the parser: in one piece, in pieces of N characters, or in random pieces
+    /// Feed the parser the text in one piece, in pieces of N characters, or in random pieces
     #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
     chunk: Chunk,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
     profile: Option<&'static Profile>,
 
-    /// What becomes of calls in the reasoning; the profile's, else ignore
+    /// Treatment of calls in the reasoning; the profile's, else ignore
     #[arg(long, value_name = "ignore|last_resort|allow")]
     reasoning_calls: Option<ReasoningCalls>,
 
@@ -91,7 +91,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     match pipeline::run(input, &mut output, jobs, worker) {
         Ok(counts) if counts.bad == 0 => Ok(()),
         Ok(counts) => Err(Failure::job(format!(
-            "{} of {} lines of {name} are no valid records: the `error` of their output lines says why",
+            "{} of {} lines of {name} are not valid records: see `error` in their output lines",
             counts.bad, counts.lines
         ))),
         Err(pipeline::Error::Read(e)) => Err(Failure::job(format!("cannot read {name}: {e}"))),

@@ -62,7 +62,7 @@ pub(crate) fn of(command: Command) -> Command {
     let long = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).help_heading("Help");
     let command = command
         .disable_help_flag(true)
-        .arg(short.help("Print what is needed most"))
+        .arg(short.help("Print the most important options"))
         .arg(long.help("Print all options, with details"))
         .help_template(TEMPLATE);
     let said = command.get_after_help().map(ToString::to_string).unwrap_or_default();
@@ -71,7 +71,7 @@ pub(crate) fn of(command: Command) -> Command {
         Some(&examples) => {
             let keys =
                 if command.get_arguments().any(|arg| arg.get_id() == "set") { keys_text() } else { String::new() };
-            let more = "--help-all has further options, and what all of them mean.";
+            let more = "--help-all lists further options, and explains all of them.";
             let rest = [&rest[..], &[keys.as_str()]].concat().join("\n\n");
             command.before_help(examples.to_owned()).after_help(more).after_long_help(rest)
         }
@@ -102,7 +102,7 @@ fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
                 && !program[0].starts_with('-') =>
         {
             Some(format!(
-                "a program stands behind --: toolgraft mcp add {} -- {}",
+                "a program is given after --: toolgraft mcp add {} -- {}",
                 quoted(std::slice::from_ref(name))?,
                 quoted(program)?
             ))

@@ -34,11 +34,11 @@ pub(crate) fn status(status: Status) -> &'static str {
 pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'static str> {
     Some(match provenance {
         Provenance::Plain => return None,
-        Provenance::FencedFirst => "in a fence that prose follows: needs approval",
-        Provenance::BehindProse => "behind prose: needs approval",
+        Provenance::FencedFirst => "in a fence before prose: needs approval",
+        Provenance::BehindProse => "after prose: needs approval",
         Provenance::BeforeProse => "before prose: needs approval",
         Provenance::InALine => "in a line of text: needs approval",
-        Provenance::FencedBehindProse => "in a fence behind prose: needs approval",
+        Provenance::FencedBehindProse => "in a fence after prose: needs approval",
         Provenance::InElement => "inside an unknown tag: needs approval",
         Provenance::Mended => "a value was guessed: needs approval",
         Provenance::Echoed => "echoed: needs approval",
@@ -60,9 +60,9 @@ pub(crate) fn stopped(reason: &StopReason) -> String {
         StopReason::OutputLimit => format!("{reason}: raise the limit with --set max_tokens=N"),
         StopReason::ContextFull { .. } => format!("{reason} (--set tool_budget=N; /clear)"),
         StopReason::Repetition { .. } => {
-            format!("{reason}: ask in other words, raise the temperature, or the limit with --set max_repeats=N")
+            format!("{reason}: ask in other words, raise the temperature, or raise the limit with --set max_repeats=N")
         }
-        StopReason::SameCalls { .. } => format!("{reason}: ask in other words, or take another model"),
+        StopReason::SameCalls { .. } => format!("{reason}: ask in other words, or use another model"),
         StopReason::MaxRounds { .. } => {
             format!("{reason}: raise the limit with --set max_rounds=N, or ask for less at once")
         }

@@ -51,11 +51,11 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Start a coding agent with a model: Claude Code, Codex, opencode and others
     Launch(Box<launch::Args>),
-    /// Find out what an endpoint takes, and which way to offer tools helps its model most
+    /// Diagnose an endpoint, and find the best way to offer tools to its model
     Probe(Box<probe::Args>),
     /// List the models of an endpoint, or of the servers on this machine
     Models(Box<models::Args>),
-    /// Put recordings through the parser as they were streamed
+    /// Parse recordings again, as they were streamed
     Replay(Box<replay::Args>),
     /// Read records with model output (NDJSON), write records with their calls
     Extract(extract::Args),

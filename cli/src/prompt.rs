@@ -46,11 +46,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT|@FILE")]
     system: Option<String>,
 
-    /// Whether tools may be called: auto, none, required, or the one tool to call
+    /// Tool choice: auto, none, required, or the one tool to call
     #[arg(long, value_name = "CHOICE", default_value_t)]
     tool_choice: ToolChoice,
 
-    /// Most calls in one message
+    /// Maximum number of calls in one message
     #[arg(long = "message-calls", value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
     max_calls: Option<NonZeroUsize>,
 
@@ -109,7 +109,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         let (shown, style) = (terminal::counted(tools, "tool"), prompt.options().style);
         output::tell_stderr(format_args!("{tokens} tokens (o200k), {shown}, style {style}, {}", placement(profile)));
         if settings.tools_mode == Some(ToolsMode::Native) {
-            output::tell_stderr("chat offers these tools in the request (tools_mode native): it sends no such text");
+            output::tell_stderr(
+                "chat offers these tools in the request (tools_mode native) and does not send this text",
+            );
         }
         // Without a budget of the user's own it is told where it shortened something.
         let is_told = settings.tool_budget.is_some() || listed.count(prompt.options().listing) < tools;
@@ -152,7 +154,7 @@ fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
 fn failure(error: PromptError) -> Failure {
     match error {
         PromptError::UnknownTool { .. } => {
-            Failure::usage(format!("--tool-choice: {error}; or say auto, none or required"))
+            Failure::usage(format!("--tool-choice: {error}; or use auto, none or required"))
         }
         PromptError::NothingToCall => Failure::usage(format!("--tool-choice: {error}")),
         PromptError::Template(_) => Failure::usage(error),

@@ -52,5 +52,5 @@ same(JSON.parse(generated.response), seen, "what it sees of an image beside a pr
 same((await client.list()).models.map((model) => model.model), ["text@0@0"], "the models");
 same((await client.show({ model: "text@0@0" })).capabilities.includes("tools"), true, "what it can do");
 same((await client.embed({ model: "text@0@0", input: "a" })).embeddings, [[0.5, 1]], "the vectors");
-await fails(client.pull({ model: "gemma3" }), "the endpoint keeps the models");
+await fails(client.pull({ model: "gemma3" }), "the endpoint manages the models");
 await each(["whole", "stream"], run);

@@ -96,7 +96,7 @@ def models():
         try:
             refused()
         except ollama.ResponseError as error:
-            same((error.status_code, "the endpoint keeps the models" in error.error), (501, True), str(error))
+            same((error.status_code, "the endpoint manages the models" in error.error), (501, True), str(error))
         else:
             raise AssertionError("it was not refused")
 

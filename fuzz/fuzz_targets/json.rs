@@ -71,7 +71,7 @@ fn check(text: &str, message: &Assembled) {
             assert!(call.repairs.iter().all(|r| *r == Repair::NumberPrecision || *r == Repair::MissingClose));
         }
         Err(rejected) if rejected.kind == RejectedKind::Limit => assert!(depth(&value) > MAX_DEPTH, "{rejected:?}"),
-        Err(rejected) => assert!(rejected.message.contains("stands twice"), "{rejected:?}"),
+        Err(rejected) => assert!(rejected.message.contains("is given twice"), "{rejected:?}"),
     }
 }
 

@@ -68,7 +68,7 @@ impl AgentBuilder {
 
     /// Sets everything that depends on the model: how its text is read, where
     /// the system text goes, the temperature, dialect and language of the prompt.
-    /// Where [`config`](Self::config) or [`prompt`](Self::prompt) is set, that counts
+    /// A [`config`](Self::config) or [`prompt`](Self::prompt) that is set counts
     /// instead: begin it with `for_profile`.
     #[must_use]
     pub fn profile(mut self, profile: &Profile) -> Self {

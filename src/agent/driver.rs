@@ -137,7 +137,7 @@ impl Driver {
     fn send(&mut self, mut request: Request) -> Events {
         request.headers.extend(self.headers.iter().cloned());
         if request.constraint.as_ref().is_some_and(|c| c.required) && !self.agent.model.constrains() {
-            let message = "this model holds its answers to none".to_owned();
+            let message = "this model does not constrain its answers".to_owned();
             return stream::iter([Err(ModelError::Unconstrained { url: "the model".to_owned(), message })]).boxed();
         }
         let model = &self.agent.model;

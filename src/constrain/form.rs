@@ -20,7 +20,7 @@ pub enum Constrain {
     Require,
 }
 
-keyword_enum!(Constrain, "whether answers are held to a structure",
+keyword_enum!(Constrain, "a constraint on answers",
     "auto" => Constrain::Auto, "off" => Constrain::Off, "require" => Constrain::Require);
 
 /// The strategy for deciding whether to call a tool, if the model may also answer.
@@ -49,7 +49,7 @@ impl Way {
     }
 }
 
-keyword_enum!(Way, "a way to come to a call",
+keyword_enum!(Way, "a strategy for calls",
     "free" => Way::Free, "measured" => Way::Measured, "auto" => Way::Auto);
 
 /// The place of the model's reasoning before its calls.

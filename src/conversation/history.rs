@@ -82,7 +82,7 @@ pub enum ConversationError {
         id: String,
     },
     /// It is not the model's turn to speak.
-    #[error("nothing is there to answer: expected a user message, an outcome or feedback before the model's message")]
+    #[error("there is nothing to answer: expected a user message, an outcome or feedback before the model's message")]
     NothingToAnswer,
     /// A note needs a message of the model before it.
     #[error("a note follows a message of the model, and there is none")]

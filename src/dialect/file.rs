@@ -169,17 +169,20 @@ impl File {
             ("name_line", self.name_line),
         ] {
             if is_there {
-                let instead = "take it out; `elements`, `markers`, `calls` and `groups` describe calls";
+                let instead = "remove it; `elements`, `markers`, `calls` and `groups` describe calls";
                 return Err(DialectError::at(key, format!("only the dialects of this program have it: {instead}")));
             }
         }
         if self.elements.is_empty() && self.markers.is_empty() && self.calls.is_empty() {
-            let problem = "nothing says what a call looks like: expected `elements`, `markers` or `calls`";
+            let problem = "no form of a call is given: expected `elements`, `markers` or `calls`";
             return Err(DialectError::at(".", problem));
         }
         let has_headers = !self.calls.is_empty() || !self.groups.is_empty();
         if has_headers && !self.elements.is_empty() {
-            return Err(DialectError::at("elements", "they cannot stand beside `calls` and `groups`: write two files"));
+            return Err(DialectError::at(
+                "elements",
+                "they cannot be combined with `calls` and `groups`: write two files",
+            ));
         }
         self.keys.check()?;
         rows("elements", &self.elements, check_element)?;
@@ -212,7 +215,7 @@ fn check_word(word: &str, path: &str) -> Result<(), DialectError> {
 
 /// A literal text that a call or a group begins or ends with.
 fn check_delimiter(text: &str, path: &str) -> Result<(), DialectError> {
-    let begins = "expected a text that begins with `<` or `[` and goes on with two more characters at least";
+    let begins = "expected a text that begins with `<` or `[` and has at least two more characters";
     if !text.starts_with(['<', '[']) || text.chars().count() < 3 || text[1..].starts_with(char::is_whitespace) {
         return Err(DialectError::at(path, format!("{begins}: prose is full of {text:?}")));
     }
@@ -223,8 +226,7 @@ fn check_delimiter(text: &str, path: &str) -> Result<(), DialectError> {
 fn check_start(text: &str, path: &str) -> Result<(), DialectError> {
     let is_plain = |c: char| c.is_ascii() && !c.is_whitespace() && c != '{' && c != '"';
     if text.len() < 3 || text.chars().take_while(|c| is_plain(*c)).count() < 2 {
-        let expected =
-            "expected two characters of ASCII at least that are no space, `{` or quotation mark, and a third";
+        let expected = "expected at least two ASCII characters other than space, `{` and quotation marks, and a third";
         return Err(DialectError::at(path, format!("{expected}: lines of prose begin with {text:?}")));
     }
     check_text(text, path)
@@ -381,7 +383,7 @@ mod tests {
             ("<moon:{name}>", "m {name}>", "calls[0].header", "lines of prose begin"),
             ("<moon:{name}>", "< {name}>", "calls[0].header", "prose"),
             ("<moon:{name}>", "<moon>", "calls[0].header", "`{name}` in it, once"),
-            ("<moon:{name}>", "<moon:{nam}>", "calls[0].header", "no placeholder"),
+            ("<moon:{name}>", "<moon:{nam}>", "calls[0].header", "not a placeholder"),
             ("<moon:{name}>", "<moon:{name}s>", "calls[0].header", "a part of the name"),
             ("<moon:{name}>", "<moon\\n{name}>", "calls[0].header", "`{_}` is white space"),
             ("<moon:{name}>", "<moon {quote}{name}>", "calls[0].header", "a second `{quote}`"),

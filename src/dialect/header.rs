@@ -98,7 +98,7 @@ fn piece(placeholder: &str) -> Result<Option<Piece>, String> {
         ("maybe", of) if !of.is_empty() => Piece::Maybe(of.to_owned()),
         ("any", of) if !of.is_empty() => Piece::Any(of.to_owned()),
         ("one", of) if !of.is_empty() => Piece::OneOf(of.to_owned()),
-        _ => return Err(format!("{{{placeholder}}} is no placeholder: expected {PLACEHOLDERS}")),
+        _ => return Err(format!("{{{placeholder}}} is not a placeholder: expected {PLACEHOLDERS}")),
     }))
 }
 

@@ -73,7 +73,7 @@ const EN: Introductions = Introductions {
     describe: "Before you call it for the first time, ask for its parameters with",
     find: "If no listed tool does what is asked, look for one with",
     next: "Make the next call if one is still needed, or answer me.",
-    read_on: "This call shows more of it (with \"find\" and a text instead of \"from\", where that text stands):",
+    read_on: "This call shows more of it (with \"find\" and a text instead of \"from\", the places of that text):",
 };
 
 const ZH: Introductions = Introductions {

@@ -61,7 +61,7 @@ impl PromptStyle {
 pub const COMPACT_BELOW: u64 = 3_000_000_000;
 
 keyword_enum!(PromptStyle, "a prompt style", "full" => PromptStyle::Full, "compact" => PromptStyle::Compact);
-keyword_enum!(SystemPlacement, "where the system text goes",
+keyword_enum!(SystemPlacement, "a place of the system text",
     "system" => SystemPlacement::System, "user" => SystemPlacement::User);
 keyword_enum!(Lang, "a language", "en" => Lang::En, "zh" => Lang::Zh);
 

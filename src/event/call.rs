@@ -66,7 +66,7 @@ pub enum Provenance {
     Promoted,
 }
 
-keyword_enum!(Provenance, "how a call was found",
+keyword_enum!(Provenance, "a way to find a call",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
     "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
     "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
@@ -229,21 +229,20 @@ impl QuotedIn {
     pub(crate) fn message(self) -> &'static str {
         match self {
             QuotedIn::Fence => {
-                "the call stands in a code fence with other text in or after it, so it is an example; a call stands outside fences"
+                "the call is in a code fence with other text in or after it, so it is an example; write a call \
+                 outside fences"
             }
-            QuotedIn::CodeSpan => {
-                "the call stands in a code span, so it is an example; a call stands outside backticks"
-            }
+            QuotedIn::CodeSpan => "the call is in a code span, so it is an example; write a call outside backticks",
             QuotedIn::Quotation => {
-                "the call stands between quotation marks, so it is an example; a call stands outside them"
+                "the call is between quotation marks, so it is an example; write a call outside them"
             }
-            QuotedIn::BlockQuote => "the call stands in a block quote, so it is an example; its line begins with `>`",
-            QuotedIn::IndentedCode => "the call stands in indented code, so it is an example; a call begins its line",
-            QuotedIn::Comment => "the call stands in a comment, so it is an example",
+            QuotedIn::BlockQuote => "the call is in a block quote, so it is an example; its line begins with `>`",
+            QuotedIn::IndentedCode => "the call is in indented code, so it is an example; begin the line with the call",
+            QuotedIn::Comment => "the call is in a comment, so it is an example",
             QuotedIn::Block => {
-                "the call stands in a block that quotes what it holds, so it is an example; a call stands outside of it"
+                "the call is in a block that quotes its content, so it is an example; write a call outside it"
             }
-            QuotedIn::Sign => "a sign before the call says that it is not meant; a call begins its line",
+            QuotedIn::Sign => "a character before the call says that it is not meant; begin the line with the call",
             QuotedIn::OwnWords => "the call follows the words that introduce an example in the prompt, so it is one",
         }
     }
@@ -335,12 +334,15 @@ impl Rejected {
 impl RejectedKind {
     /// The message of every `in_reasoning` rejection.
     pub fn in_reasoning_message() -> &'static str {
-        "the call stands in the reasoning; only the answer's calls are run"
+        "the call is in the reasoning; only calls in the answer are run"
     }
 
     /// The message of a `behind_damage` rejection after a call that cannot be read.
-    pub(crate) const BEHIND_DAMAGE: &str = "the call stands behind one that cannot be read, before its end, so it may be a part of that one's text and was not run";
+    pub(crate) const BEHIND_DAMAGE: &str = "the call comes after one that cannot be read, before the end of that \
+        one, so it may be a part of its text and was not run";
 
     /// The same of one before a closer that closes nothing.
-    pub(crate) const WITHDRAWN: &str = "behind the call stands once more what closes an earlier one, and it closes nothing: a value may have ended too early, and what follows be a part of it, so none of these calls was run";
+    pub(crate) const WITHDRAWN: &str = "after the call, what closes an earlier one comes once more and closes \
+        nothing: a value may have ended too early, and what follows may be a part of it, so none of these calls was \
+        run";
 }

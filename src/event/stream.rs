@@ -166,7 +166,7 @@ pub enum MarkerKind {
     Wrapper,
     /// A leaked token of the model's chat template.
     Token,
-    /// A token that ends the model's turn or begins another's, and what stands behind it in
+    /// A token that ends the model's turn or begins another's, and what follows it in
     /// another's name. Empty where a line or a result of another's begins in the text.
     Turn,
 }

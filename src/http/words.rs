@@ -10,16 +10,15 @@ pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
     let says = |any: [&str; 2]| any.iter().any(|words| cause.contains(words));
     Some(match () {
         () if says(["certificate expired", "Expired"]) => {
-            "its certificate has expired: it is to be renewed there (else: is the clock of this machine right?)"
-                .to_owned()
+            "its certificate has expired: it must be renewed there (or is the clock of this machine wrong?)".to_owned()
         }
         () if says(["not valid yet", "NotValidYet"]) => {
             "its certificate is not valid yet: is the clock of this machine right?".to_owned()
         }
         () if says(["not valid for name", "NotValidForName"]) => {
-            "its certificate is for another name: write the URL with a name that stands in the certificate".to_owned()
+            "its certificate is for another name: write the URL with a name that is in the certificate".to_owned()
         }
-        () => format!("its certificate is of nobody that this machine trusts: {trust}"),
+        () => format!("its certificate is from no authority that this machine trusts: {trust}"),
     })
 }
 
@@ -27,11 +26,11 @@ pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
 /// else. A failing proxy for plain HTTP gives `None` too, as it looks like a failure of the server.
 pub fn proxy_fault(cause: &str) -> Option<&'static str> {
     if cause.contains("proxy authorization required") {
-        return Some("the proxy wants a login: write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT");
+        return Some("the proxy requires a login: write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT");
     }
     cause.contains("tunnel error").then(|| match cause.contains("failed to create underlying connection") {
         true => "the proxy cannot be reached: correct HTTPS_PROXY (or ALL_PROXY), or name this host in NO_PROXY",
-        false => "the proxy does not lead there: name this host in NO_PROXY, or ask who runs the proxy",
+        false => "the proxy does not reach this host: name this host in NO_PROXY, or ask who runs the proxy",
     })
 }
 
@@ -50,11 +49,11 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_told_from_the_server_behind_it() {
+    fn a_proxy_is_distinguished_from_the_server_after_it() {
         let dead = "client error (Connect): tunnel error: failed to create underlying connection: tcp connect error";
         assert!(proxy_fault(dead).unwrap().contains("cannot be reached"));
-        assert!(proxy_fault("tunnel error: unsuccessful").unwrap().contains("does not lead there"));
-        assert!(proxy_fault("tunnel error: proxy authorization required").unwrap().contains("wants a login"));
+        assert!(proxy_fault("tunnel error: unsuccessful").unwrap().contains("does not reach this host"));
+        assert!(proxy_fault("tunnel error: proxy authorization required").unwrap().contains("requires a login"));
         assert_eq!(proxy_fault("tcp connect error: connection refused"), None);
     }
 }

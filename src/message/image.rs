@@ -54,7 +54,7 @@ enum ImageType {
 #[non_exhaustive]
 pub enum ImageError {
     /// The bytes begin like none of the supported formats.
-    #[error("it is no image that models take: PNG, JPEG, GIF or WebP")]
+    #[error("unsupported image format: expected PNG, JPEG, GIF or WebP")]
     Unknown,
     /// There are more bytes than [`MAX_IMAGE_BYTES`].
     #[error("the image has {}, and at most {} can be sent: make it smaller", size(*.bytes), size(MAX_IMAGE_BYTES))]

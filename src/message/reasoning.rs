@@ -64,11 +64,11 @@ pub enum CarryReasoning {
     Turn,
 }
 
-keyword_enum!(ReasoningMode, "where reasoning starts",
+keyword_enum!(ReasoningMode, "a start of the reasoning",
     "auto" => ReasoningMode::Auto, "open" => ReasoningMode::Open, "off" => ReasoningMode::Off);
 keyword_enum!(ReasoningCalls, "a policy for calls in the reasoning",
     "ignore" => ReasoningCalls::Ignore, "last_resort" => ReasoningCalls::LastResort, "allow" => ReasoningCalls::Allow);
 keyword_enum!(FencedCalls, "a policy for calls in the fence that a message begins with",
     "ignore" => FencedCalls::Ignore, "last_resort" => FencedCalls::LastResort);
-keyword_enum!(CarryReasoning, "how much reasoning goes back",
+keyword_enum!(CarryReasoning, "an amount of reasoning to send back",
     "none" => CarryReasoning::None, "last" => CarryReasoning::Last, "turn" => CarryReasoning::Turn);

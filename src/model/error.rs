@@ -13,11 +13,11 @@ use crate::message::keyword_enum;
 #[non_exhaustive]
 pub enum ModelError {
     /// The stream ended without a finish reason.
-    #[error("the answer broke off: the stream ended without a finish reason")]
+    #[error("the answer was cut off: the stream ended without a finish reason")]
     BrokeOff,
     /// The answer broke off: the connection, the endpoint or the program that runs the model failed after the answer
     /// had begun. The part that arrived is valid.
-    #[error("the answer broke off: {message}")]
+    #[error("the answer was cut off: {message}")]
     CutOff {
         /// The problem.
         message: String,
@@ -74,8 +74,8 @@ pub enum ModelError {
     },
     /// The answer must be constrained to a structure, and the endpoint supports no form of it.
     #[error(
-        "{url}: the answer cannot be held to its structure: {message}: go without, or take an endpoint that takes it \
-         (llama.cpp, vLLM, SGLang, LM Studio, Ollama)"
+        "{url}: the answer cannot be constrained to its structure: {message}: go without, or use an endpoint that \
+         supports it (llama.cpp, vLLM, SGLang, LM Studio, Ollama)"
     )]
     Unconstrained {
         /// The endpoint, without secrets.
@@ -204,7 +204,7 @@ impl ModelError {
     }
 
     /// Returns `true` if the same request may succeed later: the endpoint could not be reached, it was busy (HTTP 408,
-    /// 425, 429 and 5xx except 501), or its answer broke off.
+    /// 425, 429 and 5xx except 501), or its answer was cut off.
     pub fn is_retryable(&self) -> bool {
         match self {
             ModelError::BrokeOff | ModelError::CutOff { .. } | ModelError::Unreachable { .. } => true,

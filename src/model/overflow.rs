@@ -82,8 +82,8 @@ pub(super) fn remedy(words: &str, url: &str) -> &'static str {
     } else if has(&["input length exceeds"]) || url.contains(":11434") {
         "give the model a longer context (Ollama: OLLAMA_CONTEXT_LENGTH, or a Modelfile with PARAMETER num_ctx)"
     } else {
-        "take a model with a longer context, or give it one (llama.cpp: -c; Ollama: num_ctx; vLLM: --max-model-len; LM \
-         Studio: --context-length)"
+        "use a model with a longer context, or give it one (llama.cpp: -c; Ollama: num_ctx; vLLM: --max-model-len; \
+         LM Studio: --context-length)"
     }
 }
 

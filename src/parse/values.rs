@@ -101,7 +101,7 @@ pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
         // Of a text that begins with a broken value, what was found stands inside that.
         found => Err(match (found, broken) {
             (Some(value), broken) if broken.as_ref().is_none_or(|b| value.range.start < b.range.start) => {
-                let message = format!("something stands beside the JSON value, which ends at byte {}", value.range.end);
+                let message = format!("unexpected text beside the JSON value, which ends at byte {}", value.range.end);
                 NoValue { range: 0..text.len(), message, unfinished: false }
             }
             (_, Some(broken)) => broken,

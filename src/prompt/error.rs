@@ -7,7 +7,7 @@ use super::template::TemplateError;
 #[non_exhaustive]
 pub enum PromptError {
     /// The tool choice names a tool that is not in the catalog.
-    #[error("the tool choice names {name:?}, which is no tool{}", nearest_list(nearest))]
+    #[error("the tool choice names {name:?}, which is not a tool{}", nearest_list(nearest))]
     UnknownTool {
         /// The name.
         name: String,

@@ -58,7 +58,7 @@ impl BuiltIn {
                 let properties = json!({
                     "result": text("The result's id; without it the last long one."),
                     "from": { "type": "integer", "minimum": 0, "description": "The byte at which to begin." },
-                    "find": text("A text: where it stands in the result is told instead."),
+                    "find": text("A text: its places in the result are returned instead."),
                 });
                 ("Shows what was left out of a long result.", object(properties, &[]))
             }

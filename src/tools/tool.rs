@@ -296,7 +296,7 @@ pub enum ToolsMode {
     Prompt,
 }
 
-keyword_enum!(ToolsMode, "how tools are offered",
+keyword_enum!(ToolsMode, "a way to offer tools",
     "auto" => ToolsMode::Auto, "native" => ToolsMode::Native, "prompt" => ToolsMode::Prompt);
 
 /// The rule for the model's next message: it may, must or must not call a tool.

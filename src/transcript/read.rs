@@ -156,7 +156,7 @@ impl RecordingReader {
         }
         let mended = mend_surrogates(text);
         if matches!(mended, std::borrow::Cow::Owned(_)) {
-            self.note("half a surrogate pair (`\\ud…`) stands for no character: replaced by U+FFFD");
+            self.note("half a surrogate pair (`\\ud…`) is not a character: replaced by U+FFFD");
         }
         self.object(&mended)
     }
@@ -164,7 +164,7 @@ impl RecordingReader {
     fn object(&mut self, text: &str) -> Result<(), ReadError> {
         let head: json::Head = match json::parse(text) {
             Ok(head) => head,
-            Err(_) if !self.started => return Err(self.no_session("something else than a JSON object")),
+            Err(_) if !self.started => return Err(self.no_session("something other than a JSON object")),
             Err(error) => return Err(self.json(error)),
         };
         let Some(kind) = head.kind.as_deref() else {

@@ -17,10 +17,10 @@ use crate::event::{Call, Provenance, Repair};
 use crate::tools::ToolChoice;
 
 /// The reason for rejecting a call next to a valid one.
-const UNGROUNDED: &str = "it names something that nobody spoke of";
+const UNGROUNDED: &str = "it names something that nobody mentioned";
 
 /// The reason for rejecting a call that was only written because a call was required.
-const LEFT: &str = "it was made before, or names what nobody spoke of";
+const LEFT: &str = "it was made before, or names something that nobody mentioned";
 
 /// The reason for rejecting a change that was written together with a lookup.
 const TOO_EARLY: &str = "the result of the call before it comes first";

@@ -494,7 +494,7 @@ impl Turn {
             _ => None,
         };
         if matches!(next, Next::CallMissing) && self.ask.leave_native(Some(NativeFault::Missing), &mut self.shared) {
-            self.shared.corrects("no native call came where one is due: the prompt describes the tools from now on");
+            self.shared.corrects("no native call came where one is needed: the prompt describes the tools from now on");
         }
         let note = match &next {
             Next::Run => return self.work(),

@@ -85,23 +85,24 @@ impl fmt::Display for CallerWarning {
             }
             CallerWarning::ConstraintRefused { message } => write!(
                 f,
-                "the endpoint refuses the form of the answer that was demanded ({message}); it answers with less of it, \
-                 and what is wrong is corrected; to demand none, turn the constraint off"
+                "the endpoint refuses the constraint on the answer ({message}); a weaker one is used, and wrong \
+                 answers are corrected; to use none, turn the constraint off"
             ),
             CallerWarning::ResultMismatch { server, tool, message } => {
                 let name: Vec<&str> = server.iter().chain([tool]).map(String::as_str).collect();
                 write!(
                     f,
-                    "the result of {} breaks the tool's own output schema ({message}); the model reads it as it came; tell \
-                     whoever wrote the server",
+                    "the result of {} does not match the tool's output schema ({message}); the model reads it \
+                     unchanged; report this to the server's author",
                     name.join(".")
                 )
             }
             CallerWarning::NoProbabilities => f.write_str(
-                "the endpoint tells no probabilities of tokens (top_logprobs): the model decides by itself whether it calls",
+                "the endpoint reports no probabilities of tokens (top_logprobs): the model decides by itself whether \
+                 it calls",
             ),
             CallerWarning::NoStructure => {
-                f.write_str("the endpoint holds answers to no structure: the way that is asked for becomes `free`")
+                f.write_str("the endpoint does not constrain answers: the requested strategy becomes `free`")
             }
             CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
                 let parts = [

@@ -73,7 +73,7 @@ struct ValidatorPanic;
 
 /// A schema exceeds a limit.
 #[derive(Debug, thiserror::Error)]
-#[error("it has more than {0} {1}, and calls are not checked by as many")]
+#[error("it has more than {0} {1}, which is too many to check calls")]
 struct PastLimit(usize, &'static str);
 
 impl CompiledSchema {
@@ -118,7 +118,7 @@ impl CompiledSchema {
                 let place = error.instance_path().as_str();
                 let place = if place.is_empty() { "" } else { &format!("{place}: ") };
                 let what = match error.instance().as_str().filter(|_| place.ends_with("type: ")) {
-                    Some(name) => format!("{name:?} is no type: expected one of {}", TYPES.join(", ")),
+                    Some(name) => format!("{name:?} is not a type: expected one of {}", TYPES.join(", ")),
                     None => error.to_string(),
                 };
                 let message = super::describe::cut(&format!("{place}{what}"), MAX_PROBLEM);

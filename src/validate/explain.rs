@@ -163,7 +163,7 @@ pub(super) fn missing(property: &str, found: &Value, parent: Option<&Value>, roo
     let written = found.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
     let unknown = written.filter(|key| properties.is_none_or(|p| !p.contains_key(*key)));
     let instead = match nearest(property, unknown) {
-        Some(key) => format!("; {} is there, is {} meant?", quoted(key), quoted(property)),
+        Some(key) => format!("; {} was given, is {} meant?", quoted(key), quoted(property)),
         None => String::new(),
     };
     format!("missing required property {}{wanted}{instead}", quoted(property))

@@ -35,7 +35,7 @@ pub struct OutputSchema {
 
 /// A JSON value is not a usable JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is no usable JSON Schema: {message}")]
+#[error("this is not a usable JSON Schema: {message}")]
 #[non_exhaustive]
 pub struct OutputSchemaError {
     /// The problem, and its place.
@@ -119,7 +119,10 @@ mod tests {
             let error = OutputSchema::new(schema.clone()).unwrap_err();
             assert_eq!(std::error::Error::source(&error).is_some(), schema.is_object(), "{schema}");
             let error = error.to_string();
-            assert!(error.starts_with("this is no usable JSON Schema: ") && error.contains(words), "{schema}: {error}");
+            assert!(
+                error.starts_with("this is not a usable JSON Schema: ") && error.contains(words),
+                "{schema}: {error}"
+            );
         }
     }
 

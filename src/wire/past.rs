@@ -122,7 +122,7 @@ fn bad(at: usize, place: &str, message: impl Into<Cow<'static, str>>) -> BadMess
 /// Checks a message that is not a result, and its role.
 fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> {
     let Value::Object(message) = message else {
-        return Err(bad(at, "", "a message is an object with 'role' and 'content'"));
+        return Err(bad(at, "", "a message must be an object with 'role' and 'content'"));
     };
     match message.get("role").and_then(Value::as_str) {
         Some("system" | "developer" | "user" | "assistant") => Ok(message),
@@ -203,7 +203,7 @@ fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCal
     };
     let read = list.into_iter().enumerate().map(|(number, call)| match call["function"]["name"].as_str() {
         Some(name) => Ok(made(name, &call["id"], &call["function"]["arguments"])),
-        None => Err(bad(at, &format!(".tool_calls[{number}].function.name"), "a call names a function")),
+        None => Err(bad(at, &format!(".tool_calls[{number}].function.name"), "a call must name a function")),
     });
     read.collect()
 }

@@ -305,8 +305,8 @@ fn half_surrogate_pairs_become_replacement_characters_and_are_noted() {
 #[test]
 fn a_file_that_does_not_begin_with_a_session_is_refused() {
     for (text, found) in [
-        ("hello\n", "something else than a JSON object"),
-        ("[1]\n", "something else than a JSON object"),
+        ("hello\n", "something other than a JSON object"),
+        ("[1]\n", "something other than a JSON object"),
         ("{\"a\":1}\n", "an object without `type`"),
         ("{\"type\":\"delta\"}\n", "a `delta` line"),
     ] {

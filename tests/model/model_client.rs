@@ -299,7 +299,7 @@ async fn a_server_that_waits_at_the_hello_of_tls_is_asked_in_plain_http_without_
     let events: Vec<_> = model.stream(hello()).collect().await;
     assert!(matches!(events[..], [Err(ModelError::Unreachable { .. })]), "{events:?}");
     for error in [error_of(&events), model.models().await.unwrap_err().to_string()] {
-        assert!(error.contains("no TLS there: write http:// instead of https://"), "{error}");
+        assert!(error.contains("does not use TLS there: write http:// instead of https://"), "{error}");
         let head = asked.recv().await.unwrap();
         assert!(head.starts_with("GET / HTTP/1.1") && !head.contains("sk-"), "{head}");
     }
@@ -390,7 +390,7 @@ async fn a_stalled_stream_ends_with_an_error() {
     for expected in ["Well", ""] {
         let (content, _, end) = told(&model.stream(hello()).collect::<Vec<_>>().await);
         let error = end.unwrap_err().to_string();
-        assert!(error.contains("no byte came for 0.3 seconds"), "{error}");
+        assert!(error.contains("no data arrived for 0.3 seconds"), "{error}");
         assert_eq!(content, expected);
         endpoint.gone().await;
     }
@@ -463,7 +463,7 @@ async fn an_agent_keeps_what_came_before_a_break() {
     let StopReason::ModelFailed(ModelFailure { message, .. }) = &finished.reason else {
         panic!("{:?}", finished.reason)
     };
-    assert!(message.contains("the answer broke off: the connection failed"), "{message}");
+    assert!(message.contains("the answer was cut off: the connection failed"), "{message}");
     assert_eq!(finished.answer, "It is 21 deg");
     assert!(serde_json::to_string(&finished.conversation).unwrap().contains("It is 21 deg"));
 }

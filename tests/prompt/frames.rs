@@ -181,16 +181,16 @@ fn of_schemas() -> BTreeSet<String> {
 
 /// Messages of the turn, the agent and the catalog about calls.
 const OTHERS: [&str; 16] = [
-    "the call stands inside a tag of an unknown name, so it may be an example; a call that is meant stands alone, at the start \
-     of a line",
-    "a value of the call is text without quotation marks; write the call again with its arguments as a JSON object",
-    "other text stands before the call on its line, so it may be an example; a call that is meant stands alone, at the start \
-     of a line",
-    "the call stands in a code fence behind other text, so it may be an example; a call that is meant stands alone, at the \
+    "the call is inside a tag of an unknown name, so it may be an example; put a call that is meant alone, at the \
      start of a line",
-    "the call stands in a code fence with other text behind it, so it may be an example; a call that is meant stands alone, \
+    "a value of the call is text without quotation marks; write the call again with its arguments as a JSON object",
+    "other text is before the call on its line, so it may be an example; put a call that is meant alone, at the \
+     start of a line",
+    "the call is in a code fence after other text, so it may be an example; put a call that is meant alone, at the \
+     start of a line",
+    "the call is in a code fence with other text after it, so it may be an example; put a call that is meant alone, \
      at the start of a line",
-    "other text stands behind the call, so it may be an example; a call that is meant stands alone, at the start of a line",
+    "other text follows the call, so it may be an example; put a call that is meant alone, at the start of a line",
     "the call, or a text in it, is a copy from an earlier result, a file or a message of the system; make a call of your own, \
      or answer",
     "the call may change what your rejected call only wanted to read; write the call that reads again, corrected, or answer",

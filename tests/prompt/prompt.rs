@@ -357,7 +357,7 @@ fn a_choice_that_fits_no_tool_is_the_callers_mistake() {
     let named = system(ToolChoice::Named("get_curent_time".to_owned()), &catalog).unwrap_err();
     assert_eq!(
         named.to_string(),
-        "the tool choice names \"get_curent_time\", which is no tool; nearest: get_current_time"
+        "the tool choice names \"get_curent_time\", which is not a tool; nearest: get_current_time"
     );
     let required = system(ToolChoice::Required, &Catalog::default());
     assert!(matches!(required, Err(PromptError::NothingToCall)));

@@ -111,7 +111,7 @@ async fn a_model_that_asks_for_no_result_is_told_which_there_are() {
     for (asked, says) in [
         (json!({ "result": "call_7" }), "call_1"),
         (json!({ "from": 10_000_000 }), &*book().len().to_string()),
-        (json!({ "find": "nowhere" }), "does not stand in it"),
+        (json!({ "find": "nowhere" }), "is not in it"),
     ] {
         let requests = played(Options::default().with_dialect(dialect), ToolsMode::Prompt, rounds(asked.clone())).await;
         assert!(told(&requests[2]).contains(says), "{asked}: {}", told(&requests[2]));

@@ -105,7 +105,7 @@ fn outcome(result: &Value, text: String) -> Result<Outcome, String> {
 /// Returns a content's text. An image in it is an error.
 fn text(content: Value) -> Result<String, String> {
     let said = said(content)?;
-    if said.images.is_empty() { Ok(said.text) } else { Err("only a user's message takes images".to_owned()) }
+    if said.images.is_empty() { Ok(said.text) } else { Err("only a user message can have images".to_owned()) }
 }
 
 /// Reads a content: its text, embedded text files, and embedded images.
@@ -122,14 +122,14 @@ fn said(mut content: Value) -> Result<User, String> {
                 said = match (part["text"].as_str(), file["text"].as_str(), url) {
                     (Some(words), ..) => said.with_words(words),
                     (None, Some(text), _) => said.with_file(file["filename"].as_str().unwrap_or(UNNAMED), text),
-                    (None, None, Some((_, data))) => {
-                        said.with_image(Image::from_base64(data).ok_or("an image of no kind that models read")?)
-                    }
+                    (None, None, Some((_, data))) => said.with_image(
+                        Image::from_base64(data).ok_or("unsupported image format: expected PNG, JPEG, GIF or WebP")?,
+                    ),
                     (None, None, None) => said.with_words(&line(&part)),
                 };
             }
         }
-        _ => return Err("the content is no text".to_owned()),
+        _ => return Err("the content is not text".to_owned()),
     }
     Ok(said)
 }

@@ -12,7 +12,7 @@ fn prompt(options: Options) -> Result<Prompt, Mistake> {
     // The index lists no parameters: the model asks for them with a built-in tool, which only an
     // agent answers.
     if options.listing == Listing::Index {
-        let words = "the listing `index` wants an agent that answers what the model asks of it";
+        let words = "the listing `index` needs an agent: the model asks it for the parameters of a tool";
         return Err(Mistake::Setting(words.to_owned()));
     }
     Prompt::new(options).map_err(Mistake::prompt)
@@ -53,7 +53,7 @@ impl CallReply {
             serde_json::from_value(item).map_err(Mistake::tool)?;
         let Call { server, tool, arguments, .. } = call;
         let Value::Object(arguments) = arguments else {
-            return Err(Mistake::Tool(format!("the arguments of {tool} are no object")));
+            return Err(Mistake::Tool(format!("the arguments of {tool} are not an object")));
         };
         let status = status.map_or(Ok(Status::Result), |status| word(&status))?;
         let mut outcome = Outcome::new(status, &text);

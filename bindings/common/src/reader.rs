@@ -11,7 +11,7 @@ use toolgraft::{Event, Parser};
 use crate::tools::check;
 use crate::{Mistake, ParserSettings, ToolSet};
 
-const OVER: &str = "the message is over: `reset` begins another";
+const OVER: &str = "the message is finished: call `reset` before the next one";
 
 /// A parser of one message that can check its calls and collect it.
 #[derive(Debug)]
@@ -106,10 +106,10 @@ impl MessageParser {
     /// [`Mistake::State`] if the message is not finished, or was not collected.
     pub fn take_message(&mut self) -> Result<Assembled, Mistake> {
         if !self.collects {
-            return Err(Mistake::state("nothing of the message was kept: `collect` is false"));
+            return Err(Mistake::state("the message was not collected: set `collect` to true"));
         }
         if !self.is_over {
-            return Err(Mistake::state("the message is not over: `finish` ends it"));
+            return Err(Mistake::state("the message is not finished: call `finish` first"));
         }
         Ok(check(self.validator.as_deref(), std::mem::take(&mut self.collected)))
     }

@@ -55,7 +55,7 @@ pub fn load_dialect(file: &str) -> Result<&'static str, Mistake> {
 }
 
 fn unknown(name: &str) -> Mistake {
-    Mistake::Type(format!("there is no setting called `{name}`"))
+    Mistake::Type(format!("unknown setting: `{name}`"))
 }
 
 /// Returns the model's name if a setting has it.

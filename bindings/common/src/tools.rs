@@ -25,7 +25,7 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     let is_nested = value.get("function").is_some_and(Value::is_object) && value.get("name").is_none();
     let kind = value["type"].as_str().filter(|kind| *kind != "function" && value.get("input_schema").is_none());
     if let Some(kind) = kind {
-        return Err(Mistake::Tool(format!("not a tool: no function, but of the type '{kind}', which a service runs")));
+        return Err(Mistake::Tool(format!("not a function: a tool of the type '{kind}' runs at the vendor's service")));
     }
     if is_nested {
         value = take_member(&mut value, "function");

@@ -126,7 +126,7 @@ impl Turn {
 
     fn take(&mut self, input: Input) -> Result<Vec<AnswerPiece>, Mistake> {
         if !self.is_streaming() {
-            return Err(Mistake::state("no answer is awaited: `request` is to be sent first, or the turn is over"));
+            return Err(Mistake::state("no answer is expected: send `request` first, unless the turn is over"));
         }
         self.handle(input)?;
         Ok(std::mem::take(&mut self.out))
@@ -151,7 +151,7 @@ impl Turn {
     ) -> Result<Self, Mistake> {
         let mut options = settings::options(settings)?;
         if options.system.is_some() {
-            let words = "the system text is the first of `messages`, and no setting";
+            let words = "the system text is not a setting: put it first in `messages`";
             return Err(Mistake::Setting(words.to_owned()));
         }
         let (system, conversation) = history::read(messages, options.dialect, options.lang, &known.catalog)?;

@@ -91,7 +91,7 @@ export type MarkerKind =
 /** How a call ended. */
 export type Status = "result" | "tool_error" | "denied" | "timed_out" | "cancelled" | "displayed";
 
-/** Any mistake of the caller that this package finds. */
+/** The base class of this package's exceptions: a mistake of the caller. */
 export declare class ToolgraftError extends Error {}
 /** A setting does not exist, or has a value that it does not take. */
 export declare class SettingError extends ToolgraftError {}

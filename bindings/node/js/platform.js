@@ -31,7 +31,7 @@ export function native(version) {
     throw new Error(`toolgraft: ${file} cannot be loaded: ${cause.message}. ${remedy}`, { cause });
   }
   if (half.version() !== version) {
-    throw new Error(`toolgraft: ${PACKAGE} has the version ${half.version()}, this is ${version}. Install both anew.`);
+    throw new Error(`toolgraft: ${PACKAGE} has the version ${half.version()}, this is ${version}. Install both again.`);
   }
   return half;
 }

@@ -81,7 +81,7 @@ fn config(
             }
             "call_timeout" if value.is_none() => call_timeout = None,
             "call_timeout" => call_timeout = Some(seconds(&value)?),
-            _ => return Err(PyTypeError::new_err(format!("there is no setting called {name}"))),
+            _ => return Err(PyTypeError::new_err(format!("unknown setting: {name}"))),
         }
     }
     policy.insert("allow".to_owned(), allowed.into());
@@ -207,7 +207,7 @@ impl Loop {
                 Ok(text) => known.push_user(User::new(text.to_cow()?)).map_err(state)?,
                 Err(_) if conversation.is_some() => {
                     return Err(PyTypeError::new_err(
-                        "with a conversation what is said is a text: the messages before are in it",
+                        "with a conversation the input must be a text: the conversation holds the earlier messages",
                     ));
                 }
                 Err(_) => known = self.read(said)?,
@@ -235,7 +235,8 @@ impl Loop {
             toolgraft_bindings::read(messages, self.dialect, self.lang, &Catalog::default()).map_err(raised)?;
         match system {
             None => Ok(known),
-            Some(_) => Err(ToolError::new_err("messages[0]: the system text is the agent's `system`")),
+            Some(_) => Err(ToolError::new_err("messages[0]: a system message is not accepted here: set the agent's \
+                `system`")),
         }
     }
 }

@@ -5,12 +5,13 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyTypeError};
 use toolgraft_bindings::Mistake;
 
-create_exception!(toolgraft, ToolgraftError, PyException, "Any mistake of the caller that this package finds.");
+create_exception!(toolgraft, ToolgraftError, PyException, "The base class of this package's exceptions: a mistake of \
+    the caller.");
 create_exception!(
     toolgraft,
     SettingError,
     ToolgraftError,
-    "A setting has a value that it does not take: no dialect's name, for instance."
+    "A setting has an invalid value, such as an unknown dialect."
 );
 create_exception!(toolgraft, ToolError, ToolgraftError, "A description of a tool, a call or a result cannot be read.");
 create_exception!(toolgraft, PromptError, ToolgraftError, "A prompt cannot be written.");
@@ -18,13 +19,13 @@ create_exception!(
     toolgraft,
     StateError,
     ToolgraftError,
-    "A parser was used after its message's end, or asked before it."
+    "A parser was used after `finish`, or its message was read before."
 );
 create_exception!(
     toolgraft,
     HubError,
     ToolgraftError,
-    "MCP servers: their configuration cannot be read, or one of them is not there."
+    "The configuration of MCP servers cannot be read, or a server is not reachable."
 );
 
 /// Returns the exception for a mistake.

@@ -69,7 +69,7 @@ fn set(mut builder: HubBuilder, settings: Option<&Bound<'_, PyDict>>) -> PyResul
             "connect_timeout" => builder.connect_timeout(seconds(&value)?),
             "call_timeout" => builder.call_timeout(seconds(&value)?),
             "logins" => builder.logins(Logins::new(value.extract::<std::path::PathBuf>()?)),
-            _ => return Err(PyTypeError::new_err(format!("there is no setting called {name}"))),
+            _ => return Err(PyTypeError::new_err(format!("unknown setting: {name}"))),
         };
     }
     Ok(builder)
@@ -79,7 +79,7 @@ fn set(mut builder: HubBuilder, settings: Option<&Bound<'_, PyDict>>) -> PyResul
 pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let seconds = value.extract::<f64>()?;
     Duration::try_from_secs_f64(seconds)
-        .map_err(|error| SettingError::new_err(format!("{seconds} is no number of seconds: {error}")))
+        .map_err(|error| SettingError::new_err(format!("{seconds} is not a number of seconds: {error}")))
 }
 
 #[pymethods]
@@ -101,7 +101,7 @@ impl Servers {
         let made = call.get();
         let arguments = value::from_python(made.arguments.bind(py)).map_err(ToolError::new_err)?;
         if !arguments.is_object() {
-            return Err(ToolError::new_err(format!("the arguments of {} are no object", made.tool)));
+            return Err(ToolError::new_err(format!("the arguments of {} are not an object", made.tool)));
         }
         let mut invocation = Invocation::new(&made.tool).with_arguments(arguments);
         invocation.server.clone_from(&made.server);

@@ -43,7 +43,7 @@ pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> Result<Value, String> {
 
 fn read(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value, String> {
     if depth > MAX_DEPTH {
-        return Err(format!("a value is nested more than {MAX_DEPTH} deep, or holds itself"));
+        return Err(format!("a value is nested more than {MAX_DEPTH} levels deep, or contains itself"));
     }
     let failed = |error: PyErr| error.to_string();
     if value.is_none() {
@@ -62,7 +62,7 @@ fn read(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value, String> {
     } else if let Ok(dict) = value.cast::<PyDict>() {
         let mut members = Map::new();
         for (key, member) in dict {
-            let key = key.cast::<PyString>().map_err(|_| format!("the key {key} is no string"))?;
+            let key = key.cast::<PyString>().map_err(|_| format!("the key {key} is not a string"))?;
             members.insert(key.to_cow().map_err(failed)?.into_owned(), read(&member, depth + 1)?);
         }
         Ok(members.into())

@@ -98,13 +98,13 @@ pub(crate) fn json_problem(error: &serde_json::Error) -> String {
 /// Translates a message of the JSON parser into words for people who do not know how it works.
 pub(crate) fn plain_json(message: &str) -> &str {
     match message {
-        "expected value" => "no JSON value begins here",
-        "expected ident" => "this word is no JSON value",
-        "EOF while parsing a value" => "it ends where a value is due",
-        "EOF while parsing an object" => "it ends within an object",
-        "EOF while parsing a list" => "it ends within a list",
-        "EOF while parsing a string" => "it ends within a text",
-        "trailing characters" => "something stands behind the JSON",
+        "expected value" => "expected a JSON value",
+        "expected ident" => "this word is not a JSON value",
+        "EOF while parsing a value" => "the text ends where a value is expected",
+        "EOF while parsing an object" => "the text ends inside an object",
+        "EOF while parsing a list" => "the text ends inside a list",
+        "EOF while parsing a string" => "the text ends inside a string",
+        "trailing characters" => "unexpected text after the JSON",
         other => other,
     }
 }
@@ -138,14 +138,14 @@ mod tests {
     #[test]
     fn what_is_wrong_with_json_is_said_in_plain_words_with_its_place() {
         for (text, problem) in [
-            ("", "1:1: it ends where a value is due"),
-            ("{\"a\": 1\n", "2:1: it ends within an object"),
-            ("{\"a\":\n", "2:1: it ends where a value is due"),
-            ("[1", "1:2: it ends within a list"),
-            ("\"a", "1:2: it ends within a text"),
-            ("{\"a\": yes}", "1:7: no JSON value begins here"),
-            ("nope", "1:2: this word is no JSON value"),
-            ("{} x", "1:4: something stands behind the JSON"),
+            ("", "1:1: the text ends where a value is expected"),
+            ("{\"a\": 1\n", "2:1: the text ends inside an object"),
+            ("{\"a\":\n", "2:1: the text ends where a value is expected"),
+            ("[1", "1:2: the text ends inside a list"),
+            ("\"a", "1:2: the text ends inside a string"),
+            ("{\"a\": yes}", "1:7: expected a JSON value"),
+            ("nope", "1:2: this word is not a JSON value"),
+            ("{} x", "1:4: unexpected text after the JSON"),
         ] {
             let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
             assert_eq!(json_problem(&error), problem, "{text}");

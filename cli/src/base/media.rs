@@ -27,7 +27,7 @@ pub(crate) fn check_new(what: &str, file: &Path) -> Result<(), Failure> {
 }
 
 fn is_there(what: &str, file: &Path) -> Failure {
-    let remedy = "is there already and is not written over: give another name, or delete it";
+    let remedy = "exists already and is not overwritten: give another name, or delete it";
     Failure::usage(format!("{what}: {} {remedy}", file.display()))
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
         () if file.is_dir() => Err(Failure::usage(format!("{what}: {shown} is a directory: name a file in it"))),
         () if file.exists() => Err(is_there(what, file)),
         () if folder.is_some_and(|folder| !folder.is_dir()) => {
-            Err(Failure::usage(format!("{what}: the folder of {shown} is not there")))
+            Err(Failure::usage(format!("{what}: the folder of {shown} does not exist")))
         }
         () => Ok(()),
     }
@@ -75,7 +75,7 @@ pub(crate) fn of(outcome: &Outcome) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let bytes = BASE64.decode(digits);
         match bytes {
             Ok(bytes) => Ok((kind, bytes)),
-            Err(e) => Err(Failure::job(format!("the server's {kind} is no base64 ({e}): nothing of it was written"))),
+            Err(e) => Err(Failure::job(format!("the server's {kind} is not valid base64 ({e}): nothing was written"))),
         }
     });
     decoded.collect()

@@ -8,6 +8,6 @@ use crate::base::Failure;
 /// The system has no random numbers.
 pub(crate) fn secret() -> Result<String, Failure> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Failure::job(format!("there are no random numbers: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| Failure::job(format!("the system has no random numbers: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -25,7 +25,7 @@ pub(crate) fn warn_of_others() {
     let sessions = file("sessions");
     for folder in own.iter().chain(&state).chain(&sessions).filter(|folder| files::others_may_write(folder)) {
         let folder = folder.display();
-        output::warn(&format!("others can write to {folder}, and so change what is kept there: chmod go-w {folder}"));
+        output::warn(&format!("other users can write to {folder} and change its files: chmod go-w {folder}"));
     }
 }
 

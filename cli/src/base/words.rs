@@ -20,7 +20,7 @@ pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<St
         let (name, value) = match name.strip_suffix(':') {
             Some(name) => {
                 let value = serde_json::from_str(written)
-                    .map_err(|e| format!("{word:?}: not JSON behind :=: {}", input::json_problem(&e)))?;
+                    .map_err(|e| format!("{word:?}: not JSON after :=: {}", input::json_problem(&e)))?;
                 (name, value)
             }
             None => (name, value(name, written, property(name, schema)?)?),

@@ -23,7 +23,7 @@ impl io::Write for Written {
     fn write(&mut self, more: &[u8]) -> io::Result<usize> {
         let mut bytes = lock(&self.0);
         if bytes.len() + more.len() > MOST {
-            return Err(io::Error::new(io::ErrorKind::StorageFull, "the recording is larger than what is kept of one"));
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "the recording is larger than the limit"));
         }
         bytes.extend_from_slice(more);
         Ok(more.len())

@@ -174,12 +174,15 @@ impl Approvals {
             _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
             // As for `--allow`: a bare name never lets one run that says so of itself.
             [(pattern, true)] => Err(Failure::usage(format!(
-                "/allow {glob}: the tool calls itself destructive: write {pattern} where you mean it"
+                "/allow {glob}: the tool calls itself destructive: write {pattern} to allow it"
             ))),
             [(pattern, false)] => Ok(pattern.clone()),
             several => {
                 let patterns: Vec<&str> = several.iter().map(|(pattern, _)| pattern.as_str()).collect();
-                Err(Failure::usage(format!("/allow {glob}: several servers have it: write {}", patterns.join(", "))))
+                Err(Failure::usage(format!(
+                    "/allow {glob}: several servers have this tool: write {}",
+                    patterns.join(", ")
+                )))
             }
         }
     }
@@ -329,16 +332,16 @@ fn nobody(request: &ApprovalRequest) -> String {
     let why = match (request.reason, doubt(request.reason)) {
         (_, Some(doubt)) => format!("{doubt}, and there is no terminal to ask on; --yes runs such calls"),
         (AskReason::Untrusted, _) => format!(
-            "words of a server were read before that may be anybody's, and there is \
-             no terminal to ask on; --allow {name} runs it all the same"
+            "the model has read output of an untrusted server, and there is no terminal to ask on; --allow {name} \
+             runs the call all the same"
         ),
         (AskReason::Promoted, _) => "the model only drafted the call in its reasoning, and there is no terminal to \
              ask on; --yes runs such calls"
             .to_owned(),
         (AskReason::NoReasoningTag, _) => format!(
-            "the answer should have begun with reasoning and no reasoning tag \
-             came, so the call may only be a draft, and there is no terminal to ask on; where the model writes no \
-             reasoning, say --set reasoning=auto (with --allow '{name}'); --yes runs the call as it is"
+            "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, \
+             and there is no terminal to ask on; if the model writes no reasoning, use --set reasoning=auto (with \
+             --allow '{name}'); --yes runs the call as it is"
         ),
         (AskReason::Changed, _) => format!(
             "{}; there is no terminal to ask on",
@@ -355,7 +358,7 @@ fn nobody(request: &ApprovalRequest) -> String {
 /// Says the same to the model, with what it can do itself.
 fn for_the_model(reason: AskReason) -> String {
     let why = row(reason).map(|(_, _, why)| format!(", and {why}")).unwrap_or_default();
-    format!("nobody is there to approve the call{why}")
+    format!("no user is present to approve the call{why}")
 }
 
 /// The reasons for which a call may not be meant, what the user is told of each, and what the model.
@@ -376,7 +379,7 @@ fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool)
     match (request.reason, doubt(request.reason)) {
         (_, Some(doubt)) => format!("{}.", capitalised(doubt)),
         (AskReason::Untrusted, _) => {
-            "Words of a server were read before that may be anybody's: they may be what leads to this call.".to_owned()
+            "The model has read output of an untrusted server, which may have led to this call.".to_owned()
         }
         (AskReason::Promoted, _) => "The model only drafted this call in its reasoning.".to_owned(),
         (AskReason::NoReasoningTag, _) => {

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// With --template: values of its names, NAME=VALUE; @FILE reads one from a file.
     pub(super) question: Vec<String>,
 
-    /// Ask what a template says, with its model, servers and tools
+    /// Ask the question of a template, with its model, servers and tools
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "continued"])]
     pub(super) template: Option<PathBuf>,
 
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     pub(super) files: FileArgs,
 }
 
-/// What a conversation is held with, wherever it is shown.
+/// The endpoint, the servers and the settings of a conversation.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct TalkArgs {
     #[command(flatten)]
@@ -147,7 +147,7 @@ impl EndpointArgs {
     }
 }
 
-/// Where the model is.
+/// The endpoint, the model and the key.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct EndpointArgs {
@@ -211,12 +211,12 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) deny: Vec<String>,
 
-    /// Server whose words may be anybody's: once the model has read some, each call is asked about
+    /// Treat this server's output as untrusted: once the model has read some, each call is asked about
     ///
-    /// Words are its results, and its instructions and descriptions in the prompt.
-    /// May be given several times. It holds for the rest of the conversation, also when it is gone on with, with --yes
-    /// too; but not for tools of other servers that call themselves read-only, and for those that
-    /// --allow names in full.
+    /// Output is its results, and its instructions and descriptions in the prompt.
+    /// May be given several times. It holds for the rest of the conversation, also when it is
+    /// continued, with --yes too; but not for tools of other servers that call themselves
+    /// read-only, and for those that --allow names in full.
     #[arg(long, value_name = "SERVER", hide_short_help = true)]
     pub(crate) untrusted: Vec<String>,
 
@@ -225,7 +225,7 @@ pub(crate) struct CallArgs {
     pub(super) yes: bool,
 }
 
-/// What the model's profile decides, unless it is said here.
+/// Overrides of the model's profile.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
@@ -241,7 +241,7 @@ pub(crate) struct ModelArgs {
     pub(super) system: Option<String>,
 }
 
-/// What is written down, to see why.
+/// Files for diagnosis.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Seeing why")]
 pub(crate) struct FileArgs {
@@ -249,12 +249,12 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) record: Option<PathBuf>,
 
-    /// Write down requests and the bytes of the answers, without keys
+    /// Trace requests and the bytes of the answers to a file, without keys
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) trace: Option<PathBuf>,
 }
 
-/// What is shown.
+/// The form of the output.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
@@ -273,15 +273,15 @@ pub(crate) struct OutputArgs {
     pub(super) json: bool,
 }
 
-/// What is kept.
+/// The conversation to continue, and where it is saved.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Conversation")]
 pub(crate) struct ConversationArgs {
-    /// Go on with a saved conversation
+    /// Continue a saved conversation
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) resume: Option<PathBuf>,
 
-    /// Go on with the latest conversation, or with that of an ID
+    /// Continue the latest conversation, or the one with this ID
     ///
     /// With its model and endpoint, unless others are named. `toolgraft log`
     /// lists what was kept.

@@ -9,7 +9,7 @@ use toolgraft::message::{Image, ImageError};
 
 /// The first bytes of files of which neither the text nor an image can be sent, and their names.
 const OTHERS: &[(&[u8], &str)] = &[
-    (b"\x89PNG", "a damaged PNG image"),
+    (b"\x89PNG", "a corrupt PNG image"),
     (b"RIFF", "a sound or a film"),
     (b"BM", "a BMP image"),
     (b"II*\0", "a TIFF image"),
@@ -78,7 +78,7 @@ impl Attached {
         let other = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")).map(|(_, what)| *what);
         if let Some(what) = other.or_else(|| input::is_binary(&bytes).then_some("a binary file")) {
             return Err(Failure::usage(format!(
-                "{flag} {name}: it is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \
+                "{flag} {name}: the file is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \
                  extract its text, or convert it, first"
             )));
         }

@@ -61,7 +61,7 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
     let (name, rest) = words.split_first().ok_or("a command is missing")?;
     let alone = |command: Command| match rest {
         [] => Ok(command),
-        _ => Err(format!("{name} takes nothing behind it")),
+        _ => Err(format!("{name} takes no arguments")),
     };
     let number = |word: &str| {
         word.trim_start_matches('#')
@@ -166,8 +166,8 @@ fn help(prompts: &[McpPrompt]) -> String {
         lines.push(hanging(&format!("  {:<31}  ", word(&usage)), &does, columns));
     }
     lines.push(
-        "@SERVER:URI in a question sends a resource with it. A line that ends in \\ goes on in the next; \
-         Alt-Enter breaks it too."
+        "@SERVER:URI in a question sends a resource with it. A line that ends in \\ continues on the next; so does \
+         Alt-Enter."
             .to_owned(),
     );
     lines.join("\n")
@@ -197,7 +197,7 @@ impl Session {
             Command::File(files) => {
                 self.attach(Attached::read(&files, "/file")?);
                 let waiting = self.attached_names();
-                self.note(DIM, &waiting.unwrap_or_else(|| "no file waits for the next question".to_owned()))
+                self.note(DIM, &waiting.unwrap_or_else(|| "no file is attached to the next question".to_owned()))
             }
             Command::Call(number) => self.open_call(number),
             Command::Result(number, Some(file)) => self.save_result(number, &file),

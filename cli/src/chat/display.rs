@@ -286,11 +286,11 @@ impl Display {
                 self.wait("waiting for the model")
             }
             AgentEvent::Progress { progress: Progress::Loading } => {
-                self.line(DRAFT, "the server still loads its model: waiting for it")?;
-                self.wait("the server loads its model")
+                self.line(DRAFT, "the server is still loading its model: waiting for it")?;
+                self.wait("the server is loading its model")
             }
             AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                self.wait(&format!("the model reads the prompt: {processed} of {total} tokens"))
+                self.wait(&format!("the model is reading the prompt: {processed} of {total} tokens"))
             }
             AgentEvent::Text { text } => self.text(&text),
             AgentEvent::Reasoning { text } => self.think(&text),
@@ -299,7 +299,7 @@ impl Display {
                 // Reasoning is folded when it turns out that this is no draft within it.
                 self.thoughts.pause();
                 self.release()?;
-                self.wait(&format!("the model writes a call of {}", full_name(server.as_deref(), &tool)))
+                self.wait(&format!("the model is writing a call of {}", full_name(server.as_deref(), &tool)))
             }
             AgentEvent::CallEnded { id, call, .. } => self.call(&id, &call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
@@ -314,7 +314,7 @@ impl Display {
                 self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
             }
             AgentEvent::Promoted { provenance: Provenance::FencedFirst, .. } => {
-                self.line(DRAFT, "(nothing else is a call: the one in the first fence may be meant)")
+                self.line(DRAFT, "(no other call was found: the one in the first fence may be meant)")
             }
             AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
             AgentEvent::RoundFinished { .. } => {
@@ -616,7 +616,7 @@ impl Display {
                     let bytes = grouped(bytes as u64);
                     self.line(DIM, &format!("{}, {bytes} bytes, is in {}", picture.media_type(), file.display()))?;
                 }
-                Some(Err(error)) => lost = Some(format!("the picture is in no file ({error}); ")),
+                Some(Err(error)) => lost = Some(format!("the picture was not saved to a file ({error}); ")),
                 None => lost = Some(String::new()),
             }
         }

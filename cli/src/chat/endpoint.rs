@@ -205,14 +205,14 @@ impl Endpoint {
         match endpoint.client.models().await {
             Ok(_) => {}
             Err(error @ ModelError::Unreachable { .. }) => {
-                output::warn(&format!("{error} (requests are answered with 502 until it is there)"));
+                output::warn(&format!("{error} (requests are answered with 502 until it is reachable)"));
             }
             Err(_) if endpoint.name() == *url => drop(endpoint.go_below_v1().await?),
             // One with a password or a query is shown without: it is for its owner to change.
             Err(_) => {
                 if let Some(below) = endpoint.client.missing_v1().await {
                     let name = endpoint.name();
-                    output::warn(&format!("{name} has no list of models, {below} has: is that the base URL?"));
+                    output::warn(&format!("{name} has no list of models, but {below} has one: is that the base URL?"));
                 }
             }
         }
@@ -249,7 +249,7 @@ impl Endpoint {
     /// Takes the list of models; from below `/v1` where the URL lacks that. It `is_needed` where no model was named.
     async fn list(&mut self, is_needed: bool) -> Result<(), Failure> {
         let why = if is_needed { "no model was named, and " } else { "" };
-        let cannot = |error| Failure::job(format!("{why}the list of models cannot be had: {error}"));
+        let cannot = |error| Failure::job(format!("{why}the list of models could not be read: {error}"));
         self.listed = self.fetched().await?.map_err(cannot)?;
         Ok(())
     }
@@ -281,7 +281,7 @@ impl Endpoint {
     /// Takes the URL with the `/v1` that it lacks, where models are listed below that; returns `true` if so.
     async fn go_below_v1(&mut self) -> Result<bool, Failure> {
         let Some(url) = self.client.missing_v1().await else { return Ok(false) };
-        output::warn(&format!("{} has no list of models, {url} has: taking that", self.name()));
+        output::warn(&format!("{} has no list of models, but {url} has one: using that", self.name()));
         let called = self.called.take();
         let by = (self.key.clone(), &self.trust);
         *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };
@@ -296,7 +296,7 @@ impl Endpoint {
                 break;
             }
             if asked == 0 {
-                output::tell_stderr(format!("{} still loads its model: waiting for it", self.name()));
+                output::tell_stderr(format!("{} is still loading its model: waiting for it", self.name()));
             }
             tokio::time::sleep(LOADING).await;
             models = self.client.models().await;
@@ -479,13 +479,14 @@ impl Endpoint {
         }
         match models {
             // Connections to this machine are refused at once where nobody listens.
-            Err(_) => {
-                something(format!("busy: it took the connection and said nothing for {} seconds", PROBE.as_secs_f64()))
-            }
+            Err(_) => something(format!(
+                "busy: it accepted the connection and sent nothing for {} seconds",
+                PROBE.as_secs_f64()
+            )),
             Ok(Ok(models)) => Ok(models),
             Ok(Err(ModelError::Unreachable { .. })) => Err(NoList::Nothing),
             Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => {
-                something("it wants a key: --api-key KEY".to_owned())
+                something("it requires a key: --api-key KEY".to_owned())
             }
             Ok(Err(ModelError::Refused { status, .. })) => {
                 something(format!("another program: HTTP {status}, no list of models"))
@@ -521,8 +522,8 @@ impl Endpoint {
         let is_here = place.url.as_ref().is_none_or(|url| *url == self.url);
         if stays && !is_here {
             return Err(Failure::usage(format!(
-                "{name} is at another endpoint, whose key --record and --trace do not know: start toolgraft chat -m \
-                 {name}",
+                "{name} is at another endpoint, whose key --record and --trace could not remove: start toolgraft \
+                 chat -m {name}",
                 name = word(name)
             )));
         }
@@ -580,7 +581,7 @@ fn warn_of_variables() {
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
         if let Some(value) = variable(name) {
             let url = shown_url(&value);
-            output::warn(&format!("{name} ({url}) is not read: name the endpoint with OPENAI_BASE_URL or --base-url"));
+            output::warn(&format!("{name} ({url}) is ignored: name the endpoint with OPENAI_BASE_URL or --base-url"));
         }
     }
 }

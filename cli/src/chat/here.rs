@@ -32,8 +32,7 @@ pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
         [] => Ok(HereCommand::Settings),
         [forget, key] if forget == FORGET => Ok(HereCommand::Unset(key.clone())),
         [key, _] if !keys().contains(&key.as_str()) => Err(format!(
-            "/set cannot change {key} while a conversation goes \
-             on; it takes {}",
+            "/set cannot change {key} during a conversation; the keys that it can change: {}",
             keys().join(", ")
         )),
         [key, value] => Ok(HereCommand::Set(key.clone(), value.clone())),
@@ -67,7 +66,7 @@ impl Session {
         match command {
             HereCommand::Settings => {
                 let text = self.set_here()?;
-                self.note(DIM, text.as_deref().unwrap_or("nothing of that is set for this folder"))
+                self.note(DIM, text.as_deref().unwrap_or("none of these keys is set for this folder"))
             }
             HereCommand::Set(key, value) => self.set(&key, &value),
             HereCommand::Unset(key) => {
@@ -75,7 +74,7 @@ impl Session {
                 self.folder.change(|values| was = values.shift_remove(&key))?;
                 match was {
                     Some(_) => self.note_forgotten(&word(&key)),
-                    None => Err(Failure::usage("nothing of that is set for this folder")),
+                    None => Err(Failure::usage("none of these keys is set for this folder")),
                 }
             }
             HereCommand::Allowed => {
@@ -124,7 +123,7 @@ impl Session {
         let allowed = self.folder.settings()?.allow;
         if let Some(unknown) = globs.iter().find(|glob| !allowed.contains(glob)) {
             return Err(Failure::usage(format!(
-                "{} is not allowed for this folder; /allow lists what is",
+                "{} is not allowed for this folder; /allow lists the tools that are",
                 word(unknown)
             )));
         }

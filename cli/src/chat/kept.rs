@@ -36,7 +36,7 @@ fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Op
     let same = settings.base_url.as_ref().filter(|url| kept_url(url) == kept);
     same.map(|url| Some(url.clone())).ok_or_else(|| {
         Failure::usage(format!(
-            "the conversation was held at {}, and the key in it is not kept: name it with --base-url",
+            "the conversation was held at {}, and the key in that URL was not saved: give the URL with --base-url",
             word(kept)
         ))
     })
@@ -53,7 +53,7 @@ impl Keeping {
         let wanted = wanted && args.conversation.save.is_none();
         let mut gone_on = found.map(|found| {
             for damaged in &found.passed_over {
-                output::warn(&format!("{damaged}; going on with {}, the one before it", found.kept.id));
+                output::warn(&format!("{damaged}; continuing {}, the previous one", found.kept.id));
             }
             found.kept
         });
@@ -90,7 +90,7 @@ impl Keeping {
             Err(holder) => {
                 let copy = Keeping::fresh(store);
                 let note = format!(
-                    "the conversation {} is open in another chat{}: this one goes on with a copy of it, {}",
+                    "the conversation {} is open in another chat{}: this one continues with a copy of it, {}",
                     kept.id,
                     by_process(holder),
                     copy.id
@@ -136,7 +136,7 @@ impl Keeping {
 
     /// Returns the way to go on with it; `None` if nothing was said.
     pub(super) fn farewell(&self) -> Option<String> {
-        self.written.then(|| format!("kept as {}: `toolgraft chat --continue` goes on with it", self.id))
+        self.written.then(|| format!("kept as {}: `toolgraft chat --continue` continues it", self.id))
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn prune(store: &Store, settings: &Settings) {
     match store.prune(days) {
         Ok(0) => {}
         Ok(gone) => output::note(&format!(
-            "{} without a word for {days} days deleted: `toolgraft config set session_days DAYS` keeps them longer",
+            "{} unused for {days} days deleted: `toolgraft config set session_days DAYS` keeps them longer",
             counted(gone, "conversation")
         )),
         Err(problem) => output::warn(&problem.to_string()),

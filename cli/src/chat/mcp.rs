@@ -115,7 +115,7 @@ impl Session {
             McpCommand::Logs(server, most) => {
                 let lines = self.talk.hub.log(&server).map_err(Failure::usage)?;
                 if lines.is_empty() {
-                    return self.note(DIM, "it has logged nothing, and written nothing to stderr");
+                    return self.note(DIM, "the server has logged nothing, and written nothing to stderr");
                 }
                 let left_out = lines.len().saturating_sub(most);
                 output::emit_styled(&status::log_text(&lines[left_out..]))?;
@@ -189,7 +189,7 @@ impl Session {
             None => self.talk.hub.servers().into_iter().filter(is_down).map(|server| server.name).collect(),
         };
         if servers.is_empty() {
-            return self.note(DIM, "all servers are ready; name one to start it anew");
+            return self.note(DIM, "all servers are ready; name one to restart it");
         }
         for server in servers {
             match self.talk.hub.restart(&server).await {

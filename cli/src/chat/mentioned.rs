@@ -53,8 +53,8 @@ pub(super) async fn read(
         let name = format!("@{server}:{uri}");
         if untrusted.contains(server) {
             return Err(Failure::usage(format!(
-                "{name}: its server is one of --untrusted, and a resource would stand in your own words: let the \
-                 model read it"
+                "{name}: its server is untrusted (--untrusted), and a resource would become a part of your own \
+                 message: let the model read it"
             )));
         }
         let outcome = read::resource(hub, (server, uri), watch).await;

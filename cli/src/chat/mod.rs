@@ -179,7 +179,7 @@ fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
         && id.bytes().all(|byte| byte.is_ascii_hexdigit())
         && Store::open().is_ok_and(|store| store.find(id).is_ok());
     match is_id {
-        true => Err(Failure::usage(format!("the ID of a conversation stands behind =, as in --continue={id}"))),
+        true => Err(Failure::usage(format!("the ID of a conversation is given after =, as in --continue={id}"))),
         false => Ok(()),
     }
 }
@@ -197,7 +197,7 @@ async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> 
         Ended::Finished(finished) if finished.reason.is_answer() => {
             match unallowed(&finished.conversation, session.display.last_asked()) {
                 Some(tool) if !asks => Err(Failure::job(format!(
-                    "{tool} was not run, and no call followed it: the answer may lack what it was for"
+                    "{tool} was not run, and no call followed it: the answer may be incomplete"
                 ))),
                 _ => Ok(()),
             }

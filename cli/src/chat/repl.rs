@@ -48,7 +48,7 @@ pub(super) async fn first_line(
     if is_shown {
         let still = starting::still(&hub.servers());
         output::note(&format!(
-            "still starting: {still}; what you type waits for them, and Ctrl-C then goes on without"
+            "still starting: {still}; what you type waits for them, and Ctrl-C then continues without them"
         ));
     }
     let mut ahead = asker.map(Asker::typed_ahead).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(super) async fn first_line(
     };
     let interrupts = signals.take_interrupts();
     if !Starting::over(hub, is_shown, interrupts.next()).await {
-        output::note(&format!("going on without {}", starting::still(&hub.servers())));
+        output::note(&format!("continuing without {}", starting::still(&hub.servers())));
     }
     Ok(Some(line))
 }
@@ -80,8 +80,10 @@ pub(super) async fn run(
         let news = session.followed.news();
         if !news.is_empty() {
             let news: Vec<String> = news.iter().map(|name| word(name)).collect();
-            session
-                .note(DIM, &format!("changed since it was sent: {}; name it again to send it anew", news.join(", ")))?;
+            session.note(
+                DIM,
+                &format!("changed since it was sent: {}; name it again to send the new version", news.join(", ")),
+            )?;
         }
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
@@ -159,7 +161,7 @@ async fn answer(
             let question = editor::edited(&text).await?;
             drop((interrupts, floor));
             if question.is_empty() {
-                session.note(DIM, "nothing was written: nothing is asked")?;
+                session.note(DIM, "nothing was written: no question is sent")?;
                 return Ok(Next::Prompt);
             }
             session.note(DIM, &question)?;
@@ -220,7 +222,7 @@ async fn server_prompt(
                 None => User::new(message.text),
             }),
         }
-        .map_err(|e| Failure::job(format!("the messages of the prompt do not fit a conversation: {e}")))?;
+        .map_err(|e| Failure::job(format!("the messages of the prompt do not form a conversation: {e}")))?;
     }
     let said = show(session, &before)?;
     session.talk.warn_long(&said);
@@ -287,11 +289,11 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
         Some(session.tools_line()),
         starting::took(&session.talk.hub.servers()),
         (!has_config).then(|| {
-            "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` takes those of other programs"
+            "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` copies those of other programs"
                 .to_owned()
         }),
         here.map(|here| format!("for this folder (/set, /allow): {}", here.replace('\n', ", "))),
-        (entries > 0).then(|| format!("going on with a conversation of {}", counted(entries, "message"))),
+        (entries > 0).then(|| format!("continuing a conversation of {}", counted(entries, "message"))),
     ];
     let end = session.attached_names().into_iter().chain(["/help lists the commands, Ctrl-D leaves\n".to_owned()]);
     let lines: Vec<String> = parts.into_iter().flatten().chain(last_said(session)).chain(end).collect();

@@ -110,7 +110,7 @@ impl Talk {
         &self.endpoint
     }
 
-    /// Goes on with an earlier one. Servers whose words may be anybody's stay so.
+    /// Goes on with an earlier one. Servers whose output is untrusted stay so.
     pub(crate) fn go_on(&mut self, saved: Saved) -> Result<(), Failure> {
         (self.conversation, self.usage) = (saved.conversation, saved.usage);
         let untrusted = &mut self.args.settings.untrusted;
@@ -344,8 +344,8 @@ fn asked(
     config.max_rounds = settings.max_rounds.map_or(config.max_rounds, Into::into);
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
         output::warn(
-            "tools_mode=native: the endpoint says that the model's chat template has no place for tools, so the \
-             model may never see them: take --set tools_mode=prompt, or start the server with a template that has one",
+            "tools_mode=native: the endpoint reports that the model's chat template has no place for tools, so the \
+             model may never see them: use --set tools_mode=prompt, or start the server with a template that has one",
         );
     }
     let options = settings.prompt_options(profile, endpoint.style(profile))?.within(config.context);
@@ -378,6 +378,6 @@ fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
 fn schema_of(file: &Path) -> Result<OutputSchema, Failure> {
     let (text, name) = (input::read_text(file)?, input::shown(file));
     let schema = serde_json::from_str(input::without_bom(&text))
-        .map_err(|e| Failure::usage(format!("{name}:{}: mend the JSON there", input::json_problem(&e))))?;
+        .map_err(|e| Failure::usage(format!("{name}:{}: fix the JSON there", input::json_problem(&e))))?;
     OutputSchema::new(schema).map_err(|e| Failure::usage(format!("{name}: {e}")))
 }

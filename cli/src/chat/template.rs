@@ -79,18 +79,19 @@ impl Template {
     fn parsed(text: &str, file: &Path) -> Result<Self, Failure> {
         let name = input::shown(file);
         let (front, text) = parts(text).ok_or_else(|| {
-            Failure::usage(format!("{name}:1: a second line of {FENCE} is missing behind the settings"))
+            Failure::usage(format!("{name}:1: a second line of {FENCE} is missing after the settings"))
         })?;
         let (settings, document) = settings::parsed_with(&front, file, &OWN, &REFUSED)?;
         if settings.system.as_deref().is_some_and(|system| system.starts_with('@')) {
             return Err(Failure::usage(format!(
-                "{name}: system: no file is read for a template: write the text itself"
+                "{name}: system: a template cannot read a file: write the text itself"
             )));
         }
         let place = Place { model: settings.model.clone(), ..Place::default() };
         if let Some(called) = settings::names()?.locate(place)?.called {
             return Err(Failure::usage(format!(
-                "{name}: model: it names the endpoint {called}, which no file chooses: write --model on the command line"
+                "{name}: model: it names the endpoint {called}, which a template cannot choose: give --model on the \
+                 command line"
             )));
         }
         let strings =
@@ -104,7 +105,7 @@ impl Template {
     fn filled(&self, given: &[String]) -> Result<User, Failure> {
         let wrong = |e: minijinja::Error| {
             let what = e.detail().map_or_else(|| e.kind().to_string(), str::to_owned);
-            Failure::usage(format!("{}:{}: {what}: mend the template there", self.name, e.line().unwrap_or(1)))
+            Failure::usage(format!("{}:{}: {what}: fix the template there", self.name, e.line().unwrap_or(1)))
         };
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -210,10 +211,10 @@ mod tests {
             (SUMMARY, &["file=x", "word=9"], "t.md has no name \"word\"; did you mean words?"),
             (SUMMARY, &["file"], "\"file\": expected NAME=VALUE with a name of t.md"),
             ("x", &["a=b"], "t.md has no name \"a\"; it has none"),
-            ("+++\nmodel = 1", &[], "t.md:1: a second line of +++ is missing behind the settings"),
+            ("+++\nmodel = 1", &[], "t.md:1: a second line of +++ is missing after the settings"),
             ("+++\n\nmodle = \"m\"\n+++\n", &[], "t.md:3: no key \"modle\": did you mean \"model\"?"),
-            ("+++\nallow = [\"*\"]\n+++\n", &[], "t.md:2: allow is not taken from here: allow calls with --allow GLOB"),
-            ("+++\nsystem = \"@keys.txt\"\n+++\n", &[], "t.md: system: no file is read for a template"),
+            ("+++\nallow = [\"*\"]\n+++\n", &[], "t.md:2: allow is not accepted here: allow calls with --allow GLOB"),
+            ("+++\nsystem = \"@keys.txt\"\n+++\n", &[], "t.md: system: a template cannot read a file"),
             ("+++\nservers = \"files\"\n+++\n", &[], "t.md: servers: expected a list of names"),
             ("+++\nvariables.a = 1\n+++\n", &[], "t.md: variables: expected texts"),
             ("+++\nlang = \"en\"\n+++\nHi\n{{ a", &[], "t.md:5: "),

@@ -47,15 +47,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LANG", default_value_t = Lang::En)]
     lang: Lang,
 
-    /// How fast the model speaks: max, or a factor [default: 1 at a terminal, else max]
+    /// Speed of the model: max, or a factor [default: 1 at a terminal, else max]
     #[arg(long, value_name = "FACTOR")]
     speed: Option<Speed>,
 
-    /// Keep what happened as a recording, which `toolgraft replay` shows
+    /// Record the demo; `toolgraft replay` shows the recording
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Write it as a page to look at in a browser
+    /// Write an HTML page of the demo
     #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
 
@@ -189,7 +189,7 @@ fn question(recording: &Recording) -> Result<&str, Failure> {
 /// Fails if the loop did not do all that it is meant to show.
 fn verdict(finished: &Finished) -> Result<(), Failure> {
     if !finished.reason.is_answer() {
-        return Err(Failure::job(format!("the demo did not come to an answer: {}", finished.reason)));
+        return Err(Failure::job(format!("the demo ended without an answer: {}", finished.reason)));
     }
     let failed = finished.conversation.answered().into_iter().find(|a| !a.outcome.is_result());
     match failed {
@@ -221,6 +221,6 @@ mod tests {
         let message = verdict_on(vec![Round::text(call), Round::text("Maybe.")]).await;
         assert_eq!(message, "call_1 (weather_query) failed: the sensor is wet");
         let message = verdict_on(vec![Round::text(call)]).await;
-        assert!(message.starts_with("the demo did not come to an answer: the model failed"), "{message}");
+        assert!(message.starts_with("the demo ended without an answer: the model failed"), "{message}");
     }
 }

@@ -59,8 +59,8 @@ impl<W: Write> Show<W> {
         cut.then(|| {
             self.behind_call.as_ref().map(|text| {
                 format!(
-                    "behind its call the model invented a result, \
-             “{text}”: its stream was cancelled there, and nobody sees that"
+                    "after its call the model invented a result, “{text}”: its stream was cancelled there, and the \
+             result is not shown"
                 )
             })
         })
@@ -75,9 +75,9 @@ impl<W: Write> Show<W> {
             AgentEvent::CallEnded { call, .. } => self.call(call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(rejected),
             AgentEvent::RoundFinished { finish: None, .. } if self.called => {
-                let line = self
-                    .invented(event)
-                    .unwrap_or_else(|| "the model wrote on after its call: its stream was cancelled".to_owned());
+                let line = self.invented(event).unwrap_or_else(|| {
+                    "the model continued to write after its call: its stream was cancelled".to_owned()
+                });
                 self.screen.line(DRAFT, &format!("({line})"))
             }
             AgentEvent::CallRunning { id, server, tool, .. } => {

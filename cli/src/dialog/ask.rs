@@ -126,7 +126,7 @@ struct Question {
 impl Drop for Question {
     fn drop(&mut self) {
         if self.is_open {
-            output::note("\n(nobody waits for this answer any more: press Enter to go on)");
+            output::note("\n(this answer is not needed any more: press Enter to continue)");
         }
     }
 }

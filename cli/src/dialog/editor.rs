@@ -16,13 +16,13 @@ pub(crate) async fn edited(text: &str) -> Result<String, Failure> {
     })?;
     let words = shlex::split(&command).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| {
-        Failure::usage(format!("the editor {command} failed: a quotation mark is not closed; nothing is asked"))
+        Failure::usage(format!("the editor {command} failed: a quotation mark is not closed; no question is sent"))
     })?;
     let name = format!("question-{}.md", std::process::id());
     let file = state::file(&name)
-        .ok_or_else(|| Failure::job(format!("the editor {command} failed: HOME; nothing is asked")))?;
+        .ok_or_else(|| Failure::job(format!("the editor {command} failed: HOME; no question is sent")))?;
     let failed =
-        |why: &dyn std::fmt::Display| Failure::job(format!("the editor {command} failed: {why}; nothing is asked"));
+        |why: &dyn std::fmt::Display| Failure::job(format!("the editor {command} failed: {why}; no question is sent"));
     let before = if text.is_empty() { String::new() } else { format!("{text}\n") };
     // A file that an earlier program with this process ID has left is deleted first.
     let _ = std::fs::remove_file(&file);

@@ -78,7 +78,7 @@ impl Questions {
             if let (Unanswered::Interrupted, Some(turn)) = (unanswered, &*lock(&self.turn)) {
                 turn.cancel.cancel();
             }
-            output::note(&format!("({} is told that you put its question away)", line(&request.server)));
+            output::note(&format!("({} is told that you dismissed its question)", line(&request.server)));
             InputAnswer::Cancel
         })
     }
@@ -115,7 +115,7 @@ impl InWords {
                 title: format!("{server} asks for input"),
                 text: shown(&request.message),
                 warning: form::wants_secret(form)
-                    .then(|| "it seems to ask for a password or key, which no server should do by a form".to_owned()),
+                    .then(|| "the form seems to ask for a password or key, which a server must not do".to_owned()),
                 fields: form.fields.iter().map(form::of_page).collect(),
                 url: None,
             },
@@ -154,7 +154,7 @@ fn is_at(host: &str) -> String {
 fn looks_alike(host: &str) -> Option<String> {
     host.split('.')
         .any(|label| label.starts_with("xn--"))
-        .then(|| format!("the host has letters that may only look like others: {host}"))
+        .then(|| format!("the host has letters that look like other letters: {host}"))
 }
 
 /// Waits until a question is over, if there is one.
@@ -212,7 +212,7 @@ impl Asking<'_> {
         } else {
             format!("Fill this in for {server}? [y/n] ")
         };
-        if self.choose(&question, (&['y', 'n'], "answer y (yes), n (decline), or press Ctrl-D (put it away)")).await?
+        if self.choose(&question, (&['y', 'n'], "answer y (yes), n (decline), or press Ctrl-D (dismiss it)")).await?
             == 'n'
         {
             return Ok(InputAnswer::Decline);
@@ -240,7 +240,7 @@ impl Asking<'_> {
                     &format!("Send this to {server}? [y/n/e] "),
                     (
                         &['y', 'n', 'e'],
-                        "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (put it away)",
+                        "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (dismiss it)",
                     ),
                 )
                 .await?
@@ -260,7 +260,7 @@ impl Asking<'_> {
         match self
             .choose(
                 &format!("Tell {server} that you open it? [y/n] "),
-                (&['y', 'n'], "answer y (you will open it), n (decline), or press Ctrl-D (put it away)"),
+                (&['y', 'n'], "answer y (you will open it), n (decline), or press Ctrl-D (dismiss it)"),
             )
             .await?
         {

@@ -220,7 +220,7 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|e| json_error(&e));
     }
-    let found = serde_json::from_str(text).map_or("text that is no JSON", |value| input::kind(&value));
+    let found = serde_json::from_str(text).map_or("text that is not JSON", |value| input::kind(&value));
     Err(format!("expected a JSON object, found {found}"))
 }
 

@@ -33,10 +33,10 @@ impl Asked {
                 return Err(Failure::usage(format!("--env {option:?}: expected NAME or NAME=VALUE")));
             }
             let Some(text) = value.map(OsString::from).or_else(|| std::env::var_os(name)) else {
-                return failed(&format!("no variable of this name is set here: write {name}=VALUE"));
+                return failed(&format!("the variable is not set in this environment: write {name}=VALUE"));
             };
             if text.to_str().is_some_and(|text| endpoint.has_key_in(text)) {
-                return failed("it has the endpoint's key, which stays with toolgraft: leave it out");
+                return failed("the variable has the endpoint's key, which programs do not get: leave it out");
             }
             match value {
                 Some(value) => asked.set.push((name.to_owned(), value.to_owned())),

@@ -46,11 +46,11 @@ pub(crate) struct Args {
     #[arg(value_name = "ARGS", last = true)]
     arguments: Vec<String>,
 
-    /// Show what would be set and started, and start nothing
+    /// Show what would be set and started, without starting it
     #[arg(long)]
     print: bool,
 
-    /// Set a variable for the program; NAME alone hands yours on
+    /// Set a variable for the program; NAME alone passes yours
     #[arg(long, value_name = "NAME[=VALUE]")]
     env: Vec<String>,
 

@@ -82,7 +82,7 @@ pub(super) fn command(
 /// would serve the next start with them.
 pub(super) async fn end_left(mark: &ProcessMark, client: &str) {
     if mark.end(LEFT_GRACE).await {
-        output::tell_stderr(format!("ended what {client} has left running"));
+        output::tell_stderr(format!("stopped the processes that {client} left running"));
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCod
             }
         }
     };
-    let status = status.map_err(|error| Failure::job(format!("the program cannot be waited for: {error}")))?;
+    let status = status.map_err(|error| Failure::job(format!("cannot wait for the program: {error}")))?;
     Ok(ExitCode::from(code(status)))
 }
 

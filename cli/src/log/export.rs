@@ -21,7 +21,7 @@ pub(super) struct ExportArgs {
     /// The beginning of its id
     id: String,
 
-    /// How it is written [default: as the file's name says, else markdown]
+    /// Format to write [default: by the file's name, else markdown]
     #[arg(long = "as", value_name = "FORMAT")]
     format: Option<Format>,
 

@@ -30,7 +30,7 @@ const INDENT: usize = 10;
 /// Options of `toolgraft log search`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
-    /// Words or parts of words; one with spaces is found as it stands
+    /// Words or parts of words; one with spaces is matched as it is
     #[arg(required = true)]
     pub(super) words: Vec<String>,
 
@@ -38,10 +38,10 @@ pub(super) struct SearchArgs {
     pub(super) shape: Shape,
 }
 
-/// How much is listed, and how.
+/// The filter, the limit and the format of the list.
 #[derive(Debug, clap::Args)]
 pub(super) struct Shape {
-    /// Most conversations to list [default: 50 on a terminal, else all]
+    /// Maximum number of conversations to list [default: 50 on a terminal, else all]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<NonZeroUsize>,
 
@@ -61,12 +61,12 @@ pub(super) fn list(store: &Store, words: &[String], shape: &Shape) -> Result<(),
         return output::emit_json(&json!({ "sessions": sessions }));
     }
     if all.is_empty() {
-        let what = if words.is_empty() { "no conversation was kept" } else { "no conversation has these words" };
+        let what = if words.is_empty() { "no conversation was kept" } else { "no conversation contains these words" };
         return output::tell(what);
     }
     output::emit(&lines(&all, columns()))?;
     if left_out > 0 && shape.limit.is_none() {
-        output::note(&format!("and {} more: `--limit NUMBER` lists so many", counted(left_out, "conversation")));
+        output::note(&format!("and {} more: `--limit NUMBER` lists more", counted(left_out, "conversation")));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(super) struct Args {
 enum Command {
     /// List the conversations, the latest first
     List(Shape),
-    /// List those in which all of these words stand, whatever their case
+    /// List those that contain all of these words, in any case
     Search(SearchArgs),
     /// Print a conversation
     Show {
@@ -46,7 +46,7 @@ enum Command {
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Forget all conversations, once you have said so
+    /// Forget all conversations, after a confirmation
     Clear {
         /// Forget them without asking
         #[arg(long)]
@@ -84,7 +84,7 @@ fn remove(store: &Store, ids: &[String]) -> Result<(), Failure> {
 fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
     let all = counted(store.list(&[]).map_err(Failure::job)?.len(), "conversation");
     if !yes {
-        let nobody = || Failure::usage("without a terminal nobody can be asked: --yes forgets all conversations");
+        let nobody = || Failure::usage("there is no terminal to ask on: --yes forgets all conversations");
         let asker = Asker::at_terminal().ok_or_else(nobody)?;
         if !asker.agrees(&format!("Forget {all}, for good? [y/n] "), &mut |_| None) {
             return output::tell("nothing is forgotten");

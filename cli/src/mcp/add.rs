@@ -15,18 +15,18 @@ use toolgraft_files as files;
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-add.txt").trim_end())]
 pub(super) struct Args {
-    /// What to call it
+    /// Name of the server
     name: String,
 
     /// Endpoint of a server over HTTP
     #[arg(conflicts_with = "command")]
     url: Option<String>,
 
-    /// Program and arguments of a server that is started, behind --
+    /// Program and arguments of the server, after --
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 
-    /// Set a variable for the program; NAME alone hands yours on
+    /// Set a variable for the program; NAME alone passes yours
     ///
     /// May be given several times. NAME alone is written as ${NAME}: the value stays out
     /// of the file.
@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
 
-    /// Speak only this over HTTP: http (streamable), sse (legacy)
+    /// Use only this transport over HTTP: http (streamable), sse (legacy)
     #[arg(long = "type", value_name = "TYPE", value_parser = ["http", "sse"])]
     kind: Option<String>,
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let known = file.entry(&args.name).is_some();
     if known && !args.replace {
         return Err(Failure::usage(format!(
-            "{} has a server {:?} already: say --replace, or take another name",
+            "{} has a server {:?} already: add --replace, or use another name",
             file.path().display(),
             args.name
         )));
@@ -88,9 +88,9 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
     if let Some(pair) = args.env.iter().chain(&args.header).find(literal) {
         let name = pair.split(['=', ':']).next().unwrap_or_default();
         let reference = format!("${{{}}}", name.to_uppercase().replace('-', "_"));
-        output::warn(&format!("the value of {name} stands in the file; a reference such as {reference} keeps it out"));
+        output::warn(&format!("the value of {name} is in the file; a reference such as {reference} keeps it out"));
         if files::others_may_read(file) {
-            output::warn(&format!("others can read {}: chmod 600 changes that", file.display()));
+            output::warn(&format!("other users can read {}: chmod 600 prevents that", file.display()));
         }
     }
     if let Some(program) = args.command.first().filter(|program| !is_there(program, args.cwd.as_deref())) {
@@ -125,16 +125,16 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
     if args.name.contains(char::is_whitespace) {
         let joined = args.name.split_whitespace().collect::<Vec<_>>().join("-");
         return Err(Failure::usage(format!(
-            "the name {:?} has a space in it: take one without, such as {joined:?}",
+            "the name {:?} has a space in it: use one without, such as {joined:?}",
             args.name
         )));
     }
-    let unfit = |flag: &str, what: &str| Failure::usage(format!("{flag} is of no use to a server {what}"));
+    let unfit = |flag: &str, what: &str| Failure::usage(format!("{flag} does not apply to a server {what}"));
     let entry = match &args.url {
         Some(url) => {
             if !url.contains("://") {
                 return Err(Failure::usage(format!(
-                    "{url:?} is no URL: write a program behind --, as in: toolgraft mcp add {} -- {url}",
+                    "{url:?} is not a URL: write a program after --, as in: toolgraft mcp add {} -- {url}",
                     args.name
                 )));
             }
@@ -152,7 +152,8 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
             let (command, rest) = args.command.split_first().ok_or_else(|| {
                 let name = &args.name;
                 Failure::usage(format!(
-                    "nothing says where {name:?} is: name its URL, or the program to start behind --, as in: toolgraft mcp add {name} -- npx -y PACKAGE"
+                    "{name:?} has neither a URL nor a program: give its URL, or the program to start after --, as \
+                     in: toolgraft mcp add {name} -- npx -y PACKAGE"
                 ))
             })?;
             let env = args.env.iter().map(|pair| variable(pair)).collect::<Result<Entry, _>>()?;

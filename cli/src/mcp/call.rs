@@ -37,7 +37,7 @@ pub(super) struct ResultArgs {
     #[arg(long)]
     json: bool,
 
-    /// Write the images, audio and blobs that came to this file; the text, if there are none
+    /// Write the images, audio and blobs of the result to this file; the text, if there are none
     ///
     /// The second of several becomes NAME-2, and so on. No file is written over.
     #[arg(long, short, value_name = "FILE")]

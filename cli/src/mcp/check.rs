@@ -129,7 +129,8 @@ fn warnings(
         warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt)));
         if tokens > TOOL_BUDGET {
             warnings.push(format!(
-                "its list takes {} tokens: a prompt lists its tools shorter (--set tool_budget=N), and --tools lists fewer",
+                "its list has {} tokens: list its tools in a shorter form (--set tool_budget=N), or fewer of them \
+                 (--tools)",
                 grouped(tokens as u64)
             ));
         }
@@ -179,8 +180,8 @@ fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog) -> Option<
         others.filter(|other| tool.name.strip_prefix(*other).is_some_and(|rest| rest.starts_with(['.', '/'])));
     let exactly = exact_pattern(own, &tool.name);
     Some(match starts.next() {
-        Some(other) => format!("it reads as a tool of the server {other}; --allow '{exactly}' means this one"),
-        None => format!("it reads as a tool of a server {before}; --allow '{exactly}' means this one"),
+        Some(other) => format!("the name reads as a tool of the server {other}; --allow '{exactly}' means this one"),
+        None => format!("the name reads as a tool of a server {before}; --allow '{exactly}' means this one"),
     })
 }
 
@@ -377,10 +378,12 @@ mod tests {
         assert_eq!(
             found,
             [
-                "files.read_file: it reads as a tool of the server files; --allow 'evil/files.read_file' means this one",
-                "files/x: it reads as a tool of the server files; --allow 'evil/files/x' means this one",
-                "filesystem.x: it reads as a tool of a server filesystem; --allow 'evil/filesystem.x' means this one",
-                "repo.list: it reads as a tool of a server repo; --allow 'evil/repo.list' means this one",
+                "files.read_file: the name reads as a tool of the server files; --allow 'evil/files.read_file' means \
+                 this one",
+                "files/x: the name reads as a tool of the server files; --allow 'evil/files/x' means this one",
+                "filesystem.x: the name reads as a tool of a server filesystem; --allow 'evil/filesystem.x' means \
+                 this one",
+                "repo.list: the name reads as a tool of a server repo; --allow 'evil/repo.list' means this one",
             ]
         );
     }

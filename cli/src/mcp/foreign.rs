@@ -133,8 +133,7 @@ impl File<'_> {
         // Settings have commands and URLs at their top, too.
         match other.filter(|place| !place.is_empty() || self.program.id.is_empty()) {
             Some(place) => Err(format!(
-                "{} has its servers in \"{}\", and none is there; there are some {}: move them, or name a file that \
-                 has them in their place",
+                "{} must have its servers in \"{}\", but has some {}: move them, or name a file that has them there",
                 self.program.name,
                 dotted(self.program.servers.last().map(String::as_str).unwrap_or_default()),
                 if place.is_empty() { "at the top".to_owned() } else { format!("in \"{}\"", dotted(&place)) }
@@ -161,7 +160,7 @@ impl File<'_> {
                     translation.take(&[&self.program.keys, &PROGRAMS.common], key, key, value)
                 });
             }
-            _ => translation.refuse("the entry is no object"),
+            _ => translation.refuse("the entry is not an object"),
         }
         translation.finished()
     }
@@ -211,18 +210,20 @@ impl Translation<'_> {
             Some(becomes) => {
                 if self.put(becomes, path, value).is_none() {
                     self.refuse(format!(
-                        "what its key {path:?} says cannot be expressed here: add it by hand with `toolgraft mcp add`"
+                        "its key {path:?} has no equivalent here: add the server by hand with `toolgraft mcp add`"
                     ));
                 }
             }
             None if may_restrict(key, value) => {
-                self.refuse(format!("its key {path:?} is unknown here and may restrict it: add it by hand"));
+                self.refuse(format!(
+                    "its key {path:?} is unknown here and may restrict the server: add the server by hand"
+                ));
             }
             None => self.dropped.push(path.to_owned()),
         }
     }
 
-    /// Puts what a key says into the entry; `None` where its value cannot be had here.
+    /// Puts what a key says into the entry; `None` where its value is not supported here.
     fn put(&mut self, becomes: &Becomes, path: &str, value: &Value) -> Option<()> {
         match becomes {
             Becomes::Same => self.same(path, value),
@@ -299,7 +300,7 @@ impl Translation<'_> {
                 return None;
             }
             Becomes::Approval => {
-                self.server.notes.push(format!("{path} is not imported: its calls are asked about here"));
+                self.server.notes.push(format!("{path} is not imported: its calls need approval here"));
             }
             Becomes::Harmless => {}
             Becomes::Refused => return None,
@@ -445,7 +446,7 @@ impl Translation<'_> {
     /// The variable for an input that VS Code asks for, with its default.
     fn input(&mut self, id: &str) -> String {
         let name = variable_name(id);
-        let note = format!("asks for {id:?} there; here it is your variable {name}");
+        let note = format!("asks for {id:?} there; here set the variable {name}");
         if !self.server.notes.contains(&note) {
             self.server.notes.push(note);
         }

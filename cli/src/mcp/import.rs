@@ -24,7 +24,7 @@ use toolgraft_files as files;
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-import.txt").trim_end())]
 pub(super) struct Args {
-    /// Where from: a program such as claude-desktop, cursor or codex, or a file
+    /// Source: a program such as claude-desktop, cursor or codex, or a file
     #[arg(value_name = "FROM")]
     from: Vec<String>,
 
@@ -36,11 +36,11 @@ pub(super) struct Args {
     #[arg(long)]
     replace: bool,
 
-    /// Show what would be imported, and write nothing
+    /// Show what would be imported, without writing it
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 
-    /// Write without being asked
+    /// Write without asking
     #[arg(long)]
     yes: bool,
 
@@ -67,7 +67,7 @@ enum Fate {
     Taken,
     /// An earlier file has a server of the name.
     Earlier,
-    /// It cannot be had here, or would not start.
+    /// It is not supported here, or would not start.
     Refused(Vec<String>),
     /// `--server` does not name it.
     NotAsked,
@@ -153,7 +153,10 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
             None if Path::new(from).exists() => files.push(Source { program: None, path: from.into() }),
             None => {
                 let words: Vec<&str> = PROGRAMS.all.iter().map(|program| program.id.as_str()).collect();
-                return Err(Failure::usage(format!("{from:?} is neither a file nor one of {}", words.join(", "))));
+                return Err(Failure::usage(format!(
+                    "{from:?} is neither a file nor one of these programs: {}",
+                    words.join(", ")
+                )));
             }
         }
     }
@@ -168,7 +171,7 @@ fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>
     }
     let folder = machine.project_of(path);
     let project = foreign::project(path, machine)?;
-    let remedy = format!("look at it, then run `toolgraft mcp trust {} --yes` once", path.display());
+    let remedy = format!("read it, then run `toolgraft mcp trust {} --yes` once", path.display());
     match trust::demand_of(path, project, &remedy)? {
         Some(text) => foreign::read(&text, path, None, Some(&folder), machine).map(Some),
         None => Ok(None),
@@ -233,7 +236,7 @@ fn cannot_start(server: &Foreign) -> Vec<String> {
         unset.iter().map(|name| format!("the variable {name} is not set: set it, and import again")).collect();
     let cwd = text("cwd").filter(|cwd| !cwd.contains("${"));
     if let Some(cwd) = cwd.filter(|cwd| !Path::new(cwd).is_dir()) {
-        why.push(format!("there is no folder {cwd:?} to work in: create it, or mend \"cwd\""));
+        why.push(format!("there is no folder {cwd:?} to work in: create it, or correct \"cwd\""));
     } else if let Some(program) = text("command").filter(|program| !is_there(program, cwd)) {
         why.push(format!("the program {program:?} is not found: install it, or name its full path"));
     }
@@ -253,8 +256,8 @@ fn shown(files: &[Judged]) -> String {
                 Fate::New => Vec::new(),
                 Fate::Refused(why) => why.iter().map(|why| format!("not imported: {why}")).collect(),
                 Fate::Replaces => vec!["replaces the server of this name".to_owned()],
-                Fate::Known => vec!["is there already".to_owned()],
-                Fate::Taken => vec!["left out: another server has this name; --replace takes this one".to_owned()],
+                Fate::Known => vec!["exists already".to_owned()],
+                Fate::Taken => vec!["left out: another server has this name; --replace replaces it".to_owned()],
                 Fate::Earlier => vec!["left out: a file above has a server of this name".to_owned()],
             };
             text.push_str(&masked::block(&server.name, &server.entry));
@@ -271,7 +274,7 @@ fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let Some(asker) = Asker::at_terminal() else {
-        return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
+        return Err(Failure::usage("there is no terminal to ask on: read it, then add --yes"));
     };
     let file = target.display().to_string();
     let question = format!("Write {} to {}? [y/n] ", counted(servers, "server"), word(&file));
@@ -291,11 +294,11 @@ fn advise(taken: &[&Foreign], file: &Path) {
     let secrets: usize = taken.iter().map(|server| Secrecy::of(&server.entry).count()).sum();
     if secrets > 0 {
         let readers = match files::others_may_read(file) {
-            true => "others can read too: chmod 600 it",
+            true => "other users can read, too: chmod 600 it",
             false => "only you can read",
         };
         let values = counted(secrets, "value");
-        output::note(&format!("{values} that may be secret came with them, into a file that {readers}"));
+        output::note(&format!("{values} that may be secret were imported, into a file that {readers}"));
     }
     servers::note_shadowed(file);
 }

@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         false if files.is_empty() => {
             let own = servers::own_file().unwrap_or_default();
             output::tell(&format!(
-                "no MCP servers are configured: `toolgraft mcp add --help` and `toolgraft mcp import` say how; looked \
+                "no MCP servers are configured: see `toolgraft mcp add --help` and `toolgraft mcp import`; looked \
                  for: {} and {}",
                 servers::LOCAL,
                 own.display()
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 fn listed(path: PathBuf, unused: Option<String>) -> Result<Listed, Failure> {
     if !path.exists() {
-        return Err(Failure::usage(format!("cannot read {}: it is not there", path.display())));
+        return Err(Failure::usage(format!("cannot read {}: it does not exist", path.display())));
     }
     let file = ConfigFile::open(path.clone())?;
     Ok(Listed { path, unused, servers: file.entries() })

@@ -86,7 +86,7 @@ async fn log_in(server: &ServerConfig, asker: Option<Asker>, opens: bool) -> Res
     };
     let done = tokio::select! {
         done = logins::log_in(server, show, paste) => done,
-        () = left.cancelled() => Err(Failure::job("nobody was logged in: no address was given")),
+        () = left.cancelled() => Err(Failure::job("the login was not completed: no address was given")),
     };
     // The question may still be in its line, on a terminal that reads keys.
     output::emit_stderr("\r\n");
@@ -104,8 +104,8 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
         })
     })?;
     match done {
-        LoggedOut::Nobody => return Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
-        LoggedOut::Removed(why) => output::warn(&format!("the tokens are removed here and were not taken back: {why}")),
+        LoggedOut::Nobody => return Err(Failure::usage(format!("there was no login at {name:?}"))),
+        LoggedOut::Removed(why) => output::warn(&format!("the tokens are removed here, but were not revoked: {why}")),
         _ => {}
     }
     output::tell(&format!("logged out at {name:?}"))

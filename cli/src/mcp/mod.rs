@@ -48,17 +48,17 @@ enum Command {
     Add(add::Args),
     /// List the configured servers, without starting them
     List(list::Args),
-    /// Take a server out of the configuration
+    /// Remove a server from the configuration
     Remove(remove::Args),
     /// Import the servers of Claude, Cursor, VS Code, Codex and other programs
     Import(import::Args),
-    /// Start every MCP server and report what it takes and what is doubtful
+    /// Start every MCP server, and report its costs and its problems
     Check(check::Args),
-    /// Log in at a server over HTTP that wants it (OAuth), in a browser
+    /// Log in at a server over HTTP (OAuth), in a browser
     Login(login::LoginArgs),
     /// Forget the login at a server
     Logout(login::LogoutArgs),
-    /// Let a project's own ./.mcp.json start its servers; list such files; take it back
+    /// Trust a project's ./.mcp.json to start its servers; list the trusted files; revoke it
     Trust(trust::Args),
 }
 

@@ -10,7 +10,7 @@ use crate::servers::config_file::{ConfigFile, target};
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-remove.txt").trim_end())]
 pub(super) struct Args {
-    /// Servers to take out
+    /// Servers to remove
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 
@@ -23,7 +23,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let path = target(args.mcp_config.as_deref())?;
     if !path.exists() {
-        return Err(Failure::usage(format!("{} is not there: `toolgraft mcp list` shows what is", path.display())));
+        return Err(Failure::usage(format!(
+            "{} does not exist: `toolgraft mcp list` shows the files that do",
+            path.display()
+        )));
     }
     let file = ConfigFile::open(path)?;
     let shown = input::shown(file.path());

@@ -18,7 +18,7 @@ pub(super) struct Args {
     #[arg(default_value = servers::LOCAL, conflicts_with = "list")]
     file: PathBuf,
 
-    /// Say yes without being asked
+    /// Trust the file without asking
     #[arg(long, conflicts_with_all = ["list", "revoke"])]
     yes: bool,
 
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
 
-    /// Take the trust in FILE back
+    /// Revoke the trust in FILE
     #[arg(long)]
     revoke: bool,
 }
@@ -45,7 +45,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     let project = project(file)?;
     let shown = word(&file.display().to_string());
     if project.starts_nothing() {
-        return output::tell(&format!("{shown} starts nothing: there is nothing to trust"));
+        return output::tell(&format!("{shown} starts no program: there is nothing to trust"));
     }
     if store.trusts(&project) {
         return output::tell(&format!("{shown} is trusted already"));
@@ -55,7 +55,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     } else {
         let Some(asker) = Asker::at_terminal() else {
             return Err(Failure::usage(format!(
-                "{}nobody is at a terminal to say yes: look at it, then say --yes",
+                "{}there is no terminal to ask on: read it, then add --yes",
                 trust::question(file, &project, store)
             )));
         };
@@ -66,7 +66,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
         }
     }
     store.add(&project).map_err(Failure::job)?;
-    output::tell(&format!("{shown} is trusted as it is now; --revoke takes that back"))
+    output::tell(&format!("{shown} is trusted in its present form; --revoke undoes that"))
 }
 
 /// A project's file, of this program or of one whose servers can be imported.
@@ -90,7 +90,7 @@ fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     let shown = word(&path.display().to_string());
     match store.remove(&path).map_err(Failure::job)? {
         true => output::tell(&format!("{shown} is no longer trusted")),
-        false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
+        false => Err(Failure::usage(format!("{shown} was not trusted: --list shows the trusted files"))),
     }
 }
 
@@ -98,8 +98,8 @@ fn list(store: &Store) -> String {
     let lines = store.files().map(|(path, entry)| {
         let now = match project(path) {
             Ok(project) if store.trusts(&project) => "",
-            Ok(_) => "; it has changed since, so you will be asked again",
-            Err(_) => "; it is gone, or cannot be read",
+            Ok(_) => "; the file has changed since, so you will be asked again",
+            Err(_) => "; the file does not exist, or cannot be read",
         };
         format!("{}  since {}{now}\n", word(&path.display().to_string()), date(entry.trusted_at))
     });

@@ -200,7 +200,7 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
     // Each browser says where a page that changes something stands.
     let may = doors.behind.changes && request.headers().contains_key(header::ORIGIN);
     if !looks && !may {
-        return (StatusCode::METHOD_NOT_ALLOWED, "there is nothing to be changed here\n").into_response();
+        return (StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n").into_response();
     }
     // Programs that look ahead at a link ask for its head.
     let token = value(request.uri().query(), "token").filter(|_| request.method() == Method::GET);

@@ -28,7 +28,7 @@ pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
     }
     match std::fs::read(path) {
         Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(BEGINNING.as_bytes()) => Err(Failure::usage(format!(
-            "{} is there already and is no page of toolgraft: name another with --html PAGE",
+            "{} exists already and is not a page of toolgraft: name another file with --html PAGE",
             path.display()
         ))),
         _ => Ok(()),
@@ -40,7 +40,7 @@ pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.is_none_or(Path::is_dir) {
         true => files::replace(path, page.as_bytes(), Mode::Kept),
-        false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder is not there")),
+        false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder does not exist")),
     }
 }
 

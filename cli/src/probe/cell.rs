@@ -120,7 +120,7 @@ impl TryFrom<String> for Cell {
 
     fn try_from(text: String) -> Result<Self, String> {
         let found = Cell::any().into_iter().find(|cell| cell.to_string() == text);
-        found.ok_or_else(|| format!("{text:?} is no way to offer tools"))
+        found.ok_or_else(|| format!("{text:?} is not a way to offer tools"))
     }
 }
 

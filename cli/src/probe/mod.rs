@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     endpoint: EndpointOrUrl,
 
-    /// Ask for one call in each way: what works, known faults, what helps
+    /// Ask for one call in each way: report what works, known faults and remedies
     #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "yes", "html"])]
     diagnose: bool,
 
@@ -73,21 +73,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     profile: Option<&'static Profile>,
 
-    /// Minutes after which it ends with what it knows
+    /// Time limit in minutes, after which it ends with the results so far
     ///
     /// 10 without this, and no limit with --full and --jobs.
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     time: Option<Duration>,
 
-    /// Every task in every way
+    /// Run every task in every way
     #[arg(long)]
     full: bool,
 
-    /// Try only ways whose name holds this text, such as "compact"
+    /// Try only ways whose name contains this text, such as "compact"
     ///
     /// May be given several times.
     /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
-    /// with ", measured" or ", constrained" after it or not. A way that holds any of the texts is tried.
+    /// with ", measured" or ", constrained" after it or not. A way that contains any of the texts is tried.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
@@ -100,7 +100,7 @@ pub(crate) struct Args {
         conflicts_with_all = ["full", "tasks", "html", "yes"])]
     jobs: Option<Half>,
 
-    /// Put the tasks of this file, with your own tools (docs/models.md)
+    /// Use the tasks of this file, with your own tools (docs/models.md)
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     tasks: Option<PathBuf>,
 
@@ -111,7 +111,7 @@ pub(crate) struct Args {
     #[arg(skip)]
     said: Settings,
 
-    /// Keep the best way for this model without asking
+    /// Save the best way for this model without asking
     #[arg(long)]
     yes: bool,
 
@@ -170,7 +170,8 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
             "It writes calls when told to, and does not decide by itself: a required tool (tool_choice) works, a chat \
              does not."
         } else {
-            "no way to offer tools led to one right call: this model may be too small, or the endpoint changes its text"
+            "no way to offer tools led to one correct call: this model may be too small, or the endpoint changes its \
+             text"
         }));
     };
     offer(&args, &endpoint, best, (asker.as_ref(), &runner))
@@ -187,7 +188,10 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
         cells = vec![best];
     }
     if cells.is_empty() {
-        return Err(Failure::usage("--only: a way that is told to call does no job, since a chat cannot know when to"));
+        return Err(Failure::usage(
+            "--only: a way with a forced call cannot do jobs, since a chat does not know when \
+            to force one",
+        ));
     }
     let report = runner.wait(async { probe.jobs(&jobs, half, &cells).await });
     probe.note_kept(&report);
@@ -203,9 +207,9 @@ fn advice(best: &Best) -> String {
     let Row { score, .. } = &best.row;
     let tasks = score.tasks.max(1);
     let of = if best.apart {
-        format!("On {} tasks that were used for nothing else", score.tasks)
+        format!("On {} tasks that were not used to choose it", score.tasks)
     } else {
-        format!("On the {} tasks by which it was chosen, so rather too good", score.tasks)
+        format!("On the {} tasks that it was chosen by, so the figures are optimistic", score.tasks)
     };
     let mut text = format!(
         "{of}: {} calls right, {} calls where none was wanted; {} tokens and {:.1} s a task.",
@@ -215,16 +219,17 @@ fn advice(best: &Best) -> String {
         score.seconds / tasks as f64
     );
     if best.twice > 0 {
-        text.push_str(&format!(" Asked twice, {} of {} came out the same.", best.same, best.twice));
+        text.push_str(&format!(" Repeated, {} of {} had the same result.", best.same, best.twice));
     }
     let advice = match score {
         score if score.false_calls * 10 > score.unwanted => {
-            "It calls where no call is due: keep the question before each call, or raise call_threshold (--set)."
+            "It calls tools when no call is needed: keep the question before each call, or raise call_threshold \
+             (--set)."
         }
         score if score.fully_right * 3 < score.wanted * 2 => {
             "More than a third of its calls are wrong: keep the question before each call, and try a larger model."
         }
-        _ => "Once it is written, chat, launch and serve use it.",
+        _ => "Once it is saved, chat, launch and serve use it.",
     };
     format!("{text} {advice}")
 }
@@ -298,7 +303,7 @@ fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     });
     if cells.is_empty() {
         let names: Vec<String> = Cell::all(own).iter().map(|cell| format!("  {cell}")).collect();
-        return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
+        return Err(Failure::usage(format!("--only: no way contains that text; there are\n{}", names.join("\n"))));
     }
     Ok(cells)
 }
@@ -424,7 +429,7 @@ impl Probe {
     /// Says that what was tried is kept, where the probe was stopped.
     fn note_kept<T>(&self, stopped: &Result<T, Failure>) {
         if stopped.is_err() && self.tried {
-            output::warn("what was tried is kept: the same command goes on from here");
+            output::warn("the results so far are saved: the same command continues from here");
         }
     }
 

@@ -116,7 +116,7 @@ fn read<T: Trial>(path: &Path) -> Option<Content<T>> {
     let text = std::fs::read_to_string(path).ok()?;
     let read = serde_json::from_str(&text);
     if let Err(error) = &read {
-        warn(&format!("{} cannot be read ({error}): the probe begins anew", path.display()));
+        warn(&format!("{} cannot be read ({error}): the probe starts again", path.display()));
     }
     read.ok()
 }

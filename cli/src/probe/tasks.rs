@@ -126,7 +126,10 @@ impl Tasks {
         for (id, task) in tasks.iter_mut().enumerate() {
             task.id = id;
             if let Some(unknown) = task.wanted.iter().find(|call| !file.tools.iter().any(|t| t.name == call.tool)) {
-                return Err(format!("{:?} wants {:?}, which is not among its tools", task.question, unknown.tool));
+                return Err(format!(
+                    "{:?} expects a call of {:?}, which is not among its tools",
+                    task.question, unknown.tool
+                ));
             }
         }
         Ok(Tasks { tools: file.tools, tasks, source: text.to_owned() })

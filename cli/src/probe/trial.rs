@@ -306,7 +306,7 @@ fn judge(task: &Task, seen: &Seen) -> Trial {
         // An answer that names the value without having called invented it.
         trial.used = trial.accepted && answer.is_in(&seen.answer);
         if trial.fault.is_none() && !trial.used {
-            trial.fault = Some(format!("the answer does not hold {:?} of the result", answer.value));
+            trial.fault = Some(format!("the answer does not contain {:?} of the result", answer.value));
         }
     }
     if seen.timed_out {

@@ -18,15 +18,15 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// What the files hold, where it cannot be told: recording, chunks, lines, cline, text
+    /// Format of the files, if it cannot be detected: recording, chunks, lines, cline, text
     #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     pub(super) format: Option<Format>,
 
-    /// How the text is cut: recorded, whole, a number of characters, or random:SEED
+    /// Pieces of the text: recorded, whole, a number of characters, or random:SEED
     #[arg(long, value_name = "CUT", default_value = "recorded", value_parser = play::cut_by, hide_short_help = true)]
     pub(super) chunk: play::Cut,
 
-    /// How fast: max, or how many times as fast as it was recorded
+    /// Speed: max, or a multiple of the recorded one
     #[arg(long, value_name = "FACTOR", default_value = "max", hide_short_help = true)]
     pub(super) speed: play::Speed,
 
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long = "tool-file", value_name = "FILE")]
     pub(super) tools: Option<PathBuf>,
 
-    /// List what looks like a call and is text, with the rule
+    /// List text that looks like a call, with the rule that applies
     #[arg(long)]
     pub(super) explain: bool,
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Write a page to look at in a browser; - for standard output
+    /// Write an HTML page; - for standard output
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "speed"])]
     pub(super) html: Option<html::Target>,
 

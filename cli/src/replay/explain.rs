@@ -1,4 +1,4 @@
-//! Why something that looks like a call was given back as text.
+//! Why something that looks like a call was flushed as text.
 //!
 //! The parser notes what looked like a call and is none, with its reason; here that is
 //! worded. What the parser has no cause to look at (names of tools, marker lines in the
@@ -21,7 +21,7 @@ use toolgraft::parse::Config;
 pub(super) use rules::Rule;
 use rules::Verdict;
 
-/// Something that looked like a call and was given back as text.
+/// Something that looked like a call and was flushed as text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct GivenBack {
     /// The opener or name, as it stands.

@@ -15,7 +15,7 @@ use toolgraft::parse::Config;
 use toolgraft::transcript::{Session, import::Format};
 use toolgraft::validate::Validator;
 
-/// What the command line asks for; it wins over the recording.
+/// Settings of the command line, which override the recording's.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub(super) struct Overrides {
@@ -35,7 +35,7 @@ pub(super) struct Overrides {
     #[arg(skip)]
     pub(super) said: settings::Settings,
 
-    /// Read it as this model's, whatever the recording says
+    /// Read it as this model's, not as that of the recording
     #[arg(long, value_name = "NAME", conflicts_with = "profile", hide_short_help = true)]
     pub(super) model: Option<String>,
 

@@ -90,22 +90,20 @@ impl<W: Write> Show<W> {
                 self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
             }
             OwnedEvent::Moved { to: Destination::Content, .. } => {
-                self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
+                self.line(DIM, "[the apparent reasoning was the answer: no </think> came]")
             }
             // Only while the answer comes: afterwards all is shown as it turned out.
             OwnedEvent::Revised { provenance: Some(Provenance::FencedFirst), .. } => {
-                self.line(DRAFT, "[nothing else is a call: what stands in the first fence needs approval]")
+                self.line(DRAFT, "[no other call was found: the call in the first fence needs approval]")
             }
             // A promoted call is shown once its arguments were checked, at the answer's end.
             OwnedEvent::Revised { provenance: Some(Provenance::Promoted | Provenance::BeforeProse), .. } => Ok(()),
             OwnedEvent::Revised { provenance: Some(_), .. } => {
-                self.line(DIM, "[the draft stands in the answer: it is a call]")
+                self.line(DIM, "[the draft is in the answer: it is a call]")
             }
             OwnedEvent::Revised { reason: Some(reason), .. } => match reason.kind {
                 RejectedKind::InReasoning | RejectedKind::BehindDamage => Ok(()),
-                kind => {
-                    self.screen.remark(BAD, &format!("[the draft stands in the answer: {kind}: {}]", reason.message))
-                }
+                kind => self.screen.remark(BAD, &format!("[the draft is in the answer: {kind}: {}]", reason.message)),
             },
             _ => Ok(()),
         }
@@ -198,7 +196,7 @@ impl<W: Write> View for Show<W> {
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
         let held = std::mem::take(&mut self.live.held);
         if let Some(unread) = played.unread() {
-            self.line(DRAFT, "[behind the call: a turn stops there, so nobody sees this and nothing of it runs]")?;
+            self.line(DRAFT, "[after the call: a turn stops there, so this is not shown and nothing in it runs]")?;
             self.line(DIM, unread)?;
         } else {
             held.iter().try_for_each(|event| self.read(at, event))?;
@@ -218,7 +216,7 @@ impl<W: Write> View for Show<W> {
         let sizes: Vec<String> = sizes.into_iter().flatten().collect();
         self.line(DIM, &format!("[finish: {reason}; {}]", sizes.join(", ")))?;
         if played.assembled.answer_in_reasoning {
-            self.line(DIM, "[no </think> came: what looked like reasoning is taken as the answer]")?;
+            self.line(DIM, "[no </think> came: the apparent reasoning is the answer]")?;
         }
         self.screen.begin();
         Ok(())
@@ -226,9 +224,9 @@ impl<W: Write> View for Show<W> {
 
     fn given_back(&mut self, _: At<'_>, list: &[GivenBack]) -> io::Result<()> {
         if list.is_empty() {
-            return self.line(DIM, "given back as text: nothing");
+            return self.line(DIM, "flushed as text: nothing");
         }
-        self.line(BOLD, "given back as text:")?;
+        self.line(BOLD, "flushed as text:")?;
         for entry in list {
             let rule = serde_json::to_value(entry.rule)?;
             let rule = rule.as_str().unwrap_or_default();

@@ -16,7 +16,7 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<R
         Some(prefix) => prefix.to_owned(),
         None if input::is_binary(&bytes) => {
             return Err(Failure::usage(format!(
-                "{name} is a binary file and no recording: name a file that `toolgraft chat --record` wrote, a saved \
+                "{name} is a binary file, not a recording: name a file that `toolgraft chat --record` wrote, a saved \
                  stream, or a model's text"
             )));
         }
@@ -52,14 +52,14 @@ fn describe(name: &str, error: &ImportError) -> String {
         ImportError::Json { line, column, message, .. }
         | ImportError::Recording(ReadError::Json { line, column, message, .. }) => {
             let plain = input::plain_json(message);
-            format!("{name}:{line}:{column}: {plain}: mend the JSON there")
+            format!("{name}:{line}:{column}: {plain}: fix the JSON there")
         }
         ImportError::Empty | ImportError::Recording(ReadError::Empty) => format!("{name} is empty"),
         ImportError::Unknown { .. } => {
-            format!("{name}: {error}; if it is a model's text, say so with `--format text`")
+            format!("{name}: {error}; if it is a model's text, add `--format text`")
         }
         ImportError::Recording(ReadError::Version { .. }) => {
-            format!("{name}: {error}; use the toolgraft that wrote it, or a newer one")
+            format!("{name}: {error}; use the version of toolgraft that wrote it, or a newer one")
         }
         other => format!("{name}: {other}"),
     }

@@ -90,7 +90,7 @@ pub(super) struct Totals {
     pub(super) native_calls: usize,
     /// Rejected calls by kind.
     pub(super) rejected: std::collections::BTreeMap<&'static str, usize>,
-    /// Places that were given back as text; counted with `--explain` only.
+    /// Places that were flushed as text; counted with `--explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) given_back: Option<usize>,
     /// Files that differ from their expectation; counted with `--check` only.

@@ -79,14 +79,14 @@ struct DoorArgs {
     #[arg(long, value_name = "NAME", value_parser = host_name, hide_short_help = true)]
     host: Vec<String>,
 
-    /// Let pages of this origin in, such as http://localhost:5173 or app://obsidian.md
+    /// Accept requests of pages of this origin, such as http://localhost:5173 or app://obsidian.md
     ///
     /// May be given several times; '*' is every origin. Their browser is told that they may read the
     /// answers. Without it pages of other sites are refused.
     #[arg(long, value_name = "URL", value_parser = origin, hide_short_help = true)]
     origin: Vec<String>,
 
-    /// Write no line on stderr for each request
+    /// Do not log each request to stderr
     ///
     /// A line has route, model, status, requests to the model, calls for the client, calls
     /// that ran here, and time; nothing that was said.
@@ -115,7 +115,7 @@ pub(crate) struct ModelArgs {
     #[command(flatten)]
     pub(crate) offer: OfferArgs,
 
-    /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
+    /// Hide clients' tools from the model whose names match a glob, such as 'Cron*'
     ///
     /// May be given several times.
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
@@ -128,7 +128,7 @@ pub(crate) struct ModelArgs {
 struct CallArgs {
     /// Run calls of these tools of the servers; a glob over SERVER.TOOL
     ///
-    /// May be given several times. No other call runs: nobody is there to be asked. A tool
+    /// May be given several times. No other call runs, since no user is present to be asked. A tool
     /// that calls itself destructive must be named in full.
     #[arg(long, value_name = "GLOB")]
     allow: Vec<String>,
@@ -137,7 +137,7 @@ struct CallArgs {
     #[arg(long, value_name = "GLOB")]
     deny: Vec<String>,
 
-    /// Server whose words may be anybody's, such as pages of the web
+    /// Treat this server's output as untrusted, such as pages of the web
     ///
     /// May be given several times. After one of its results, and with its instructions or
     /// descriptions in the prompt, only tools of other servers
@@ -145,7 +145,7 @@ struct CallArgs {
     #[arg(long, value_name = "SERVER", hide_short_help = true)]
     untrusted: Vec<String>,
 
-    /// Server that searches where a client's request wants its vendor's web search; or SERVER.TOOL
+    /// Server, or SERVER.TOOL, that answers requests for a vendor's own web search
     ///
     /// The tool takes what is searched for, and what it finds goes out in the vendor's form, without the
     /// model: Anthropic's web_search and Gemini's googleSearch. It runs without --allow. Without the flag
@@ -153,13 +153,13 @@ struct CallArgs {
     #[arg(long, value_name = "SERVER", hide_short_help = true)]
     search: Option<String>,
 
-    /// Most calls of the servers' tools for one answer [default: 64]
+    /// Maximum number of calls of the servers' tools for one answer [default: 64]
     ///
-    /// Behind them no further one runs, and the model is asked for its answer.
+    /// After them no further one runs, and the model is asked for its answer.
     #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>, hide_short_help = true)]
     max_calls: Option<NonZeroUsize>,
 
-    /// Give the servers' tools to every model; else to those named NAME+tools
+    /// Offer the servers' tools with every model; else with those named NAME+tools
     #[arg(long, hide_short_help = true)]
     mcp_always: bool,
 }
@@ -427,7 +427,7 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
     };
     match environment.base_url.as_deref().filter(|url| is_itself(url)) {
         Some(url) => {
-            output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is passed over", shown_url(url)));
+            output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is ignored", shown_url(url)));
             settings::file()
         }
         None => settings::defaults(),
@@ -456,7 +456,7 @@ async fn serve(
     output::tell_stderr(format_args!("{} is served at http://{address}/v1; Ctrl-C ends it", word(name)));
     let inspected = async {
         if let Some(pages) = pages {
-            output::tell_stderr(format_args!("requests can be looked at, by one browser: {}", pages.url()));
+            output::tell_stderr(format_args!("requests can be inspected in one browser: {}", pages.url()));
             pages.run().await;
         }
         std::future::pending::<()>().await;
@@ -467,7 +467,7 @@ async fn serve(
         signals.forget();
         let _ = tell.send(());
         output::tell_stderr(format_args!(
-            "ending: answers that go on have {} seconds, or until the next signal",
+            "ending: answers in progress have {} seconds, or until the next signal",
             DRAIN.as_secs()
         ));
     };

@@ -46,7 +46,7 @@ impl Probed {
                 match saved_profiles::all_at(&self.url) {
                     Ok(profiles) => state.new = Some(profiles),
                     Err(failure) => {
-                        output::warn(&format!("{} (what counted before goes on counting)", failure.message()))
+                        output::warn(&format!("{} (the previous profile is still used)", failure.message()))
                     }
                 }
             }

@@ -47,7 +47,7 @@ impl ConfigFile {
         let is_there = path.metadata().is_ok_and(|found| found.is_dir() || found.len() > 0);
         let text = if is_there { input::read_text(&path)? } else { NEW.to_owned() };
         let root = parsed(&text, &input::shown(&path))?;
-        let wrong = |what: &str| Failure::usage(format!("{}: {what} must be an object: mend it first", path.display()));
+        let wrong = |what: &str| Failure::usage(format!("{}: {what} must be an object: fix it first", path.display()));
         let top = root.object_value_or_create().ok_or_else(|| wrong("the whole file"))?;
         let key = ["mcpServers", "servers"].into_iter().find(|key| top.get(key).is_some()).unwrap_or("mcpServers");
         let servers = top.object_value_or_create(key).ok_or_else(|| wrong(&format!("{key:?}")))?;
@@ -128,11 +128,7 @@ fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
     CstRootNode::parse(input::without_bom(text), &OPTIONS).map_err(|e| {
         let (line, column) = (e.line_display(), e.column_display());
         let what = e.kind().to_string();
-        Failure::usage(format!(
-            "{name}:{line}:{column}: {}{}: mend the JSON here",
-            what[..1].to_lowercase(),
-            &what[1..]
-        ))
+        Failure::usage(format!("{name}:{line}:{column}: {}{}: fix the JSON here", what[..1].to_lowercase(), &what[1..]))
     })
 }
 

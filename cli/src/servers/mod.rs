@@ -42,7 +42,7 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) mcp_config: Vec<PathBuf>,
 
-    /// Limit of a server's start and of each call, whatever the configuration says
+    /// Time limit for a server's start and each call, instead of the configured ones
     #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
     pub(crate) server_timeout: Option<Duration>,
 
@@ -120,12 +120,12 @@ impl ServerArgs {
         self.load_if_any()?.ok_or_else(|| {
             // One that is there was left out by the person.
             let there = match Path::new(LOCAL).exists() {
-                true => format!("{LOCAL} is left out, and ~/{GLOBAL} is not there"),
-                false => format!("neither {LOCAL} nor ~/{GLOBAL} is there"),
+                true => format!("{LOCAL} is left out, and ~/{GLOBAL} does not exist"),
+                false => format!("neither {LOCAL} nor ~/{GLOBAL} exists"),
             };
             Failure::usage(format!(
-                "no configuration of MCP servers: {there}. Add a server with `toolgraft mcp add`, take those of other \
-                 programs with `toolgraft mcp import`, or name a file with --mcp-config FILE"
+                "no configuration of MCP servers: {there}. Add a server with `toolgraft mcp add`, copy those of \
+                 other programs with `toolgraft mcp import`, or name a file with --mcp-config FILE"
             ))
         })
     }
@@ -147,7 +147,7 @@ impl ServerArgs {
             let parsed = parsed.map_err(Failure::usage)?;
             if parsed.servers().is_empty() {
                 output::warn(&format!(
-                    "{source} has no servers: `toolgraft mcp add` and `toolgraft mcp import` fill it"
+                    "{source} has no servers: add some with `toolgraft mcp add` or `toolgraft mcp import`"
                 ));
             }
             config.merge(parsed);
@@ -225,7 +225,7 @@ pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
 
 /// `server "x" failed: why`.
 pub(crate) fn failed_line(server: &ServerStatus) -> String {
-    let why = server.error.as_deref().unwrap_or("it is not there");
+    let why = server.error.as_deref().unwrap_or("it is not available");
     match server.misconfigured {
         // The text names file and server itself.
         true => why.to_owned(),
@@ -255,7 +255,7 @@ pub(crate) fn only(config: Config, name: &str) -> Result<Config, Failure> {
     let config = some_of(config, &[name.to_owned()])?;
     match config.servers() {
         [server, ..] if server.disabled => {
-            Err(Failure::usage(format!("the server {name:?} is disabled: take \"disabled\" out at {}", server.place)))
+            Err(Failure::usage(format!("the server {name:?} is disabled: remove \"disabled\" at {}", server.place)))
         }
         _ => refuse_problems(&config).map(|()| config),
     }

@@ -68,7 +68,7 @@ impl Permissions {
             (server.name.clone(), whole.unwrap_or_else(|_| file.to_owned()))
         };
         let servers = servers.iter().map(place).collect();
-        let kept = state::read_or_warn(file.as_deref(), "nobody knows how the tools were that are allowed");
+        let kept = state::read_or_warn(file.as_deref(), "the earlier definitions of the allowed tools are unknown");
         Permissions { file: file.filter(|_| kept.is_some()), servers, kept: Mutex::new(kept.unwrap_or_default()) }
     }
 
@@ -124,7 +124,7 @@ impl Permissions {
         if let Some(file) = &self.file
             && let Err(problem) = written(file, &permissions, replaces)
         {
-            output::warn(&format!("{problem}: a change of these tools will not be noticed"));
+            output::warn(&format!("{problem}: changes of these tools will not be detected"));
         }
     }
 }
@@ -161,7 +161,10 @@ pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) 
     };
     let named = if is_word(server) && is_word(tool) { format!(" {server} {tool}") } else { String::new() };
     let changes = changes.join("; ");
-    format!("it has changed since it was allowed ({changes}); `toolgraft config accept{named}` takes it as it is now")
+    format!(
+        "the tool has changed since it was allowed ({changes}); `toolgraft config accept{named}` allows it in its \
+        present form"
+    )
 }
 
 /// Warns of each tool that the policy allowed and that has changed since.

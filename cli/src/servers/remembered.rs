@@ -29,8 +29,8 @@ pub(crate) fn tools(
     if on && let Some((tool, glob)) = still_off(&server.name, patterns, known, &disabled) {
         let file = remembered.path.display();
         return Err(Failure::usage(format!(
-            "\"disabledTools\" in {file} has \"{glob}\", which switches {tool} off the next time: switch that glob \
-             on, or change it there"
+            "\"disabledTools\" in {file} has \"{glob}\", which switches {tool} off at the next start: switch that \
+             glob on, or change it there"
         )));
     }
     for (key, names) in [("enabledTools", enabled), ("disabledTools", disabled)] {
@@ -87,7 +87,7 @@ impl<'a> Remembered<'a> {
         let path = server.file().map(Path::new).filter(|path| path.is_file()).map(Path::to_owned);
         let name = &server.name;
         let path = path.ok_or_else(|| {
-            Failure::usage(format!("{name:?} stands in no file that could be written to: {}", server.place))
+            Failure::usage(format!("{name:?} is in no file that can be written to: {}", server.place))
         })?;
         let file = ConfigFile::open(path.clone())?;
         let gone = || Failure::usage(format!("{} has no server {name:?} any more", path.display()));

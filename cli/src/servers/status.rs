@@ -73,7 +73,7 @@ fn block(report: &Report) -> String {
         line(if off.is_empty() { all } else { format!("{all}, off: {}", plain(&off.join(", "))) });
     }
     if status.restarts > 0 {
-        line(format!("started anew {} times", status.restarts));
+        line(format!("restarted {} times", status.restarts));
     }
     match (&status.error, &status.last_error) {
         (Some(error), _) => line(clean(error).replace('\n', "\n  ")),
@@ -114,7 +114,7 @@ pub(crate) fn head(status: &ServerStatus) -> String {
     let words = match status.state {
         ServerState::Ready => format!("ready in {took}"),
         ServerState::Failed if !status.misconfigured => format!("failed after {took}"),
-        ServerState::Backoff => "gone: the next call starts it anew".to_owned(),
+        ServerState::Backoff => "gone: the next call restarts it".to_owned(),
         _ => words.to_owned(),
     };
     let (bold, color) = (Style::new().bold(), color.on_default());

@@ -78,7 +78,7 @@ fn decode<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| {
         let problem = plainly(&input::json_problem(&e));
         let remedy =
-            if e.is_data() { format!("; the file may hold {SHAPES}") } else { ": mend the JSON there".to_owned() };
+            if e.is_data() { format!("; the file may hold {SHAPES}") } else { ": fix the JSON there".to_owned() };
         Failure::usage(format!("{shown}:{problem}{remedy}"))
     })
 }

@@ -48,7 +48,7 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
     let Some(asker) = Asker::at_terminal() else {
         // Errors are English.
         let question = question(file, &project, &store);
-        return Err(Failure::usages([question, format!("nobody is at a terminal to say yes: {remedy}")]));
+        return Err(Failure::usages([question, format!("there is no terminal to ask on: {remedy}")]));
     };
     if !ask(&asker, file, &project, &store)? {
         return Ok(None);
@@ -66,11 +66,11 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) 
     let prompt = if seen {
         "Start them, now and as long as this file stays as it is? [y/n] "
     } else {
-        "Start them, now and as long as this file stays as it is? s shows all of it. [y/n/s] "
+        "Start them, now and as long as this file stays as it is? Type s to see all of it. [y/n/s] "
     };
     Ok(asker.agrees(prompt, &mut |answer| match answer {
         Heard::Yes if !seen => {
-            Some("not all of it was shown yet: s shows it, then answer y (yes) or n (no)".to_owned())
+            Some("some of it was not shown yet: type s to see it, then answer y (yes) or n (no)".to_owned())
         }
         Heard::Show if !question.is_whole => {
             seen = true;
@@ -112,7 +112,7 @@ impl Question {
         let columns = columns();
         let rows = size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
         let head = in_rows(&format!(
-            "{} belongs to this project, not to you, and starts these servers with your rights:",
+            "{} belongs to this project, not to you, and starts these servers with your permissions:",
             word(&file.display().to_string())
         ));
         let mut foot = String::new();
@@ -125,7 +125,9 @@ impl Question {
         if let Some(changes) = store.changes(project) {
             lines.push(format!("It has changed since you said yes on {}:", changes.since));
             match changes.lines.is_empty() {
-                true => lines.push("in what is not shown here, such as time limits and hidden values".to_owned()),
+                true => {
+                    lines.push("in parts that are not shown here, such as time limits and hidden values".to_owned())
+                }
                 false => lines.extend(changes.lines),
             }
             lines.push("In all it starts:".to_owned());

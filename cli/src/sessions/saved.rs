@@ -29,7 +29,7 @@ pub(crate) struct Saved {
     /// Usage of all turns of the conversation, including those that were taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
-    /// Servers whose words may be anybody's, for as long as the conversation is gone on with.
+    /// Servers whose output is untrusted, for as long as the conversation is gone on with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) untrusted: Vec<String>,
     /// All that was said.
@@ -140,11 +140,11 @@ impl Saved {
         let name = path.display();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(Failure::usage(format!("cannot write {name}: its folder is not there")));
+            return Err(Failure::usage(format!("cannot write {name}: its folder does not exist")));
         }
         let is_empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
         if path.exists() && !is_empty && Saved::read(path).is_err() {
-            return Err(Failure::usage(format!("{name} is there and is no saved conversation: name another file")));
+            return Err(Failure::usage(format!("{name} exists and is not a saved conversation: name another file")));
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Saved {
         }
         let (name, title) = (path.display(), shortened(&there.title(), TITLE));
         Err(Failure::usage(format!(
-            "{name} holds another conversation ({title:?}), which is not written over: go on with it (--resume {name}), \
+            "{name} holds another conversation ({title:?}), which is not overwritten: continue it (--resume {name}), \
              give another name, or delete it"
         )))
     }

@@ -34,7 +34,7 @@ impl Store {
     /// There is no home.
     pub(crate) fn open() -> Result<Self, Failure> {
         let folder = state::file("sessions");
-        let folder = folder.ok_or_else(|| Failure::usage("there is no home directory: no conversation is kept"))?;
+        let folder = folder.ok_or_else(|| Failure::usage("there is no home directory: no conversation is saved"))?;
         Ok(Store { folder })
     }
 
@@ -157,9 +157,9 @@ impl Database {
             }
         }
         Err(match passed_over.first() {
-            None => Failure::usage("there is no conversation to go on with: none was kept"),
+            None => Failure::usage("there is no conversation to continue: none was saved"),
             Some(damaged) => Failure::usage(format!(
-                "{damaged}, and there is no other conversation to go on with; `toolgraft log remove {}` forgets it",
+                "{damaged}, and there is no other conversation to continue; `toolgraft log remove {}` forgets it",
                 damaged.id
             )),
         })

@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Default, clap::Args)]
 struct ShowArgs {
-    /// For this model: what probe found and its profile count, too
+    /// For this model, with its profile and what probe found
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
@@ -44,7 +44,7 @@ struct ShowArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show every key, its value, where that comes from, and what it does; so it is by default
+    /// Show every key, its value, its source and its description (the default)
     Show(ShowArgs),
     /// Set a key
     Set {
@@ -53,16 +53,16 @@ enum Command {
         /// Its value; lists as in TOML
         value: String,
     },
-    /// Take a key out, so that what is built in counts again
+    /// Remove a key, so that the built-in value applies again
     Unset {
         /// One of the keys that `toolgraft config` shows, endpoints.NAME.KEY or models.NAME
         key: String,
     },
-    /// Print where the file lies
+    /// Print the path of the file
     Path,
-    /// Say which rule decides whether calls of a tool run
+    /// Explain which rule decides whether calls of a tool run
     Explain(ToolArgs),
-    /// Allow a tool that has changed since it was allowed, as it is now
+    /// Allow a tool that has changed since it was allowed
     Accept(ToolArgs),
 }
 

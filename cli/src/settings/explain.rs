@@ -96,7 +96,7 @@ pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
             text += &format!("  {program}: {}\n", outcome(&judged, from.as_deref(), tool, program == "chat"));
         }
         for pattern in patterns.iter().filter(|pattern| pattern.denies_some(tool)) {
-            text += &format!("  what {} ({}) speaks of does not run\n", word(&pattern.text), word(&pattern.from));
+            text += &format!("  what {} ({}) denies does not run\n", word(&pattern.text), word(&pattern.from));
         }
         text += &after_untrusted([&environment, &folder, &file], &patterns, tool, &catalog);
         output::emit(&text)
@@ -165,5 +165,8 @@ fn after_untrusted(sources: [&Settings; 3], patterns: &[Pattern], tool: &Tool, c
     if untrusted.is_empty() || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, None, &untrusted) {
         return String::new();
     }
-    format!("  after words of {} (untrusted): you are asked in chat, and it does not run in serve\n", names(&untrusted))
+    format!(
+        "  after output of {} (untrusted): you are asked in chat, and it does not run in serve\n",
+        names(&untrusted)
+    )
 }

@@ -68,7 +68,7 @@ pub(crate) fn parsed_with(
     let name = path.display();
     let document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| {
         let at = e.span().map_or(0, |span| span.start);
-        Failure::usage(format!("{name}:{}: {}: mend the TOML here", line(text, at), e.message().trim_end()))
+        Failure::usage(format!("{name}:{}: {}: fix the TOML here", line(text, at), e.message().trim_end()))
     })?;
     // Spans are only there in a document that was not made to be edited.
     let places = toml_edit::Document::parse(text).ok();
@@ -79,7 +79,7 @@ pub(crate) fn parsed_with(
     let mut problems = Vec::new();
     for (key, item) in document.iter().filter(|(key, _)| !own.contains(key)) {
         if let Some((_, remedy)) = refused.iter().find(|(refused, _)| *refused == key) {
-            problems.push(format!("{name}:{}: {key} is not taken from here: {remedy}", place(key)));
+            problems.push(format!("{name}:{}: {key} is not accepted here: {remedy}", place(key)));
         } else if !KEYS.iter().any(|known| known.name == key) {
             problems.push(format!("{name}:{}: {}", place(key), unknown(key)));
         } else if let Err(problem) = fits(key, item) {

@@ -71,19 +71,20 @@ settings! {
     #[serde(deserialize_with = "profile", serialize_with = "name")]
     profile: Option<&'static Profile> = "\"deepseek-r1\"",
         "profile to take instead of the one for the model's name" [Talk Here Served];
-    tools_mode: Option<ToolsMode> = "\"auto\"", "how tools are offered: auto, native, prompt" [Talk Here Served];
+    tools_mode: Option<ToolsMode> = "\"auto\"", "strategy for offering tools: auto, native, prompt" [Talk Here Served];
     constrain: Option<Constrain> = "\"auto\"",
-        "whether answers are held to a form where one is due: auto, off, require" [Talk Here Served];
-    way: Option<Way> = "\"auto\"", "how it comes to a call: auto, free, measured" [Talk Here Served];
+        "constraint on answers, by a grammar or a schema: auto, off, require" [Talk Here Served];
+    way: Option<Way> = "\"auto\"",
+        "strategy for deciding whether to call a tool: auto, free, measured" [Talk Here Served];
     call_threshold: Option<f64> = "-2.0",
-        "logarithm of the probability from which on it is a call, for measured; 1.5 lower at a question"
+        "log probability from which a call is made, for measured; 1.5 lower at a question"
         [Talk Here Served Probe];
     #[serde(deserialize_with = "dialect")]
     dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach" [Talk Here Served Prompt];
     lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh" [Talk Prompt];
-    prompt_style: Option<PromptStyle> = "\"full\"", "how much the prompt says: full, compact" [Talk Here Served Prompt];
+    prompt_style: Option<PromptStyle> = "\"full\"", "length of the prompt: full, compact" [Talk Here Served Prompt];
     listing: Option<Listing> = "\"signature\"",
-        "how tools are listed: schema, signature, brief, index" [Talk Here Served Prompt];
+        "form of the list of tools: schema, signature, brief, index" [Talk Here Served Prompt];
     tool_budget: Option<NonZeroUsize> = "4000",
         "tokens that the list of tools may take; a quarter of the context, or 8000" [Talk Here Served Prompt];
     #[serde(deserialize_with = "describe", serialize_with = "described")]
@@ -92,20 +93,19 @@ settings! {
     prompt: Option<PathBuf> = "\"mine.j2\"",
         "a template that replaces the system text, or a folder of templates (docs/prompt.md)" [Talk Served Prompt];
     reasoning: Option<ReasoningMode> = "\"open\"",
-        "where reasoning starts: auto (tags decide), open (at once), off" [Talk Parse];
+        "start of the reasoning: auto (tags decide), open (at once), off" [Talk Parse];
     fenced_calls: Option<FencedCalls> = "\"last_resort\"",
         "a call in the fence that an answer begins with, with prose after it: ignore, last_resort (asks)" [Talk Parse];
     stop: Vec<String> = "[\"User:\"]",
-        "texts at which the model's answer ends; a call whose closing tag one takes is whole" [Talk Replay];
+        "texts that end the model's answer; a call that lacks its closing tag because of one is complete" [Talk Replay];
     round_model: Option<String> = "\"qwen3:1.7b\"",
         "another model of the endpoint, from a question's second request on" [Talk];
     images: Option<Images> = "\"auto\"",
-        "whether images of tools go to the model: auto (where the endpoint says that it reads them; sound, too), \
-         always, never" [Talk Served];
+        "images of tools for the model: auto (if the endpoint reports that it reads them; sound, too), always, never" [Talk Served];
     #[serde(deserialize_with = "temperature")]
     temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2" [Talk Here];
     carry_reasoning: Option<CarryReasoning> = "\"none\"",
-        "how much of its reasoning the model reads again: none, last, turn" [Talk Here];
+        "reasoning that is sent back to the model: none, last, turn" [Talk Here];
     max_rounds: Option<NonZeroU32> = "12", "most requests for one question" [Talk Here Served];
     max_repeats: Option<u32> = "10",
         "times in a row that the model may repeat a passage; 0 for no limit" [Talk Here Served];
@@ -114,7 +114,7 @@ settings! {
     max_time: Option<NonZeroU32> = "600",
         "seconds for one answer of serve to a request with tools or a schema, all rounds together" [Served];
     strict_calls: Option<bool> = "true",
-        "whether serve ends an answer with an error where the model does not mend its call; else the client gets it"
+        "end an answer of serve with an error if the model does not correct its call; else the client gets the call"
         [Served];
     max_connections: Option<NonZeroUsize> = "4096", "connections of clients that serve has at once" [Serve];
     max_requests: Option<NonZeroUsize> = "2048",
@@ -134,16 +134,16 @@ settings! {
         "tools whose calls run without a question: globs over SERVER.TOOL" [Talk Serve];
     deny: Vec<String> = "[\"*.delete_*\"]", "tools whose calls never run" [Talk Serve];
     untrusted: Vec<String> = "[\"web\"]",
-        "servers whose results may be anybody's words: after one each call is asked about" [Talk Serve];
+        "servers whose output is untrusted: each call after it is asked about" [Talk Serve];
     search: Option<String> = "\"web\"", "the MCP server whose tool answers a client's own web search, in serve" [Serve];
     reasoning_display: Option<ReasoningDisplay> = "\"folded\"",
-        "how reasoning is shown: folded, full, hidden" [Chat Here];
+        "display of reasoning: folded, full, hidden" [Chat Here];
     call_display: Option<CallDisplay> = "\"line\"",
-        "how calls are shown at a terminal: box, or line, which /call N and /result N open" [Chat Here];
-    history: Option<bool> = "true", "whether the history of your lines is kept" [];
-    sessions: Option<bool> = "true", "whether conversations are kept by themselves" [];
+        "display of calls at a terminal: box, or line (/call N and /result N open it)" [Chat Here];
+    history: Option<bool> = "true", "keep the history of your input lines" [];
+    sessions: Option<bool> = "true", "save conversations automatically" [];
     session_days: Option<u32> = "90",
-        "days that a conversation is kept after its last word; 0 keeps it until you remove it" [];
+        "days that a conversation is kept after its last use; 0 keeps it until you remove it" [];
 }
 
 /// Returns the names of the keys that one of these reads.

@@ -7,7 +7,7 @@ use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
 
-/// What the model's profile decides of its calls, unless it is said here.
+/// Overrides of the profile's settings for calls.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct OfferArgs {
     /// Profile to take instead of the one for the model's name

@@ -50,7 +50,7 @@ fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
     let name = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if !files.iter().any(|file| Template::NAMES.contains(&name(file).as_str())) {
         return Err(Failure::usage(format!(
-            "{}: no template in it: expected at least one of {}.j2",
+            "{}: no template in this folder: expected at least one of {}.j2",
             path.display(),
             Template::NAMES.join(".j2, ")
         )));

@@ -8,7 +8,7 @@ use crate::base::Failure;
 /// Keys that are set for this time.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct SetArgs {
-    /// Set a key, which --help-all lists, for this time
+    /// Set a key for this run; --help-all lists the keys
     ///
     /// May be given several times; a list is written as in TOML.
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
@@ -60,7 +60,7 @@ impl SetArgs {
         let taken = keys_of(readers);
         if let Some(Setting { key, .. }) = self.set.iter().find(|setting| !taken.contains(&setting.key.as_str())) {
             let taken = taken.join(", ");
-            return Err(Failure::usage(format!("--set {key}: this command has no use for it; it takes {taken}")));
+            return Err(Failure::usage(format!("--set {key}: this command does not use it; it uses {taken}")));
         }
         self.set.iter().rev().for_each(|setting| options.over(&setting.value));
         Ok(options)
@@ -96,9 +96,6 @@ mod tests {
             assert!(told.contains(problem), "{told}");
         }
         let refused = given(&["max-time=9"]).under(Settings::default(), &[Reader::Parse]).unwrap_err();
-        assert_eq!(
-            refused.message(),
-            "--set max_time: this command has no use for it; it takes reasoning, fenced_calls"
-        );
+        assert_eq!(refused.message(), "--set max_time: this command does not use it; it uses reasoning, fenced_calls");
     }
 }

@@ -10,14 +10,14 @@ use crate::base::{Failure, output, trust::of_system};
 /// Which servers are trusted.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct TrustArgs {
-    /// Trust the certificates of this file (PEM) beside the system's
+    /// Trust the certificates of this file (PEM), besides the system's
     ///
     /// May be given several times. Those of authorities, and a server's own, such as one that
     /// `openssl req -x509` makes. They count for MCP servers, too.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     ca: Vec<PathBuf>,
 
-    /// Take any certificate of this host; whoever is on the way there can read and change all
+    /// Do not verify this host's TLS certificate (insecure)
     ///
     /// May be given several times. --ca FILE is safer: it takes one certificate.
     #[arg(long, value_name = "HOST", hide_short_help = true)]
@@ -37,7 +37,9 @@ impl TrustArgs {
             trust = trust.with_pem_file(file).map_err(wrong)?;
         }
         for host in &self.insecure {
-            output::warn(&format!("nobody checks who {host} is: what goes there can be read and changed on the way"));
+            output::warn(&format!(
+                "the certificate of {host} is not verified: others on the network can read and change the traffic"
+            ));
             trust = trust.with_unchecked(host);
         }
         self.held = trust;

@@ -45,7 +45,7 @@ pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
 
 impl Refusal {
     pub(super) fn busy() -> Self {
-        Refusal(StatusCode::CONFLICT, "the model still answers: stop it first".to_owned())
+        Refusal(StatusCode::CONFLICT, "the model is still answering: stop it first".to_owned())
     }
 
     pub(super) fn wrong(failure: Failure) -> Self {
@@ -54,7 +54,7 @@ impl Refusal {
 
     /// Returns the answer to a question about what is not there.
     pub(super) fn gone() -> Self {
-        Refusal(StatusCode::NOT_FOUND, "there is no such conversation or question any more".to_owned())
+        Refusal(StatusCode::NOT_FOUND, "this conversation or question no longer exists".to_owned())
     }
 }
 

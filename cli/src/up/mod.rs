@@ -46,7 +46,7 @@ pub(super) struct Args {
     #[arg(long)]
     no_open: bool,
 
-    /// Port of 127.0.0.1 to listen at [default: one that is free]
+    /// Port of 127.0.0.1 to listen on [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     port: u16,
 
@@ -116,7 +116,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let _ = windows.set(Arc::downgrade(&chats));
         let page = Page::bind(args.port, chats.clone()).await?;
         let url = page.url();
-        output::note("the page is at this address, for one browser, as long as this runs; Ctrl-C ends it");
+        output::note("the page is at this address, for one browser; Ctrl-C ends the program");
         output::emit(&format!("{url}\n"))?;
         // Held until the end: the browser may take its time.
         let way = if args.no_open { None } else { browser::open_privately(&url) };

@@ -47,9 +47,9 @@ impl<'a> Teller<'a> {
                 (self.said, self.thought) = (String::new(), String::new());
                 vec![json!({"step": "round"}), wait("waiting for the model")]
             }
-            AgentEvent::Progress { progress: Progress::Loading } => vec![wait("the server loads its model")],
+            AgentEvent::Progress { progress: Progress::Loading } => vec![wait("the server is loading its model")],
             AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                vec![wait(format!("the model reads the prompt: {processed} of {total} tokens"))]
+                vec![wait(format!("the model is reading the prompt: {processed} of {total} tokens"))]
             }
             AgentEvent::Text { text } if self.said.is_empty() => vec![wait(""), self.text(text)],
             AgentEvent::Text { text } => vec![self.text(text)],
@@ -57,7 +57,7 @@ impl<'a> Teller<'a> {
             AgentEvent::Reasoning { text } => vec![self.think(text)],
             AgentEvent::Reclassified { to } => vec![self.switch(*to)],
             AgentEvent::CallStarted { server, tool, .. } => {
-                vec![wait(format!("the model writes a call of {}", full_name(server.as_deref(), tool)))]
+                vec![wait(format!("the model is writing a call of {}", full_name(server.as_deref(), tool)))]
             }
             AgentEvent::CallEnded { id, call, .. } => {
                 let name = full_name(call.server.as_deref(), &call.tool);

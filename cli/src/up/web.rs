@@ -59,10 +59,10 @@ const BEHIND: Behind = Behind {
     path: "/",
     cookie: "toolgraft_up",
     changes: true,
-    entered: "a browser has come in; one more may with",
+    entered: "a browser is connected; to connect one more:",
     remedy: "open the address that `toolgraft up` printed last: each lets one browser in, once\n",
     wants: "",
-    other_port: "without --port one is taken that is free",
+    other_port: "without --port a free one is used",
 };
 
 /// The page and its listener.

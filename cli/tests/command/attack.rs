@@ -103,7 +103,7 @@ fn nothing_is_hidden_in_a_question() {
         let written = window.written();
         let raw: Vec<char> = written.chars().filter(|c| is_raw(*c)).collect();
         assert!(raw.is_empty(), "{place}: {raw:?}");
-        let is_wrong = written.contains("its entry is wrong");
+        let is_wrong = written.contains("its entry is invalid");
         assert!(written.contains("U+") || written.contains("\\u{") || is_wrong, "{place}: {written}");
     }
 }
@@ -125,7 +125,7 @@ fn many_servers_push_nothing_away_and_are_counted() {
 
     // Yes does not count before the rest was there to be seen.
     window.types("y\r");
-    window.sees("not all of it was shown yet");
+    window.sees("some of it was not shown yet");
     assert!(!window.place.path("started").exists());
     window.types("s\r");
     window.waits("all of it", |shown| shown.contains("s299: sets V19=x") && shown.ends_with(']'));
@@ -288,8 +288,9 @@ fn names_that_read_as_another_servers_are_named_by_the_check() {
     place.servers(json!({ "files": files, "evil": tools("evil", &["files.read_file"], true) }));
     let checked = place.run(&["mcp", "check", "--mcp-config", "mcp.json"]).ok().out;
     assert!(
-        checked
-            .contains("evil: files.read_file: it reads as a tool of the server files; --allow 'evil/files.read_file'"),
+        checked.contains(
+            "evil: files.read_file: the name reads as a tool of the server files; --allow 'evil/files.read_file'"
+        ),
         "{checked}"
     );
 }
@@ -308,7 +309,7 @@ fn the_end_of_long_arguments_is_seen_before_yes_counts() {
     window.types("y\r");
     // What is typed before the question stands there does not answer it.
     window.waits("the question anew", |shown| {
-        shown.contains("not all of the arguments was shown yet") && shown.trim_end().ends_with("[y/a/n/s]")
+        shown.contains("some arguments were not shown yet") && shown.trim_end().ends_with("[y/a/n/s]")
     });
     assert_eq!(window.endpoint.seen().len(), 1, "it does not run");
     window.types("s\r");
@@ -594,7 +595,7 @@ fn at_a_terminal_the_person_is_asked_and_told_why() {
     let shown = window.waits("the question", |shown| shown.contains("[y/"));
     let in_one_line = shown.replace('\n', " ");
     assert!(in_one_line.contains("ran at web") && in_one_line.contains("mail.send"), "{shown}");
-    assert!(in_one_line.contains("Words of a server were read before that may be anybody's"), "{shown}");
+    assert!(in_one_line.contains("The model has read output of an untrusted server"), "{shown}");
     assert!(!shown.contains("ran at mail"), "{shown}");
     window.types("n\r");
     window.waits("the answer", |shown| shown.contains("not run: mail.send"));

@@ -58,7 +58,7 @@ fn pictures_and_blobs_become_files() {
     assert_eq!(fs::read(place.path("a-2.png")).unwrap(), picture);
     place
         .run(&["mcp", "call", "--mcp-config", "mcp.json", "s", "shot", "--output", "a.png"])
-        .refuses(2, "not written over");
+        .refuses(2, "not overwritten");
 
     let run = place.run(&["mcp", "call", "--mcp-config", "mcp.json", "s", "shot", "-o", "b.png", "--json"]).ok();
     assert_eq!(run.json()["files"], json!(["b.png", "b-2.png"]));

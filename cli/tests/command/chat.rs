@@ -512,7 +512,7 @@ fn a_file_that_holds_something_is_neither_recorded_nor_traced_over() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
     for flag in ["--record", "--trace"] {
         let done = home.ask(&endpoint, &["Hi", flag, "kept.jsonl"]);
-        done.fails_with(2, &[flag, "kept.jsonl is there already", "another name, or delete it"]);
+        done.fails_with(2, &[flag, "kept.jsonl exists already", "another name, or delete it"]);
     }
     for other in ["--trace", "--save"] {
         home.ask(&endpoint, &["Hi", "--record", "r.jsonl", other, "r.jsonl"])
@@ -577,7 +577,7 @@ fn a_template_of_the_users_own_is_used_and_its_mistakes_are_named_at_once() {
     assert!(endpoint.seen()[0].messages().contains("You are mine."), "{}", endpoint.seen()[0].messages());
     home.0.write("wrong.j2", "You are mine.\n{{ listin }}");
     home.ask_with_tools(&endpoint, &["Hi", "--set", "prompt=wrong.j2"]).fails_with(2, &["wrong.j2", "2", "listin"]);
-    assert_eq!(endpoint.requests(), 1, "nothing is asked with a wrong template");
+    assert_eq!(endpoint.requests(), 1, "no question is sent with a wrong template");
 }
 
 #[test]

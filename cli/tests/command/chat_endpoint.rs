@@ -195,7 +195,7 @@ fn endpoints_on_their_usual_ports_are_found_and_all_are_offered() {
     let page = Endpoint::setup().port(8080).answer(|_, _| Reply::html("My router"));
     let run = ask(&[]);
     run.fails_with(1, &["no model endpoint answered", "Ollama at http://localhost:11434/v1: busy", "another program"]);
-    assert!(run.err.contains("LM Studio at http://localhost:1234/v1: nothing there"), "{}", run.err);
+    assert!(run.err.contains("LM Studio at http://localhost:1234/v1: not found"), "{}", run.err);
     drop((busy, page));
 }
 
@@ -447,7 +447,7 @@ fn a_missing_v1_is_tried_and_said() {
         let args = [&["chat", "--base-url", &base, "Weather?"], named].concat();
         let run = Place::new().run(&args).ok();
         assert_eq!(run.out, "It rains.\n");
-        assert!(run.err.contains(&format!("{base}/v1 has: taking that")), "{}", run.err);
+        assert!(run.err.contains(&format!("{base}/v1 has one: using that")), "{}", run.err);
     }
 }
 
@@ -457,7 +457,7 @@ fn variables_that_name_the_endpoint_of_other_programs_are_answered_with_ours() {
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
         for args in [&["chat", "--model", "m", "Weather?"][..], &["models"]] {
             let run = Place::new().run_with(args, |c| c.env(name, endpoint.url()));
-            let told = format!("{name} ({}) is not read: name the endpoint with OPENAI_BASE_URL", endpoint.url());
+            let told = format!("{name} ({}) is ignored: name the endpoint with OPENAI_BASE_URL", endpoint.url());
             assert!(run.err.contains(&told), "{args:?}: {}", run.err);
         }
     }
@@ -472,17 +472,18 @@ fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
             "https",
             "",
             "HTTP/1.1 400 Bad Request\r\n\r\n",
-            "the server speaks no TLS there: write http:// instead of https://",
+            "the server does not use TLS there: write http:// instead of https://",
         ),
         // Servers that greet, as those of SSH and mail do, before they are asked or after it.
-        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "", "completions: what answers there speaks no plain HTTP"),
-        ("http", "", "SSH-2.0-OpenSSH_9.9\r\n", "completions: what answers there speaks no plain HTTP"),
+        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "", "completions: the answer is not plain HTTP"),
+        ("http", "", "SSH-2.0-OpenSSH_9.9\r\n", "completions: the answer is not plain HTTP"),
         // One that died of the request, or waits for TLS.
         (
             "http",
             "",
             "",
-            "completions: it hung up without an answer: the server's own log may say why. Else: is this its",
+            "completions: the connection was closed without an answer: the server's own log may say why. Else: is \
+             this its",
         ),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

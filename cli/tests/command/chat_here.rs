@@ -55,7 +55,7 @@ fn what_is_allowed_runs_unasked_in_this_folder_until_it_is_forgotten() {
 fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
     let mut chat = chat();
     chat.says("/set");
-    chat.sees("nothing of that is set");
+    chat.sees("none of these keys is set");
     for (line, words) in [
         ("/set temperature hot", "temperature: "),
         ("/set temperatur 1", "/set cannot change temperatur"),

@@ -96,7 +96,7 @@ fn what_a_server_writes_to_stderr_is_shown_and_steers_no_terminal() {
     chat.leave();
     let mut chat = Chat::start_with(endpoint(), demo_server(), &["--model", "small-model"]);
     chat.says("/mcp logs demo");
-    chat.sees("it has logged nothing");
+    chat.sees("the server has logged nothing");
     chat.leave();
 }
 
@@ -170,7 +170,7 @@ fn what_came_on_a_pipe_names_no_resources() {
         "{asked}"
     );
     ask(&["--untrusted", "demo", "Look at @demo:demo://city/Oslo"])
-        .fails_with(2, &["its server is one of --untrusted"]);
+        .fails_with(2, &["its server is untrusted (--untrusted)"]);
 }
 
 #[cfg(unix)]

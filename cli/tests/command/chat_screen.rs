@@ -357,7 +357,7 @@ fn a_question_can_be_typed_while_servers_start_and_waits_for_them_until_ctrl_c()
         if waits {
             window.sees(", mine in ");
         } else {
-            window.sees("going on without mine");
+            window.sees("continuing without mine");
             window.place.write("start", "");
             window.types("/mcp restart mine\r");
             window.sees("mine is ready");
@@ -544,7 +544,7 @@ fn a_file_goes_with_a_later_question() {
     window.comes_to_a_prompt();
     window.asks("First?");
     for (line, answer) in [
-        ("/file", "no file waits for the next question"),
+        ("/file", "no file is attached to the next question"),
         ("/file plan.pdf", "/file plan.pdf: it is a PDF, and only texts and images"),
         ("/file -", "/file takes names of files"),
         // Tab completes the name.
@@ -789,7 +789,7 @@ fn a_picture_of_a_tool_goes_to_a_model_that_sees_and_a_person_saves_it() {
         assert!(saved.starts_with(b"GIF89a") && saved.len() == 43, "{saved:?}");
         window.comes_to_a_prompt();
         window.types("/result 1 dot.gif\r");
-        window.sees("is there already and is not written over");
+        window.sees("exists already and is not overwritten");
         window.comes_to_a_prompt();
         window.types("/mcp restart s\r");
         window.sees("s is ready");

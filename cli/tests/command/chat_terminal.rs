@@ -446,7 +446,7 @@ fn a_question_is_written_in_an_editor() {
     chat.says("/edit");
     chat.sees("nothing was written");
     chat.says("/edit");
-    chat.sees("the editor sh ./editor '-x y' failed: exit status: 3; nothing is asked");
+    chat.sees("the editor sh ./editor '-x y' failed: exit status: 3; no question is sent");
     assert_eq!(chat.endpoint.seen().iter().filter(|seen| seen.body.get("messages").is_some()).count(), 1);
     let asked = chat.endpoint.seen().iter().find(|seen| seen.body.get("messages").is_some()).unwrap().question();
     assert_eq!(asked, "it's a question\nof \"two\"\nlines");
@@ -498,5 +498,5 @@ fn a_question_is_asked_once_more_and_taken_back() {
         chat.comes_to_a_prompt();
         chat.presses_ctrl('d');
     });
-    assert!(rest.contains("`toolgraft chat --continue` goes on with it"), "{rest}");
+    assert!(rest.contains("`toolgraft chat --continue` continues it"), "{rest}");
 }

@@ -103,9 +103,9 @@ fn what_the_demo_keeps_replays_as_what_it_showed() {
         let page = crate::replay_page::text_of(&page);
         assert!(page.contains(&city) && page.contains(said(lang)("London", "伦敦")), "{page}");
         assert!(page.contains("invented a result"), "{page}");
-        place.run(&["demo", "--record", "demo.jsonl"]).refuses(2, "demo.jsonl is there already");
+        place.run(&["demo", "--record", "demo.jsonl"]).refuses(2, "demo.jsonl exists already");
         std::fs::write(place.dir.path().join("mine.html"), "mine").unwrap();
-        place.run(&["demo", "--html", "mine.html"]).refuses(2, "is no page of toolgraft");
+        place.run(&["demo", "--html", "mine.html"]).refuses(2, "is not a page of toolgraft");
     }
 }
 

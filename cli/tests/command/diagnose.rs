@@ -119,5 +119,5 @@ fn what_serve_learned_is_told() {
     let report = place.run(&["probe", "--diagnose", &endpoint.url(), "--json"]).ok().json();
     assert_eq!(report["learned"], json!([{"model": "m", "version": "b1", "fault": "failed"}]));
     let text = place.run(&["probe", "--diagnose", &endpoint.url()]).ok().out;
-    assert!(text.contains("native calls fail behind b1 (failed): tools go by prompt"), "{text}");
+    assert!(text.contains("native calls fail at b1 (failed): tools go by prompt"), "{text}");
 }

@@ -87,7 +87,7 @@ fn a_form_is_filled_in_field_by_field() {
         "weight: number; required; proposed: 1.5",
         "window: y or n; proposed: y",
         "1 Economy (e)",
-        "some of the list, with commas between, at least 1; required",
+        "items of the list, separated by commas, at least 1; required",
         "2 rice",
     ] {
         assert!(before.contains(shown), "{shown}: {before}");
@@ -109,7 +109,7 @@ fn a_form_is_filled_in_field_by_field() {
         ("window (y or n) [y]: ", "n", None),
         ("class (one of the list; required): ", "first", Some("\"first\" is none of: e, b")),
         ("class (", "2", None),
-        ("meals (some of the list", "rice, meat", Some("\"meat\" is none of: fish, rice")),
+        ("meals (items of the list", "rice, meat", Some("\"meat\" is none of: fish, rice")),
         ("meals (", "rice, fish", None),
         ("note (text): ", "", None),
     ] {
@@ -162,7 +162,7 @@ fn a_form_is_declined_or_put_away() {
     put_away.says("y");
     put_away.sees("sure (y or n; required): ");
     put_away.presses_ctrl('d');
-    put_away.sees("(demo is told that you put its question away)");
+    put_away.sees("(demo is told that you dismissed its question)");
     put_away.sees("So be it.");
     assert_eq!(told(&put_away.place), json!({ "action": "cancel" }));
     put_away.sees("> ");
@@ -181,7 +181,7 @@ fn a_question_of_a_server_that_has_died_is_taken_back() {
     let mut chat = chat(&form("Sure?", &json!({ "sure": { "type": "boolean" } }), &["sure"]));
     chat.sees("Fill this in for demo? [y/n] ");
     chat.kills_its_servers();
-    chat.sees("nobody waits for this answer any more: press Enter to go on");
+    chat.sees("this answer is not needed any more: press Enter to continue");
     chat.sees("So be it.");
     chat.says("");
     chat.sees("> ");
@@ -200,7 +200,7 @@ fn a_page_is_shown_and_not_opened() {
             "demo asks you to open a page",
             "Please log in",
             url,
-            "only look like others",
+            "look like other letters",
             "It is at xn--e1awd7f.example.",
         ] {
             assert!(before.contains(shown), "{shown}: {before}");
@@ -232,7 +232,7 @@ fn what_a_server_asks_cannot_steer_the_terminal() {
     for steering in ["\u{1b}]52", "\u{1b}[2J", "\u{7}"] {
         assert!(!seen.contains(steering), "{seen:?}");
     }
-    assert!(seen.contains("no server should do by a form"), "{seen}");
+    assert!(seen.contains("a server must not do"), "{seen}");
     assert_eq!(told(&place)["content"]["password"], evil, "the answer is what the server offered");
 }
 

@@ -319,10 +319,10 @@ fn bad_lines_are_answered_with_their_number_and_the_rest_goes_on() {
     .join("\n");
     let run = extract(&[], input);
     assert_eq!(run.code, Some(1));
-    assert!(run.err.contains("13 of 15 lines of standard input are no valid records"), "{}", run.err);
+    assert!(run.err.contains("13 of 15 lines of standard input are not valid records"), "{}", run.err);
     let errors = errors(&run);
     let expected = [
-        "line 2: expected a JSON object, found text that is no JSON",
+        "line 2: expected a JSON object, found text that is not JSON",
         "line 4: EOF while parsing a string (column 22)",
         "line 5: expected a JSON object, found an array",
         "line 6: expected a JSON object, found a string",

@@ -197,14 +197,14 @@ async fn what_was_learned_of_the_endpoint_is_shown() {
     let mut looking = Looking::before(endpoint);
     looking.enter().await;
     let text = text_of(&looking.page("/inspect").await);
-    assert!(!text.contains("Learned of the endpoint"), "{text}");
+    assert!(!text.contains("Learned about the endpoint"), "{text}");
     looking.ask_all().await;
     let learned = "requests go without system_role";
     let text = text_of(&looking.page("/inspect").await);
-    let shown = text.split_once("Learned of the endpoint").unwrap().1.trim_start();
+    let shown = text.split_once("Learned about the endpoint").unwrap().1.trim_start();
     assert!(shown.starts_with("m") && shown.matches(learned).count() == 1, "once for each model: {text}");
     let text = text_of(&looking.page("/inspect/1").await);
-    assert!(text.contains("Learned of the endpoint") && text.contains(learned), "{text}");
+    assert!(text.contains("Learned about the endpoint") && text.contains(learned), "{text}");
 }
 
 #[tokio::test]

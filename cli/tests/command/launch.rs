@@ -248,9 +248,9 @@ fn the_key_of_a_named_endpoint_stays_here_even_where_its_variable_is_asked_for()
     assert_eq!((session.variable("CODEX_OWN").as_deref(), session.variable("CODEX_ROUTER")), (Some("1"), None));
     session.ended();
     for (asked, problem) in [
-        ("CODEX_ROUTER", "--env CODEX_ROUTER: it has the endpoint's key, which stays with toolgraft"),
-        ("MINE=sk-routed-1", "--env MINE: it has the endpoint's key"),
-        ("NOWHERE", "--env NOWHERE: no variable of this name is set here: write NOWHERE=VALUE"),
+        ("CODEX_ROUTER", "--env CODEX_ROUTER: the variable has the endpoint's key, which programs do not get"),
+        ("MINE=sk-routed-1", "--env MINE: the variable has the endpoint's key"),
+        ("NOWHERE", "--env NOWHERE: the variable is not set in this environment: write NOWHERE=VALUE"),
         ("=x", "--env \"=x\": expected NAME or NAME=VALUE"),
     ] {
         let arguments = ["launch", "codex", "--base-url", "gpu", "--env", asked];
@@ -342,7 +342,7 @@ fn what_a_program_leaves_running_is_ended_and_named() {
     crate::process::eventually("the daemon runs", runs);
     let (code, said) = session.ended();
     assert_eq!(code, Some(7), "the status is the program's: {said}");
-    assert!(said.contains("ended what cline has left running"), "{said}");
+    assert!(said.contains("stopped the processes that cline left running"), "{said}");
     assert!(!runs(), "{left}");
     // A program that leaves nothing is told nothing of.
     let _ = fs::remove_file(place.path("record/daemon"));

@@ -44,7 +44,7 @@ fn a_login_by_the_printed_page_lets_calls_through_until_the_logout() {
     let (place, servers) = guarded(Ways::default());
     let call = ["mcp", "call", "guarded", "hello"];
     let call = || place.run(&[&call[..], &CONFIG].concat());
-    call().refuses(1, "it wants a login: run `toolgraft mcp login guarded`");
+    call().refuses(1, "a login is required: run `toolgraft mcp login guarded`");
 
     let (run, page) = log_in(&place);
     let run = run.ok();
@@ -63,8 +63,8 @@ fn a_login_by_the_printed_page_lets_calls_through_until_the_logout() {
     let logout = || place.run(&[&logout[..], &CONFIG].concat());
     let out = logout().ok();
     assert_eq!(out.out, "logged out at \"guarded\"\n");
-    assert!(out.err.contains("warning: the tokens are removed here and were not taken back: its"), "{out:?}");
-    logout().refuses(2, "nobody was logged in at \"guarded\"");
+    assert!(out.err.contains("warning: the tokens are removed here, but were not revoked: its"), "{out:?}");
+    logout().refuses(2, "there was no login at \"guarded\"");
     call().refuses(1, "run `toolgraft mcp login guarded`");
 }
 
@@ -75,19 +75,19 @@ fn a_logout_takes_the_tokens_back_where_they_were_given_and_shows_them_to_nobody
     log_in(&place).0.ok();
     assert_eq!(logout().quiet().out, "logged out at \"guarded\"\n");
     assert_eq!(servers.secrets(), [""; 0], "both tokens are good for nothing any more");
-    logout().refuses(2, "nobody was logged in at \"guarded\"");
+    logout().refuses(2, "there was no login at \"guarded\"");
 
     log_in(&place).0.ok();
     servers.change(|ways| ways.revokes = Revokes::AtTheStranger);
     let out = logout().ok();
-    assert!(out.err.contains("its authorization server takes no tokens back"), "{out:?}");
+    assert!(out.err.contains("its authorization server does not revoke tokens"), "{out:?}");
     assert!(servers.seen("stranger", "POST", "/").is_empty());
 
     log_in(&place).0.ok();
     drop(servers);
     let out = logout().ok();
-    assert!(out.out == "logged out at \"guarded\"\n" && out.err.contains("were not taken back: "), "{out:?}");
-    logout().refuses(2, "nobody was logged in at \"guarded\"");
+    assert!(out.out == "logged out at \"guarded\"\n" && out.err.contains("were not revoked: "), "{out:?}");
+    logout().refuses(2, "there was no login at \"guarded\"");
 }
 
 #[cfg(unix)]
@@ -122,7 +122,7 @@ fn rights_that_are_missing_name_the_remedy_and_come_with_the_next_login() {
 fn a_login_that_is_refused_says_why_on_both_sides() {
     let (place, _servers) = guarded(Ways { error: Some("access_denied"), ..Ways::default() });
     let (run, page) = log_in(&place);
-    run.fails_with(1, &["server \"guarded\": the authorization server says no: access_denied"]);
+    run.fails_with(1, &["server \"guarded\": the authorization server refuses: access_denied"]);
     assert!(page.contains("You are not logged in"), "{page}");
     place
         .run(&["mcp", "login", "plain", "--mcp-config", "mcp.json"])
@@ -138,7 +138,7 @@ fn a_projects_own_file_that_nobody_trusts_starts_no_login() {
     place.write(".mcp.json", config.to_string());
     for command in ["login", "logout"] {
         let run = place.run(&["mcp", command, "guarded"]);
-        run.refuses(2, "nobody is at a terminal to say yes");
+        run.refuses(2, "there is no terminal to ask on");
         assert!(run.err.contains("guarded: logs in with clientId their-client"), "{run:?}");
         assert!(!run.err.contains("s3cret"), "{run:?}");
     }
@@ -242,7 +242,7 @@ fn a_program_logs_in_by_its_own_credentials_and_nobody_is_asked() {
     assert!(!place.path(".local/state/toolgraft/logins").exists());
     place
         .run(&[&["mcp", "login", "guarded"], &CONFIG[..]].concat())
-        .refuses(2, "it logs in by itself (\"grantType\": \"client_credentials\"), so nobody has to");
+        .refuses(2, "the program logs in automatically (\"grantType\": \"client_credentials\"), so no login is needed");
     entry("another-secret");
     let refused = call("hello");
     refused.refuses(1, "gives no token for \"clientId\" and \"clientSecret\"");

@@ -63,7 +63,7 @@ fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
     window.comes_to_a_prompt();
     let run = chat(&window.place, &endpoint, &["--continue", "Of the second"]).ok();
     assert!(run.err.contains(&format!("conversation {id} is open in another chat (process ")), "{run:?}");
-    assert!(run.err.contains("goes on with a copy of it, "), "{run:?}");
+    assert!(run.err.contains("continues with a copy of it, "), "{run:?}");
     window.types("Of the first\r");
     window.sees("Three.");
     window.comes_to_a_prompt();
@@ -83,7 +83,7 @@ fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
 
     // After the first one has left nobody is at it.
     window.types("\u{4}");
-    window.sees("goes on with it");
+    window.sees("continues it");
     window.waits("its end", |_| !window.place.path(&format!("{FOLDER}/{id}.lock")).exists());
     let run = chat(&window.place, &endpoint, &["--continue", "Later"]).ok();
     assert!(!run.err.contains("another chat"), "{run:?}");
@@ -190,7 +190,7 @@ fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
 
     let run = chat(&place, &endpoint, &["--continue", "And then?"]).ok();
     assert!(run.err.contains(&format!("warning: the conversation {id} cannot be read: ")), "{run:?}");
-    assert!(run.err.contains(&format!("going on with {first}")), "{run:?}");
+    assert!(run.err.contains(&format!("continuing {first}")), "{run:?}");
     assert!(text(&place, &first).contains("And then?"));
     assert_eq!(text(&place, &id), half, "it stays as it is");
 
@@ -200,7 +200,7 @@ fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
     chat(&place, &endpoint, &["--resume", file.to_str().unwrap(), "Hi"]).refuses(2, "not a saved conversation");
     place.run(&["log", "remove", &first]).quiet();
     let run = chat(&place, &endpoint, &["--continue", "Hi"]);
-    run.refuses(2, "there is no other conversation to go on with");
+    run.refuses(2, "there is no other conversation to continue");
     place.run(&["log", "remove", &id]).quiet();
     assert!(kept(&place).is_empty());
 }
@@ -224,7 +224,7 @@ fn what_is_kept_stays_unless_a_person_says_otherwise() {
     let run = chat(&place, &endpoint, &["--quiet", "Second question"]).ok();
     assert!(!run.err.contains("deleted") && kept(&place).contains(&first), "{run:?}");
     let run = chat(&place, &endpoint, &["Third question"]).ok();
-    assert!(run.err.contains("1 conversation without a word for 30 days deleted"), "{run:?}");
+    assert!(run.err.contains("1 conversation unused for 30 days deleted"), "{run:?}");
     assert!(run.err.contains("session_days") && !kept(&place).contains(&first), "{run:?}");
     let run = chat(&place, &endpoint, &["Fourth question"]).ok();
     assert!(!run.err.contains("deleted"), "{run:?}");

@@ -144,7 +144,7 @@ fn arguments_that_are_no_object_are_refused_with_their_place() {
     place.run(&["mcp", "call", "demo", "time_query", "[1]"]).fails_with(2, &["found an array"]);
     place
         .run(&["mcp", "call", "demo", "time_query", "{\"date\":\n nope}"])
-        .fails_with(2, &["the arguments:2:3: this word is no JSON value"]);
+        .fails_with(2, &["the arguments:2:3: this word is not a JSON value"]);
     place.write("bad.json", "{\n  \"a\" 1 }");
     place.run(&["mcp", "call", "demo", "time_query", "@bad.json"]).fails_with(2, &["bad.json:2:7"]);
     place.run(&["mcp", "call", "demo", "time_query", "@none.json"]).fails_with(2, &["cannot read none.json"]);
@@ -308,9 +308,9 @@ fn http_failures_name_server_url_and_remedy() {
         (
             "401 Unauthorized",
             "WWW-Authenticate: Bearer realm=\"x\"\r\n",
-            "it wants a login: run `toolgraft mcp login web`",
+            "a login is required: run `toolgraft mcp login web`",
         ),
-        ("401 Unauthorized", "", "it wants a login: run `toolgraft mcp login web`"),
+        ("401 Unauthorized", "", "a login is required: run `toolgraft mcp login web`"),
         ("404 Not Found", "", "check the URL's path"),
         ("200 OK", "Content-Type: text/html\r\n", "not MCP (content type text/html)"),
         ("503 Service Unavailable", "", "HTTP 503"),

@@ -45,7 +45,7 @@ fn a_server_is_added_with_all_that_it_needs() {
     place.run(&added).fails_with(0, &["needed when it starts: TG_TOKEN"]);
     place
         .run(&["mcp", "add", "b", "https://h/mcp", "--header", "X-Key: abc:d", "--type", "sse"])
-        .fails_with(0, &["the value of X-Key stands in the file", "${X_KEY}"]);
+        .fails_with(0, &["the value of X-Key is in the file", "${X_KEY}"]);
     assert_eq!(
         own(&place)["mcpServers"],
         json!({
@@ -83,7 +83,7 @@ fn what_cannot_be_a_server_is_refused_and_nothing_is_written() {
 #[test]
 fn a_name_with_a_space_is_refused_and_a_program_that_is_not_there_is_said() {
     let place = Place::new();
-    place.run(&["mcp", "add", "my time", "--", "sh"]).refuses(2, "take one without, such as \"my-time\"");
+    place.run(&["mcp", "add", "my time", "--", "sh"]).refuses(2, "use one without, such as \"my-time\"");
     let run = place.run(&["mcp", "add", "a", "--", "no-such-program"]).ok();
     assert!(run.err.contains("the program \"no-such-program\" is not found"), "{run:?}");
     place
@@ -166,12 +166,12 @@ fn the_servers_of_every_program_are_taken_over_without_their_approvals() {
     for secret in ["very-secret", "pw@"] {
         assert!(!shown.out.contains(secret) && !shown.err.contains(secret), "{secret}: {shown:?}");
     }
-    import(&place, &[]).fails_with(2, &["say --yes"]);
+    import(&place, &[]).fails_with(2, &["add --yes"]);
     assert!(!place.path(OWN).exists());
 
     let run = import(&place, &["--yes"]).ok();
     assert!(run.out.contains("imported 5 servers into "), "{run:?}");
-    run.fails_with(0, &["that may be secret came with them"]);
+    run.fails_with(0, &["that may be secret were imported"]);
     let written = own(&place);
     let servers = written["mcpServers"].as_object().unwrap();
     assert_eq!(servers.keys().collect::<Vec<_>>(), ["desk", "local", "code", "cur", "vs"]);
@@ -182,7 +182,7 @@ fn the_servers_of_every_program_are_taken_over_without_their_approvals() {
         assert!(run.out.contains(&format!("{word} is not imported")), "{run:?}");
     }
     let again = import(&place, &["--yes"]).ok();
-    assert!(again.err.contains("nothing to import") && again.out.contains("is there already"), "{again:?}");
+    assert!(again.err.contains("nothing to import") && again.out.contains("exists already"), "{again:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -251,7 +251,7 @@ fn a_server_that_would_not_start_is_named_and_the_others_are_imported() {
         "neither \"command\" nor \"url\"",
         "both \"command\" and \"url\"",
         "\"ws\" is not a transport",
-        "its key \"tools\" is unknown here and may restrict it",
+        "its key \"tools\" is unknown here and may restrict the server",
     ] {
         assert!(run.out.contains(why), "{why}: {}", run.out);
     }
@@ -292,7 +292,7 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
     let place = with_programs();
     place.run(&["mcp", "add", "cur", "--", "sh"]).quiet();
     let run = import(&place, &["cursor", "--yes"]).ok();
-    assert!(run.out.contains("--replace takes this one"), "{run:?}");
+    assert!(run.out.contains("--replace replaces it"), "{run:?}");
     assert_eq!(own(&place)["mcpServers"]["cur"]["command"], "sh");
     import(&place, &["cursor", "--yes", "--replace", "--server", "cur"]).ok();
     assert_eq!(own(&place)["mcpServers"]["cur"]["url"], "https://u:pw@h/mcp");
@@ -366,7 +366,7 @@ fn a_check_names_what_is_written_for_the_model_alone() {
         "mul: a text of it gives an order in a tag that marks an order",
         "div: a text of it gives an order to keep something from the user",
         "long: its description has 45,000 characters",
-        "its list takes ",
+        "its list has ",
     ] {
         assert!(warnings.iter().any(|warning| warning.starts_with(text)), "{text}: {warnings:#?}");
     }
@@ -386,7 +386,7 @@ fn mistakes_of_a_file_are_all_named_with_their_remedies() {
     );
     for text in [
         "server \"a\": \"timeout\" must be a number of seconds above 0",
-        "no key \"comand\" is read: did you mean \"command\"?",
+        "unknown key \"comand\": did you mean \"command\"?",
         "server \"b\": \"url\": \"ftp\" is not a scheme",
         "\"command\": \"npx-of-nobody\", \"args\": [\"-y\", \"x\"]",
     ] {
@@ -396,7 +396,7 @@ fn mistakes_of_a_file_are_all_named_with_their_remedies() {
     tools(r#"{ "mcpservers": {} }"#).refuses(2, "did you mean \"mcpServers\"?");
     tools(r#"{ "a": { "command": "x" } }"#).refuses(2, "put it into \"mcpServers\"");
     let run = tools(r#"{ "mcpServers": { "a": { "command": "x", "disabled": true, "arguments": [] } } }"#);
-    run.fails_with(0, &["warning: mcp.json:1:19: server \"a\": no key \"arguments\" is read: did you mean \"args\"?"]);
+    run.fails_with(0, &["warning: mcp.json:1:19: server \"a\": unknown key \"arguments\": did you mean \"args\"?"]);
 }
 
 #[test]
@@ -405,6 +405,6 @@ fn a_binary_file_is_no_recording() {
     place.write("program", fs::read(TOOLGRAFT).unwrap().get(..4096).unwrap());
     place.write("picture", b"\x89PNG\r\n\x1a\n");
     for file in ["program", "picture"] {
-        place.run(&["replay", file]).refuses(2, &format!("{file} is a binary file and no recording"));
+        place.run(&["replay", file]).refuses(2, &format!("{file} is a binary file, not a recording"));
     }
 }

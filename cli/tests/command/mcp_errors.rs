@@ -73,58 +73,66 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
         (
             "502",
             http("502 Bad Gateway", ""),
-            "HTTP 502: what stands before the server does not reach it: is the server itself running?",
+            "HTTP 502: the gateway cannot reach the server: is the server itself running?",
         ),
         (
             "503",
             http("503 Service Unavailable\r\nRetry-After: 7", ""),
-            "HTTP 503: it is not ready, or has too much to do: try again later (it says in 7 s)",
+            "HTTP 503: the server is not ready, or is overloaded: try again later (it says in 7 s)",
         ),
-        ("429", http("429 Too Many Requests", ""), "HTTP 429: it gets too many requests: wait, then try again"),
+        ("429", http("429 Too Many Requests", ""), "HTTP 429: too many requests: wait, then try again"),
         (
             "400",
             http(&html("400 Bad Request"), "<b>no</b>"),
             "HTTP 400 Bad Request: <b>no</b>: check the URL and the headers",
         ),
         ("403", http("403 Forbidden", ""), "HTTP 403: access is refused: check the token under \"headers\""),
-        ("404", http("404 Not Found", ""), "HTTP 404: nothing there: check the URL's path"),
+        ("404", http("404 Not Found", ""), "HTTP 404: not found: check the URL's path"),
         (
             "404-any",
             json!({ "url": answers("404 Not Found", "") }),
-            "nothing there: check the URL's path; nor is there legacy HTTP+SSE",
+            "not found: check the URL's path; nor is there legacy HTTP+SSE",
         ),
-        ("405", http("405 Method Not Allowed", ""), "HTTP 405: it does not take this request: check the URL's path"),
-        ("410", http("410 Gone", ""), "HTTP 410 Gone: nothing is there any more: check the URL"),
+        (
+            "405",
+            http("405 Method Not Allowed", ""),
+            "HTTP 405: the server does not accept this request: check the URL's path",
+        ),
+        ("410", http("410 Gone", ""), "HTTP 410 Gone: the page is gone: check the URL"),
         (
             "301",
             redirect("https://other.example/mcp"),
-            "HTTP 301: it redirects to another origin, or nowhere: write the final URL",
+            "HTTP 301: the server redirects to another origin, or without a target: write the final URL",
         ),
         (
             "204",
             http("204 No Content", ""),
-            "HTTP 204 No Content without a body: a request wants an answer: check the URL's path",
+            "HTTP 204 No Content without a body: a request must have an answer: check the URL's path",
         ),
         (
             "202",
             http("202 Accepted", ""),
-            "HTTP 202 Accepted without a body: a request wants an answer: check the URL's path",
+            "HTTP 202 Accepted without a body: a request must have an answer: check the URL's path",
         ),
         (
             "page",
             http(&html("200 OK"), "<p>Hello</p>"),
             "the answer is not MCP (content type text/html): check the URL's path",
         ),
-        ("empty", http(&in_json("200 OK"), ""), "its answer is no MCP, or breaks off: <empty>: check the URL's path"),
+        (
+            "empty",
+            http(&in_json("200 OK"), ""),
+            "its answer is not MCP, or is truncated: <empty>: check the URL's path",
+        ),
         (
             "half",
             http(&in_json("200 OK"), "{\"jsonrpc\":\"2.0\""),
-            "its answer is no MCP, or breaks off: {\"jsonrpc\":\"2.0\": check the URL's path",
+            "its answer is not MCP, or is truncated: {\"jsonrpc\":\"2.0\": check the URL's path",
         ),
         (
             "cut-off",
             http("raw HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", ""),
-            "the request failed: its answer broke off: the server's own log may say why",
+            "the request failed: its answer was cut off: the server's own log may say why",
         ),
         (
             "foreign-id",
@@ -134,33 +142,35 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
         (
             "ssh",
             http("raw SSH-2.0-OpenSSH_9.6\r\n", ""),
-            "the request failed: what answers there speaks no HTTP: is this its port, or has the URL to begin with https://?",
+            "the request failed: the answer is not HTTP: is this its port, or must the URL begin with https://?",
         ),
         (
             "ssh-first",
             http("greets SSH-2.0-OpenSSH_9.6\r\n", ""),
-            "the request failed: what answers there speaks no HTTP: is this its port, or has the URL to begin with https://?",
+            "the request failed: the answer is not HTTP: is this its port, or must the URL begin with https://?",
         ),
         (
             "hangs-up",
             http("raw ", ""),
-            "the request failed: it hung up without an answer: is this an MCP server's port, or has the URL to begin with https://?",
+            "the request failed: the connection was closed without an answer: is this an MCP server's port, or must \
+             the URL begin with https://?",
         ),
         (
             "no-tls",
             json!({ "url": no_tls }),
-            "cannot connect: the server speaks no TLS there: write http:// instead of https://",
+            "cannot connect: the server does not use TLS there: write http:// instead of https://",
         ),
         (
             "nobody",
             json!({ "url": nobody() }),
             "cannot connect: nothing listens there: is the server running, and is this its port?",
         ),
-        ("repeats", sh("cat"), "it sends back what it is sent, as no MCP server does: check \"command\" and \"args\""),
+        ("repeats", sh("cat"), "the program echoes its input, as no MCP server does: check \"command\" and \"args\""),
         (
             "half-a-line",
             sh("read l; printf '{\"jsonrpc\":\"2.0\",'; exec sleep 9"),
-            "it wrote to stdout what is no MCP, once; the last was \"{\\\"jsonrpc\\\":\\\"2.0\\\",\", without its end",
+            "the server wrote to stdout what is not MCP, once; the last was \"{\\\"jsonrpc\\\":\\\"2.0\\\",\", \
+             without its end",
         ),
         (
             "other-ids",
@@ -170,7 +180,7 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
         (
             "talks",
             sh("while read l; do echo hello; done"),
-            "it wrote to stdout what is no MCP, once; the last was \"hello\"",
+            "the server wrote to stdout what is not MCP, once; the last was \"hello\"",
         ),
         (
             "silent",

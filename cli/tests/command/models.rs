@@ -48,10 +48,10 @@ fn what_is_known_of_each_model_is_told() {
 fn what_says_nothing_is_listed_and_what_is_not_there_is_named() {
     let endpoint = Endpoint::setup().models(&["m\u{1b}[2J"]).answer(|_, _| Reply::text("No."));
     let run = Place::new().run(&["models", &endpoint.url()]).ok();
-    assert!(run.out.contains("says nothing of that") && !run.out.contains('\u{1b}'), "{}", run.out);
+    assert!(run.out.contains("does not say") && !run.out.contains('\u{1b}'), "{}", run.out);
     Place::new()
         .run(&["models", "http://127.0.0.1:9/v1"])
-        .fails_with(1, &["the list of models cannot be had", "127.0.0.1:9"]);
+        .fails_with(1, &["the list of models could not be read", "127.0.0.1:9"]);
 }
 
 /// An endpoint that knows who asks.

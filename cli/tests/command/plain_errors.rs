@@ -44,7 +44,7 @@ fn an_endpoint_that_cannot_be_reached_is_told_in_plain_words() {
     let with_tls = format!("https://127.0.0.1:{}/v1", plain_port());
     for (url, words) in [
         (&format!("http://127.0.0.1:{free}/v1"), "nothing listens there: is the server running"),
-        (&with_tls, "the server speaks no TLS there: write http:// instead of https://"),
+        (&with_tls, "the server does not use TLS there: write http:// instead of https://"),
     ] {
         let run = ask(url, &[]);
         run.fails_with(1, &["error: the model failed: cannot connect to ", words]);
@@ -61,7 +61,7 @@ fn a_stream_that_breaks_and_a_key_that_is_missing_say_what_helps() {
     let run = ask(&endpoint.url(), &[]);
     run.fails_with(
         1,
-        &["the answer broke off: the connection failed: it was closed before the end", "server's own log"],
+        &["the answer was cut off: the connection failed: it was closed before the end", "server's own log"],
     );
     is_plain(&run);
     let run = ask(&endpoint.url(), &[]);
@@ -96,7 +96,7 @@ fn a_type_that_no_schema_has_is_named_with_those_that_there_are() {
     let place = Place::new();
     std::fs::write(place.dir.path().join("s.json"), r#"{"properties": {"a": {"type": "strin"}}}"#).unwrap();
     let run = place.run(&["chat", "--schema", "s.json", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", "hi"]);
-    run.fails_with(2, &["s.json", "/properties/a/type: \"strin\" is no type: expected one of string, number, "]);
+    run.fails_with(2, &["s.json", "/properties/a/type: \"strin\" is not a type: expected one of string, number, "]);
     is_plain(&run);
 }
 
@@ -105,7 +105,7 @@ fn a_server_that_ends_at_once_without_a_word_says_what_to_do() {
     let place = Place::new();
     std::fs::write(place.dir.path().join("mcp.json"), r#"{"mcpServers": {"a": {"command": "false"}}}"#).unwrap();
     let run = place.run(&["mcp", "tools", "--mcp-config", "mcp.json"]);
-    run.fails_with(1, &["(exit status: 1); it said nothing on stderr: run it by hand to see why"]);
+    run.fails_with(1, &["(exit status: 1); it wrote nothing to stderr: run it by hand to see why"]);
     is_plain(&run);
 }
 
@@ -116,11 +116,15 @@ fn files_that_are_wrong_are_told_in_plain_words() {
     place.write("words.json", "my notes");
     place.write("data.bin", b"\x7fELF\0\0\xd0");
     for (args, words) in [
-        (&["prompt", "--tool-file", "cut.json"][..], "cut.json:2:1: it ends within a list: mend the JSON there"),
+        (&["prompt", "--tool-file", "cut.json"][..], "cut.json:2:1: the text ends inside a list: fix the JSON there"),
         (&["prompt", "--tool-file", "none.json"], "cannot read none.json: No such file or directory\n"),
         (&["prompt", "--tool-file", "data.bin"], "data.bin is a binary file: name a text file"),
         (&["chat", "-f", "data.bin", "hi"], "-f data.bin: it is a binary file, and only texts and images"),
-        (&["mcp", "add", "files"], "nothing says where \"files\" is: name its URL, or the program to start behind --"),
+        (
+            &["mcp", "add", "files"],
+            "\"files\" has neither a URL nor a program: give its URL, or the program to start \
+            after --",
+        ),
         (&["config", "set", "allow", "[1]"], "write, for instance, allow = [\"files.read_*\"]"),
         (
             &["config", "set", "lang", "de"],
@@ -133,15 +137,15 @@ fn files_that_are_wrong_are_told_in_plain_words() {
     }
     let endpoint = Endpoint::start([]);
     for (flag, words) in [
-        ("--schema", "words.json:1:1: no JSON value begins here: mend the JSON there"),
-        ("--resume", "words.json: not a saved conversation (1:1: no JSON value begins here): name a file"),
+        ("--schema", "words.json:1:1: expected a JSON value: fix the JSON there"),
+        ("--resume", "words.json: not a saved conversation (1:1: expected a JSON value): name a file"),
     ] {
         let run = place.run(&["chat", "--base-url", &endpoint.url(), "--model", "m", flag, "words.json", "hi"]);
         run.refuses(2, words);
         is_plain(&run);
     }
     let run = place.run(&["chat", "--base-url", "localhost:11434", "--model", "m", "hi"]);
-    run.refuses(2, "(no http:// or https:// stands in front): write http://HOST:PORT/v1");
+    run.refuses(2, "(it has no http:// or https:// in front): write http://HOST:PORT/v1");
     let run = place.run(&["serve", "--base-url", &endpoint.url(), "--listen", "here"]);
     run.refuses(2, "expected HOST:PORT, such as 127.0.0.1:8787");
 }

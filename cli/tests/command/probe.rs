@@ -107,7 +107,7 @@ fn a_way_that_is_constrained_is_left_out_where_the_endpoint_takes_no_form() {
     let cells: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|row| row["cell"].as_str().unwrap()).collect();
     assert!(cells.len() == 13 && !cells.iter().any(|cell| cell.contains("constrained")), "{cells:?}");
     assert_eq!(run.err.matches(", constrained is left out: ").count(), 12, "{}", run.err);
-    assert!(run.err.contains("cannot be held to its structure"), "{}", run.err);
+    assert!(run.err.contains("cannot be constrained to its structure"), "{}", run.err);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn only_the_ways_that_are_named_are_tried() {
         cell == "native" || cell.starts_with("tool_tag, compact")
     };
     assert_eq!((rows.len(), rows.iter().filter(is_named).count()), (5, 5), "{report}");
-    probe(&["--only", "tool-tag"]).refuses(2, "no way holds that text; there are\n  native\n");
+    probe(&["--only", "tool-tag"]).refuses(2, "no way contains that text; there are\n  native\n");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_model_that_never_calls_has_no_best_way() {
     let url = endpoint.url();
     let probe = ["probe", "--base-url", &url, "--model", "m", "--yes", "--only", "compact, signature"];
     let run = place.run(&[&probe[..], &eight_tasks(&place)].concat());
-    run.fails_with(1, &["no way to offer tools led to one right call"]);
+    run.fails_with(1, &["no way to offer tools led to one correct call"]);
     assert!(!place.path(".config/toolgraft/config.toml").exists());
 }
 
@@ -233,8 +233,8 @@ fn the_way_is_reported_on_tasks_that_did_not_choose_it_and_twice() {
     let best = &run.json()["best"];
     assert_eq!((&best["cell"], &best["apart"]), (&json!("use_mcp_tool, compact, signature"), &json!(true)), "{best}");
     assert_eq!((&best["tasks"], &best["twice"], &best["same"]), (&json!(25), &json!(25), &json!(25)), "{best}");
-    assert!(run.err.contains("On 25 tasks that were used for nothing else: 0/1"), "{}", run.err);
-    assert!(run.err.contains("Asked twice, 25 of 25 came out the same."), "{}", run.err);
+    assert!(run.err.contains("On 25 tasks that were not used to choose it: 0/1"), "{}", run.err);
+    assert!(run.err.contains("Repeated, 25 of 25 had the same result."), "{}", run.err);
     assert!(run.err.contains("keep the question before each call"), "{}", run.err);
 }
 
@@ -329,5 +329,5 @@ fn without_a_way_that_is_named_jobs_are_put_to_the_best_that_is_known() {
     assert_eq!((&report["rows"][0]["cell"], &report["half"]), (&best, &json!("report")), "{report}");
     assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
     run(&["--jobs", "--full"]).refuses(2, "cannot be used with");
-    run(&["--jobs", "--only", "constrained"]).refuses(2, "--only: a way that is told to call does no job");
+    run(&["--jobs", "--only", "constrained"]).refuses(2, "--only: a way with a forced call cannot do jobs");
 }

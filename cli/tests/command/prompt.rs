@@ -149,7 +149,7 @@ fn a_bad_template_is_named_with_line_and_variable() {
     let folder = place.0.path("mine");
     fs::create_dir(&folder).unwrap();
     let folder_run = || place.run(&["--tool-file", &fixture("time"), "--set", "prompt=mine"]);
-    folder_run().refuses(2, "mine: no template in it: expected at least one of system.j2, results.j2");
+    folder_run().refuses(2, "mine: no template in this folder: expected at least one of system.j2, results.j2");
     // What is filled in the middle of a turn is tried at the start.
     fs::write(folder.join("results.j2"), "{% for c in rejected %}\n{{ c.wrong }}\n{% endfor %}").unwrap();
     folder_run().refuses(2, "results.j2:2: `c.wrong` is not defined");
@@ -211,7 +211,7 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     file("missing.json").refuses(2, "cannot read missing.json");
     file(".").refuses(2, ". is a directory: name a file in it");
     file("empty.json").refuses(2, "empty.json is empty");
-    file("broken.json").refuses(2, "broken.json:2:15: no JSON value begins here: mend the JSON there");
+    file("broken.json").refuses(2, "broken.json:2:15: expected a JSON value: fix the JSON there");
     file("nameless.json").refuses(
         2,
         "nameless.json:2:22: a tool or resource here has no `name`; the file may hold a `tools/list` answer",
@@ -221,7 +221,7 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     file("map.json").refuses(2, "map.json:1:10: found an object, expected a list");
     file("latin.json").refuses(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
     place.run_with_input(&["--tool-file", "-"], "").refuses(2, "standard input is empty");
-    place.run_with_input(&["--tool-file", "-"], "{").refuses(2, "standard input:1:1: it ends within an object");
+    place.run_with_input(&["--tool-file", "-"], "{").refuses(2, "standard input:1:1: the text ends inside an object");
     place.run_with_input(&["--tool-file", "-"], "\u{feff}[]").ok();
     file("other.json").refuses(2, "other.json: no tools in it");
     place.run(&["--tool-file", &fixture("time"), "--system", "@missing.txt"]).refuses(2, "cannot read missing.txt");
@@ -236,7 +236,7 @@ fn a_bad_flag_is_named_with_what_it_takes() {
     with(&["--set", "listing=long"]).refuses(2, "one of `schema`, `signature`, `brief`, `index`");
     with(&["--set", "tool_budget=0"]).refuses(2, "tool_budget: ");
     with(&["--message-calls", "0"]).refuses(2, "expected a whole number above 0");
-    with(&["--tool-choice", "convert_tme"]).refuses(2, "nearest: convert_time; or say auto, none or required");
+    with(&["--tool-choice", "convert_tme"]).refuses(2, "nearest: convert_time; or use auto, none or required");
     place.run_with_input(&["--tool-file", "-", "--tool-choice", "required"], "[]").refuses(2, "there are no tools");
     place.run(&[]).refuses(2, "no configuration of MCP servers");
 }

@@ -58,7 +58,7 @@ fn a_recording_is_shown_as_the_user_would_have_seen_it() {
     <tool_name>location_query</tool_name>
     <arguments>{}</arguments>
     </use_mcp_tool>
-    [draft, not run: demo.location_query (in_reasoning): the call stands in the reasoning; only the answer's calls are run]
+    [draft, not run: demo.location_query (in_reasoning): the call is in the reasoning; only calls in the answer are run]
     [answer]
     先看看你在哪里。
     +-- call 1: demo.location_query (use_mcp_tool)
@@ -178,14 +178,15 @@ fn explain_names_place_rule_and_remedy() {
     let text = "Use `<use_mcp_tool>`.\n武汉: <use_mcp_tool> it is.\n";
     let folder = Folder::new(&[("a.txt", text.as_bytes())]);
     let run = folder.replay(&["--explain", "a.txt"]).ok();
-    let (_, list) = run.out.split_once("given back as text:\n").unwrap();
+    let (_, list) = run.out.split_once("flushed as text:\n").unwrap();
     insta::assert_snapshot!(list, @"
       byte 5 (1:6), in the answer: <use_mcp_tool>
         rule: quote: it follows ` directly, so it is quoted
         remedy: none needed for a mention; a call must not follow a quotation mark or backtick
       byte 30 (2:9), in the answer: <use_mcp_tool>
         rule: gate: the opener is followed by “it is.”
-        remedy: none needed for a mention; a call must go on with <server_name>, <tool_name>, <arguments> or </use_mcp_tool>
+        remedy: none needed for a mention; a call must continue with <server_name>, <tool_name>, <arguments> or \
+        </use_mcp_tool>
     == 1 file, 1 recording, 1 round, 0 calls, none rejected
     ");
     let run = folder.replay(&["--explain", "--json", "a.txt"]).ok();
@@ -434,8 +435,8 @@ fn an_unknown_version_is_refused_by_name() {
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
     assert_eq!(
         run.err,
-        "error: new.jsonl: line 1: recordings of version 7 cannot be read here; readable: version 1; \
-         use the toolgraft that wrote it, or a newer one\n"
+        "error: new.jsonl: line 1: recordings of version 7 cannot be read here; readable: version 1; use the version \
+         of toolgraft that wrote it, or a newer one\n"
     );
 }
 
@@ -453,8 +454,8 @@ fn each_bad_file_says_what_and_where_and_how_to_mend_it() {
         (".", ". is a directory: name a file in it"),
         ("empty.txt", "empty.txt is empty"),
         ("utf8.txt", "utf8.txt:2:2: byte 0xff is not valid UTF-8: convert the file to UTF-8 first"),
-        ("other.json", "if it is a model's text, say so with `--format text`"),
-        ("broken.jsonl", "broken.jsonl:2:12: expected `:`: mend the JSON there"),
+        ("other.json", "if it is a model's text, add `--format text`"),
+        ("broken.jsonl", "broken.jsonl:2:12: expected `:`: fix the JSON there"),
         ("line.jsonl", "line.jsonl:2:27: invalid type: integer `7`, expected a"),
     ] {
         let run = folder.replay(&[file]);
@@ -543,7 +544,7 @@ fn what_stands_behind_a_call_is_neither_answer_nor_run() {
     let folder = Folder::new(&[("a.jsonl", &recording(&[&format!("One moment.\n{CALL}\n\n{behind}"), CALL]))]);
     for args in [&["a.jsonl"][..], &["--speed", "1000", "a.jsonl"]] {
         let out = folder.replay(args).ok().out;
-        let (read, unread) = out.split_once("[behind the call: a turn stops there").unwrap();
+        let (read, unread) = out.split_once("[after the call: a turn stops there").unwrap();
         assert!(read.contains("[answer]\nOne moment.") && !read.contains("London"), "{out}");
         assert!(unread.contains("The tool says that you are in London.") && !unread.contains("[answer]"), "{out}");
         assert!(out.contains("call 1: demo.weather_query") && out.contains("call 2: demo.weather_query"), "{out}");
@@ -565,7 +566,7 @@ fn a_call_that_was_recorded_as_made_was_read() {
     let made = [call(0, "call_7", "武汉"), call(1, "call_8", "Graz")].map(|line| format!("{line}\n")).concat();
     let folder = Folder::new(&[("a.jsonl", &[recording(&[&both]), made.into_bytes()].concat())]);
     let out = folder.replay(&["a.jsonl"]).ok().out;
-    assert!(!out.contains("behind the call"), "{out}");
+    assert!(!out.contains("after the call"), "{out}");
     assert!(out.contains("call 7: demo") && out.contains("call 8: demo"), "numbers are those of the session: {out}");
 }
 

@@ -251,7 +251,7 @@ fn pages_write_over_pages_only() {
         let output = replay(folder.path(), args);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(error.contains("is there already and is no page of toolgraft"), "{error}");
+        assert!(error.contains("exists already and is not a page of toolgraft"), "{error}");
     }
     assert_eq!(fs::read(folder.path().join("c.html")).unwrap(), b"mine");
     let output = replay(folder.path(), &["--html", "none/x.html", "a.jsonl"]);
@@ -308,7 +308,7 @@ fn what_stands_behind_a_call_is_not_shown_as_an_answer() {
     let answers = regex::Regex::new("<div class=\"block answer\">(?s:.*?)</div>").unwrap();
     assert!(answers.find_iter(&page).all(|answer| !answer.as_str().contains("It rains, says the tool.")), "{page}");
     let (_, unread) = page.split_once("<div class=\"block unread\">").unwrap();
-    assert!(unread.contains("Behind the call, not shown") && unread.contains("It rains, says the tool."), "{unread}");
+    assert!(unread.contains("After the call, not shown") && unread.contains("It rains, says the tool."), "{unread}");
     assert!(page.contains("class=\"k-unread\""), "nor on the timeline");
 }
 

@@ -213,7 +213,7 @@ async fn a_base_url_without_v1_is_corrected_where_only_that_lists_models() {
     // Nobody is there to be asked: it starts as it was told, and says so.
     let mut serving = Serving::at(&Place::new(), "http://127.0.0.1:1", &[], &[]);
     let err = serving.end();
-    assert!(err.contains("502 until it is there") && err.contains("http://127.0.0.1:1 is served"), "{err}");
+    assert!(err.contains("502 until it is reachable") && err.contains("http://127.0.0.1:1 is served"), "{err}");
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ fn a_conversation_is_kept_and_gone_on_with() {
 #[test]
 fn the_latest_conversation_is_the_one_that_goes_on() {
     let place = Place::new();
-    chat(&place, &["--continue", "Hi"]).refuses(2, "none was kept");
+    chat(&place, &["--continue", "Hi"]).refuses(2, "none was saved");
     let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
     ask(&place, &endpoint, &["First question"]).ok();
     assert_eq!(chat(&place, &["-c", "And then?"]).ok().out, "Two.\n");
@@ -78,8 +78,8 @@ fn the_list_is_searched_for_all_words() {
     assert_eq!(place.run(&["log", "list", "--limit", "1"]).quiet().out.lines().count(), 1);
     let found = list(&["oslo", "WEATHER"]);
     assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
-    assert_eq!(list(&["snow"]), "no conversation has these words\n");
-    place.run(&["log", "clear"]).refuses(2, "without a terminal nobody can be asked: --yes forgets all conversations");
+    assert_eq!(list(&["snow"]), "no conversation contains these words\n");
+    place.run(&["log", "clear"]).refuses(2, "there is no terminal to ask on: --yes forgets all conversations");
     let run = place.run(&["log", "clear", "--yes"]).quiet();
     assert_eq!(run.out, "2 conversations forgotten\n");
     assert_eq!(place.run(&["log"]).quiet().out, "no conversation was kept\n");
@@ -160,7 +160,7 @@ fn a_conversation_is_exported() {
     place.run(&["log", "export", &id, "-o", "talk.html"]).ok();
     let page = fs::read_to_string(place.path("talk.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("weather_query") && page.contains("tokens read"));
-    place.run(&["log", "export", &id, "-o", "talk.html"]).refuses(2, "is not written over");
+    place.run(&["log", "export", &id, "-o", "talk.html"]).refuses(2, "is not overwritten");
 }
 
 #[cfg(unix)]
@@ -316,5 +316,5 @@ fn a_model_that_reads_no_images_is_said_so_in_the_endpoint_s_words_and_asked_onc
     failed.fails_with(1, &[words, "where the model reads no images, ask without them"]);
     assert_eq!(endpoint.requests(), 1, "the same request fails again");
     assert!(kept(&place).is_empty(), "the image does not stand in the way of the next question");
-    ask(&place, &endpoint, &["-c", "Hi"]).refuses(2, "none was kept");
+    ask(&place, &endpoint, &["-c", "Hi"]).refuses(2, "none was saved");
 }

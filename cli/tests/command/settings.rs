@@ -87,7 +87,7 @@ fn serve_is_not_its_own_endpoint_and_says_where_nobody_is() {
     let mut serving = Serving::launch(&place, &[], &[("OPENAI_BASE_URL", "http://localhost:0/v1")]);
     let said = serving.end();
     assert!(said.contains("OPENAI_BASE_URL (http://localhost:0/v1) is this server itself"), "{said}");
-    assert!(said.contains(&nobody) && said.contains("502 until it is there"), "{said}");
+    assert!(said.contains(&nobody) && said.contains("502 until it is reachable"), "{said}");
 }
 
 #[cfg(unix)]

@@ -62,10 +62,15 @@ fn what_a_template_lacks_or_may_not_say_is_told_before_anything_is_asked() {
         (
             "+++\nbase_url = \"http://evil.example\"\n+++\nHi",
             &[],
-            "trip.md:2: base_url is not taken from here: name it with",
+            "trip.md:2: base_url is not accepted here: name it with",
         ),
-        ("+++\nallow = [\"*\"]\n+++\nHi", &[], "trip.md:2: allow is not taken from here"),
-        ("+++\nmodel = \"far\"\n+++\nHi", &[], "trip.md: model: it names the endpoint router, which no file chooses"),
+        ("+++\nallow = [\"*\"]\n+++\nHi", &[], "trip.md:2: allow is not accepted here"),
+        (
+            "+++\nmodel = \"far\"\n+++\nHi",
+            &[],
+            "trip.md: model: it names the endpoint router, which a template \
+            cannot choose",
+        ),
     ] {
         let place = place(template);
         fs::create_dir_all(place.path(".config/toolgraft")).unwrap();

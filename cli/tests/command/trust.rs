@@ -113,7 +113,7 @@ fn a_machine_without_authorities_speaks_plain_http_and_trusts_whom_it_is_told() 
     assert_eq!(run.out, "It works.\n", "{run:?}");
 
     let url = format!("https://localhost:{}/v1", endpoint());
-    let nobody = "its certificate is of nobody that this machine trusts";
+    let nobody = "its certificate is from no authority that this machine trusts";
     ask(&place, &url, &[], Some("none.pem")).fails_with(1, &[nobody]);
     for args in [["--ca", "own.pem"], ["--insecure", "localhost"]] {
         assert_eq!(ask(&place, &url, &args, Some("none.pem")).ok().out, "It works.\n", "{args:?}");
@@ -127,7 +127,7 @@ fn a_host_may_be_left_unchecked_by_its_name_and_no_other() {
     let url = format!("https://localhost:{port}/v1");
     let run = ask(&place, &url, &["--insecure", "localhost"], None).ok();
     assert_eq!(run.out, "It works.\n");
-    assert!(run.err.contains("nobody checks who localhost is"), "{run:?}");
+    assert!(run.err.contains("the certificate of localhost is not verified"), "{run:?}");
     ask(&place, &url, &["--insecure", "127.0.0.1"], None).fails_with(1, &["certificate"]);
     let by_address = format!("https://127.0.0.1:{port}/v1");
     assert_eq!(ask(&place, &by_address, &["--insecure", "127.0.0.1"], None).ok().out, "It works.\n");
@@ -166,8 +166,10 @@ fn an_mcp_server_is_trusted_by_the_certificate_that_its_entry_names() {
     };
     let url = format!("https://localhost:{port}/mcp");
     let refused = tools(json!({ "url": url }), &[]);
-    refused
-        .fails_with(1, &["its certificate is of nobody that this machine trusts: set \"ca\" in its entry to the file"]);
+    refused.fails_with(
+        1,
+        &["its certificate is from no authority that this machine trusts: set \"ca\" in its entry to the file"],
+    );
     let run = tools(json!({ "url": url }), &[("SSL_CERT_FILE", "own.pem")]).ok();
     assert!(run.out.contains("guarded()"), "{run:?}");
     let run = tools(json!({ "url": url, "ca": "own.pem" }), &[("NO_PROXY", "*")]).ok();
@@ -178,7 +180,7 @@ fn an_mcp_server_is_trusted_by_the_certificate_that_its_entry_names() {
     place.servers(json!({ "far": { "url": url } }));
     place
         .run(&login)
-        .fails_with(1, &["cannot connect: its certificate is of nobody that this machine trusts: set \"ca\""]);
+        .fails_with(1, &["cannot connect: its certificate is from no authority that this machine trusts: set \"ca\""]);
 }
 
 #[test]

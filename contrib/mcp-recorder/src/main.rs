@@ -33,7 +33,7 @@ enum Cli {
     Play(play::Args),
 }
 
-/// Where the server's entry is.
+/// The location of the server's entry.
 #[derive(Debug, clap::Args)]
 struct ConfigArgs {
     /// JSON with `mcpServers` or `servers` [default: ~/.config/toolgraft/mcp.json]

@@ -64,7 +64,7 @@ pub(crate) async fn carry(config: &Config, mut lines: Receiver<String>, wire: &W
 fn spawn(server: &ServerConfig, mark: &ProcessMark) -> Result<Child, Failure> {
     let Ok(TransportConfig::Stdio { command, args, env, cwd, .. }) = &server.transport else {
         return Err(Failure::Failed(format!(
-            "server {:?} is reached over HTTP; only one over stdio can stand behind another program",
+            "server {:?} is reached over HTTP; only a server over stdio can be relayed",
             server.name
         )));
     };
@@ -133,7 +133,7 @@ struct Tap<'a> {
 }
 
 impl Tap<'_> {
-    /// Tells of a message without secrets; `false` for a text that is no JSON.
+    /// Tells of a message without secrets; `false` for a text that is not JSON.
     fn message(&self, from: &str, text: &str) -> bool {
         let hidden = self.secrets.hide(text);
         let message = self.made(from, &hidden).or_else(|| {

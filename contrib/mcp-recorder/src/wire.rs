@@ -16,7 +16,7 @@ use toolgraft_mcp::{HubBuilder, WireMessage, WireSide};
 
 use crate::{Failure, clean};
 
-/// How much is shown of a message.
+/// The amount of a message that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WireForm {
     /// One line.

@@ -344,7 +344,7 @@ impl Hub {
     /// configuration's `disabled` is the initial value.
     ///
     /// # Errors
-    /// There is no such server, its entry is wrong, or it could not be reached.
+    /// There is no such server, its entry is invalid, or it could not be reached.
     pub async fn switch(&self, server: &str, on: bool) -> Result<(), McpError> {
         self.known(server)?.switch(on).await
     }
@@ -625,8 +625,8 @@ mod tests {
     fn refusals() -> Vec<Outcome> {
         let broken = |how: &str| RequestError::Broken(how.to_owned());
         let limit = Duration::from_secs(30);
-        let page = "it was not carried out: a person has to open a page first (https://x.example/a); show that to the \
-                    person, and call again once it is done: \"Log in\"";
+        let page = "the call was not run: the user has to open a page first (https://x.example/a); tell the user, \
+            and call again once that is done: \"Log in\"";
         let requests = [
             RequestError::Refused { code: -32000, message: "坏了".to_owned(), data: None, pages: Vec::new() },
             RequestError::Refused {
@@ -639,14 +639,14 @@ mod tests {
             RequestError::TimedOut { limit, noise: None },
             RequestError::TimedOut {
                 limit,
-                noise: Some("it wrote to stdout what is no MCP, 3 times; the last was \"ready\"".to_owned()),
+                noise: Some("the server wrote to stdout what is not MCP, 3 times; the last was \"ready\"".to_owned()),
             },
-            broken("the connection broke (exit status: 3); it said nothing on stderr: run it by hand to see why"),
+            broken("the connection broke (exit status: 3); it wrote nothing to stderr: run it by hand to see why"),
             broken("the connection broke (signal: 9); the end of its stderr:\n  \"Traceback\""),
             RequestError::Unsent("the connection is closed (http://127.0.0.1:1/mcp)".to_owned()),
             RequestError::SessionLost("HTTP 400: \"No transport found for sessionId\"".to_owned()),
             RequestError::SessionLost("its event stream has ended".to_owned()),
-            broken("it asks for input and does not say for which"),
+            broken("the server asks for input without naming any"),
             broken("it asked for input 16 times"),
             broken("its answer cannot be read: \"a\" is no JSON"),
             broken("it sent an answer of more than 64 MiB, which was dropped"),
@@ -662,9 +662,9 @@ mod tests {
             unavailable("is disabled"),
             unavailable("was shut down"),
             unavailable("cannot be started: 坏了"),
-            unavailable("is not there: it could not be reached; it failed 3 times in a row and is left alone for 9 s"),
-            unavailable("is not there: HTTP 401: it wants authorization; it is not asked again for 9 s"),
-            unavailable("is not there: cannot start \"x\": it is not an executable file"),
+            unavailable("is not available: it could not be reached; after 3 failures in a row no new attempt for 9 s"),
+            unavailable("is not available: HTTP 401: authorization is required; no new attempt for 9 s"),
+            unavailable("is not available: cannot start \"x\": it is not an executable file"),
         ];
         let whats = ["tool \"t\"", "resource \"a://b\""];
         let failed = |what: &str, error: &RequestError| McpError::request("s", what.to_owned(), error.clone());
@@ -673,8 +673,8 @@ mod tests {
             "a resource needs its \"uri\", a string",
             "no single server has the resource \"a://b\": name its server",
             "server \"s\" has no resources",
-            "it asks for input from a person (elicitation), and nobody is there to give it",
-            "the tool reported an error and said nothing about it",
+            "the server asks the user for input (elicitation), and no user is present",
+            "the tool reported an error without a message",
             "the server's answer to tools/call has no array \"content\": {\"a\":1}",
         ];
         failures.chain(servers.map(refusal)).chain(others.map(refusal)).collect()

@@ -57,8 +57,8 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     let Some(host) = host else { return Err(Fault::door(400, "host_missing", "the request has no 'Host'")) };
     if !is_ours(name_of(&host), config) {
         let message = format!(
-            "this server is not called {host:?}: it answers to the loopback's names, the one that it listens on and \
-             those that it was given when it was started"
+            "this server does not answer to {host:?}: its names are those of the loopback, the one that it listens \
+             on and those that were given at its start"
         );
         return Err(Fault::door(403, "host_refused", message));
     }
@@ -165,13 +165,14 @@ pub(super) fn is_of_a_page(headers: &HeaderMap) -> bool {
 pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<Bytes, Fault> {
     let headers = &parts.headers;
     let too_large = || {
-        let message = format!("the body may have {} bytes", config.max_body);
+        let message = format!("the body may have at most {} bytes", config.max_body);
         // Agents know by this code that they have to shorten their history.
         Fault::door(413, "context_length_exceeded", message)
     };
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
         let message = format!(
-            "the body is compressed as {encoding:?}, which is not read here: send gzip, deflate, or no content-encoding"
+            "the body is compressed as {encoding:?}, which is not supported here: send gzip, deflate, or no \
+             content-encoding"
         );
         return Err(Fault::door(415, "unsupported_encoding", message));
     }
@@ -192,7 +193,7 @@ pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<B
                 Err(_) => return Err(slow()),
                 Ok(None) => return Ok(Bytes::from(all)),
                 Ok(Some(Err(_))) => {
-                    return Err(Fault::invalid("the body broke off, or is not what its content-encoding says"));
+                    return Err(Fault::invalid("the body was cut off, or does not match its content-encoding"));
                 }
                 Ok(Some(Ok(piece))) if all.len() + piece.len() > config.max_body => return Err(too_large()),
                 Ok(Some(Ok(piece))) => {
@@ -208,7 +209,7 @@ pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<B
 }
 
 fn slow() -> Fault {
-    Fault::door(408, "request_timeout", "the body did not come in time")
+    Fault::door(408, "request_timeout", "the body did not arrive in time")
 }
 
 /// Refuses JSON texts that together have more values than [`MAX_VALUES`].

@@ -11,7 +11,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Makes the budgets from a table; a row has the name, the setter, the default amount and the unit.
 macro_rules! budgets {
     ($($(#[$about:meta])+ $name:ident, $setter:ident: $default:expr, $unit:literal;)+) => {
-        /// What all requests of a server may take together. Clones share the same budgets.
+        /// The budgets of all requests of a server together. Clones share the same budgets.
         #[derive(Debug, Clone)]
         pub struct Budgets { $(pub(super) $name: Budget,)+ }
 

@@ -50,7 +50,7 @@ impl Fault {
 
     /// Makes a fault for a request at which this program panicked.
     pub(super) fn broken() -> Self {
-        let message = "the server failed at this request, which is a fault of its own; its stderr says where";
+        let message = "the server failed at this request because of a bug in it; its stderr says where";
         Fault::new(500, message).with_code("internal_error")
     }
 

@@ -423,7 +423,7 @@ async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, r
         "generateContent" => answered(shared, &Gemini, target(false), request).await,
         "streamGenerateContent" if is_events => answered(shared, &Gemini, target(true), request).await,
         "streamGenerateContent" => {
-            let fault = Fault::field("alt", "a stream comes as events here: ask for it with '?alt=sse'");
+            let fault = Fault::field("alt", "a stream is sent as events here: request it with '?alt=sse'");
             refuse(&Gemini, &fault)
         }
         "countTokens" => counted(shared, &Gemini, target(false), request).await,

@@ -36,7 +36,7 @@ const REFUSED_FOR: Duration = Duration::from_secs(1);
 pub enum ServeError {
     /// The address is reachable from other machines and no key is set: everybody in the network
     /// could use the endpoint.
-    #[error("{listen} is reached from other machines: a server there needs an API key that its clients must show")]
+    #[error("{listen} is reachable from other machines, so clients must show an API key")]
     KeyMissing {
         /// The address.
         listen: String,

@@ -75,7 +75,7 @@ impl Metrics {
             (
                 "prompt_repeated_bytes_total",
                 "counter",
-                "Bytes with which an earlier prompt had begun as well.",
+                "Bytes that prompts share with the beginning of an earlier one.",
                 &self.repeated_bytes,
             ),
             ("prompt_tokens_total", "counter", "Tokens of all prompts.", &self.prompt_tokens),
@@ -85,9 +85,14 @@ impl Metrics {
             let _ = writeln!(page, "toolgraft_{name} {}", value.load(Ordering::Relaxed));
         }
         for (name, kind, help, value) in [
-            ("budget", "gauge", "What all requests may take together.", (|budget| budget.amount() as u64) as Count),
-            ("budget_used", "gauge", "What they take.", |budget| budget.used() as u64),
-            ("budget_refused_total", "counter", "How often there was no room.", Budget::refused),
+            (
+                "budget",
+                "gauge",
+                "Limit of the budget, for all requests together.",
+                (|budget| budget.amount() as u64) as Count,
+            ),
+            ("budget_used", "gauge", "Usage of the budget.", |budget| budget.used() as u64),
+            ("budget_refused_total", "counter", "Requests that a budget refused.", Budget::refused),
         ] {
             head(&mut page, name, kind, help);
             for (budget, unit) in budgets.rows() {

@@ -311,7 +311,7 @@ impl ChatRequest {
                 .is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)) && *value != 0)
             {
                 let message = format!(
-                    "'{field}' cannot be had in a request with tools or a schema: calls are taken out of the text"
+                    "'{field}' is not supported in a request with tools or a schema: calls are removed from the text"
                 );
                 return Err(Fault::field(field, message));
             }
@@ -538,7 +538,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
             let message = format!("tools of the type '{other}' are not known here: expected 'function'");
             return Err(Fault::field(place(".type"), message));
         }
-        None => return Err(Fault::field(place(""), "a tool is an object with 'type' and 'function'")),
+        None => return Err(Fault::field(place(""), "a tool must be an object with 'type' and 'function'")),
     }
     let mut function = take_member(&mut item, "function");
     let Some(name) = function["name"].as_str().filter(|name| !name.trim().is_empty()) else {
@@ -551,7 +551,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
     match &function["description"] {
         Value::Null => {}
         Value::String(text) => tool = tool.with_description(text),
-        _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
+        _ => return Err(Fault::field(place(".function.description"), "a description must be a text")),
     }
     let mut set_aside = false;
     match take_member(&mut function, "parameters") {
@@ -565,7 +565,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
         _ => {
             return Err(Fault::field(
                 place(".function.parameters"),
-                "parameters are a JSON Schema, which is an object",
+                "parameters must be a JSON Schema, which is an object",
             ));
         }
     }

@@ -196,7 +196,7 @@ impl Upstream {
         let response = self.pass(method, path, from, body, Span::none()).await?;
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await;
-        let body = body.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} broke off")))?;
+        let body = body.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} was cut off")))?;
         let json = serde_json::from_slice(&body);
         Ok((status, json.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} is not JSON")))?))
     }

@@ -53,7 +53,7 @@ pub(super) const MESSAGES_TOOLS: [(&str, &str); 4] = [
 pub(super) fn refuse(body: &Map<String, Value>, fields: &Fields) -> Result<(), Fault> {
     let is_asked = |name: &str| [name, &snake(name)].iter().any(|name| body.get(*name).is_some_and(asks));
     let Some((name, remedy)) = fields.refused.iter().find(|(name, _)| is_asked(name)) else { return Ok(()) };
-    let fault = Fault::field(name.as_str(), format!("'{name}' cannot be had here: {remedy}"));
+    let fault = Fault::field(name.as_str(), format!("'{name}' is not supported here: {remedy}"));
     Err(if name == "thread" { fault.with_code(THREAD_UNSUPPORTED) } else { fault })
 }
 

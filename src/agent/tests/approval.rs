@@ -42,7 +42,7 @@ async fn a_call_that_may_be_an_example_is_denied_with_what_helps() {
     let shown = format!("I would call this:\n{call}");
     let rounds = [shown.clone(), call.to_owned(), "Sunny.".into()];
     let played = Scene::new(rounds).play().await;
-    assert!(played.told(2).starts_with("quoted: other text stands before the call, so"), "{}", played.told(2));
+    assert!(played.told(2).starts_with("quoted: other text is before the call, so"), "{}", played.told(2));
     assert_eq!((played.ran, &*played.finished.answer), (1, "Sunny."), "and it does help");
 
     // It is asked for once: then the call is a part of the answer.

@@ -174,7 +174,7 @@ impl Reader<'_> {
             match object.entry(key) {
                 Entry::Vacant(free) => free.insert(value),
                 Entry::Occupied(taken) => {
-                    let why = Cow::Owned(format!("the key {:?} stands twice in one object", taken.key()));
+                    let why = Cow::Owned(format!("the key {:?} is given twice in one object", taken.key()));
                     return Err(Stop { at: self.at, why, is_final: true });
                 }
             };
@@ -235,7 +235,7 @@ impl Reader<'_> {
                 Some(number) => Value::Number(number),
                 None => {
                     let Some(value) = word_of_python(word) else {
-                        return self.stop("a word without quotes is no value");
+                        return self.stop("a word without quotes is not a value");
                     };
                     self.repair(Repair::Syntax, self.at)?;
                     value

@@ -185,7 +185,7 @@ fn what_cannot_be_mended_is_told_with_its_position() {
         ("{\"a\":\n \"x \"y\", \"b\": \"z\"}", "a quotation mark inside a string is not escaped, at line 2 column 6"),
         ("{\"a\": 1e999}", "is no value, at line 1 column 7"),
         ("", "the text ends"),
-        ("{'a': 1, 'a': 2}", "the key \"a\" stands twice"),
+        ("{'a': 1, 'a': 2}", "the key \"a\" is given twice"),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(told), "{text}: {error}");
@@ -208,7 +208,7 @@ fn entities_inside_strings_are_data_where_the_text_needs_them_not() {
 #[test]
 fn a_key_that_stands_twice_is_an_error_at_any_depth() {
     let error = read(r#"{"a": {"b": 1, "b": 1}}"#).unwrap_err();
-    assert!(error.to_string().contains(r#"the key "b" stands twice"#), "{error}");
+    assert!(error.to_string().contains(r#"the key "b" is given twice"#), "{error}");
 }
 
 #[test]

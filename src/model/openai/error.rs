@@ -75,7 +75,7 @@ pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<Mod
 
 /// Returns the message about an endpoint that sent nothing for this time.
 pub(super) fn silence(idle: Duration) -> String {
-    format!("no byte came for {} seconds", idle.as_secs_f64())
+    format!("no data arrived for {} seconds", idle.as_secs_f64())
 }
 
 /// Returns the cause of a failed request. reqwest's own message is not used, since its URL may contain a secret.

@@ -22,8 +22,8 @@ impl EndpointInner {
         let forms: Vec<Form> = form::forms(server).iter().copied().filter(|form| !with_tools && left(form)).collect();
         if forms.is_empty() && constraint.required {
             let message = match with_tools {
-                true => "the request carries tools, and the endpoint takes no structure beside them",
-                false => "the endpoint takes the structure in no form that is known",
+                true => "the request has tools, and the endpoint accepts no structure with them",
+                false => "the endpoint accepts no known form of the structure",
             };
             return Err(self.unconstrained(message));
         }

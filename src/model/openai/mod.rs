@@ -477,7 +477,7 @@ fn base(text: &str) -> Result<Url, ClientError> {
     // `localhost:11434` would be a URL with the scheme `localhost`.
     let is_bare = !text.contains("://");
     let bad = |message: String, source| {
-        let message = if is_bare { "no http:// or https:// stands in front".to_owned() } else { message };
+        let message = if is_bare { "it has no http:// or https:// in front".to_owned() } else { message };
         ClientError::Url { url: crate::secrets::shown_url(text), message, source }
     };
     let mut url = Url::parse(text.trim()).map_err(|e| bad(e.to_string(), Some(Cause::new(e))))?;

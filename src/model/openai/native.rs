@@ -118,7 +118,7 @@ async fn ask(
         }
     }
     // An incomplete answer says nothing about tools.
-    if is_over { Ok(answer) } else { Err(ModelError::cut_off("the answer broke off")) }
+    if is_over { Ok(answer) } else { Err(ModelError::cut_off("the answer was cut off")) }
 }
 
 /// The result of a trial.

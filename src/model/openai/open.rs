@@ -215,20 +215,19 @@ impl EndpointInner {
         if !unreachable {
             let gave_up = hung_up(&cause);
             let message = if gave_up {
-                let port = if has_tls { "" } else { " Else: is this its port, or has the URL to begin with https://?" };
-                format!("it hung up without an answer: the server's own log may say why.{port}")
+                let port = if has_tls { "" } else { " Else: is this its port, or must the URL begin with https://?" };
+                format!("the connection was closed without an answer: the server's own log may say why.{port}")
             } else if !is_no_http(&cause) {
                 format!("the request failed: {plain}")
             } else if has_tls {
-                "what answers there speaks no HTTP: is this its port?".to_owned()
+                "the answer is not HTTP: is this its port?".to_owned()
             } else {
-                "what answers there speaks no plain HTTP: is this its port, or has the URL to begin with https://?"
-                    .to_owned()
+                "the answer is not plain HTTP: is this its port, or must the URL begin with https://?".to_owned()
             };
             return ModelError::BadAnswer { url, message, gave_up, source };
         }
         if is_plain || has_tls && is_no_tls(&cause) {
-            let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
+            let message = "the server does not use TLS there: write http:// instead of https://".to_owned();
             return ModelError::Unreachable { url, message, source };
         }
         let trust = "SSL_CERT_FILE can name a file of the certificates to trust, the server's own among them";
@@ -237,7 +236,7 @@ impl EndpointInner {
             return ModelError::Unreachable { url, message, source };
         }
         let help = if has_tls && local {
-            "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
+            "is the server running, is this its port, and does it speak TLS? Most on the local machine use http://"
         } else if local {
             "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
         } else {
@@ -304,7 +303,7 @@ impl EndpointInner {
             && !encoding.trim().eq_ignore_ascii_case("identity")
         {
             let message = format!(
-                "the answer is compressed ({}), which nobody asked for: turn compression off in the gateway before \
+                "the answer is compressed ({}), which was not requested: turn compression off in the gateway before \
                  the model, at least for text/event-stream",
                 self.hide(line(encoding))
             );

@@ -116,7 +116,7 @@ impl Source {
             let (source, guard, quiet) = &mut *state;
             let (text, state) = match source.next().await {
                 Ok(Some(bytes)) if quiet.fetch_add(bytes.len(), Ordering::Relaxed) > MAX_QUIET => {
-                    let message = format!("the endpoint sent more than {MAX_QUIET} bytes that say nothing");
+                    let message = format!("the endpoint sent more than {MAX_QUIET} bytes without content");
                     return Some((Err(ModelError::cut_off(message)), None));
                 }
                 Ok(Some(bytes)) => match guard.push(bytes) {

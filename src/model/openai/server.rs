@@ -37,7 +37,7 @@ impl ServerKind {
             ServerKind::LmStudio => "load the model with a longer context (lms load MODEL --context-length N)",
             ServerKind::Vllm => "start vLLM with a longer context (--max-model-len)",
             ServerKind::Sglang => "start SGLang with a longer context (--context-length)",
-            ServerKind::DeepSeek | ServerKind::OpenAi => "take a model with a longer context",
+            ServerKind::DeepSeek | ServerKind::OpenAi => "use a model with a longer context",
         }
     }
 

@@ -27,7 +27,7 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 
 /// Why a value is none that goes on after its last bracket.
-const GOES_ON: &str = "a closing bracket stands too early: what follows the last one belongs inside";
+const GOES_ON: &str = "a closing bracket comes too early: what follows the last one belongs inside";
 
 /// Why a call has none that a further object follows.
 pub(crate) const TWO_OBJECTS: &str = "a further object follows the arguments: one object holds them all";

@@ -116,7 +116,8 @@ impl Placement {
 }
 
 /// The message of an `invented` rejection.
-const INVENTED: &str = "the call stands behind the end of your message, in a turn that is not yours; only calls of your own message are run";
+const INVENTED: &str = "the call comes after the end of your message, in a turn that is not yours; only calls of \
+    your own message are run";
 
 #[cfg(test)]
 mod tests {

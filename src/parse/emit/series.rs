@@ -12,14 +12,14 @@ use crate::event::{Rejected, RejectedKind};
 pub(crate) fn unreadable(why: Reason) -> String {
     let why = match why {
         Reason::NoLiteral => {
-            "a value is no literal (a text stands in quotes; names, expressions and calls have no value)"
+            "a value is not a literal (a text is in quotes; names, expressions and calls have no value)"
         }
         Reason::NoKeyword => "a value has no keyword, and its tool has several parameters",
-        Reason::Limit => "it is nested too deep, or stands behind more calls than are read",
-        Reason::Damaged => "its JSON is damaged",
-        _ => "it is not whole",
+        Reason::Limit => "it is nested too deep, or follows more calls than are read",
+        Reason::Damaged => "its JSON is malformed",
+        _ => "it is not complete",
     };
-    format!("the calls stand next to each other and one cannot be read, so none is run: {why}")
+    format!("the calls are next to each other and one cannot be read, so none is run: {why}")
 }
 
 /// Of calls of several fences none is one if one of them cannot be read or is cut off, nor if

@@ -97,7 +97,7 @@ impl Fault {
 
     /// Two keys that mean the same say different things.
     pub(crate) fn disagree(first: &str, second: &str) -> Self {
-        Fault::malformed(format!("`{first}` and `{second}` mean the same and say different things"))
+        Fault::malformed(format!("`{first}` and `{second}` mean the same and have different values"))
     }
 
     pub(crate) fn truncated(message: impl Into<String>) -> Self {

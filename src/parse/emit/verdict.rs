@@ -40,7 +40,7 @@ pub(crate) fn verdict(
         None => Ok(call),
         Some(Ok(found)) => {
             if let Some(key) = misplaced(&ignored_keys, &call, found.tool) {
-                let fault = Fault::malformed(format!("`{key}` is a parameter, but stands beside the arguments"));
+                let fault = Fault::malformed(format!("`{key}` is a parameter, but is outside the arguments"));
                 return Err(reject(call.server, Some(call.tool), fault, Vec::new()));
             }
             // Only elements always name their server; elsewhere one that is left out is no fault.

@@ -379,14 +379,14 @@ impl Segment<'_> {
     /// Says what is wrong with it: the first slip that is found.
     fn slip(&self, dialect: Dialect) -> String {
         if self.is_paragraph && dialect == Dialect::Json {
-            return "text stands before and behind it".to_owned();
+            return "there is text before and after it".to_owned();
         }
         let written = &self.text[self.name.clone()];
         if written.rsplit('.').next() != self.tool.name.rsplit('.').next() {
             return format!("its name is written `{written}`");
         }
         if let Some(Slip { written, mark }) = self.marks.slip_in(self.text) {
-            return format!("`{written}` stands where `{mark}` belongs");
+            return format!("`{written}` is where `{mark}` belongs");
         }
         let misspelt = words(self.text).filter(|word| word.at != self.name.start && word.is_key()).find_map(|word| {
             let is_known = self.tool.has_parameter(word.text);
@@ -397,10 +397,10 @@ impl Segment<'_> {
             return format!("it has no parameter `{written}`, but one that is called `{parameter}`");
         }
         if dialect == Dialect::React && !self.text.contains('{') {
-            return "its arguments are no JSON object".to_owned();
+            return "its arguments are not a JSON object".to_owned();
         }
         if dialect == Dialect::ToolTag && self.is_in_own_tags() {
-            return "its text stands in no parameter".to_owned();
+            return "its text is in no parameter".to_owned();
         }
         if matches!(dialect, Dialect::Json | Dialect::React)
             && let Some(from) = damaged_from(self.text)
@@ -408,7 +408,7 @@ impl Segment<'_> {
             return format!("its JSON cannot be read from `{from}` on");
         }
         match unpaired(self.text) {
-            Some(bracket) => format!("a `{bracket}` is missing, or one too many is there"),
+            Some(bracket) => format!("a `{bracket}` is missing, or there is one too many"),
             None => "a marker, a bracket or a name in it is missing or misspelt".to_owned(),
         }
     }

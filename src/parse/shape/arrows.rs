@@ -49,7 +49,7 @@ impl ObjectSyntax for Arrows {
                 *cursor += 1;
                 Ok(Some(*cursor))
             }
-            Some(_) => Err(Fault::malformed("`}` is missing behind the arguments")),
+            Some(_) => Err(Fault::malformed("`}` is missing after the arguments")),
         }
     }
 
@@ -105,7 +105,7 @@ impl Arrows {
 /// white space or commas.
 fn members(text: &str) -> Result<(Map<String, Value>, Vec<Repair>), String> {
     let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-    let mut rest = inner.ok_or("the arguments stand in no braces")?;
+    let mut rest = inner.ok_or("the arguments have no braces")?;
     let (mut arguments, mut repairs) = (Map::new(), Vec::new());
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
@@ -127,7 +127,7 @@ fn members(text: &str) -> Result<(Map<String, Value>, Vec<Repair>), String> {
         }
         rest = &behind[end..];
         if !rest.is_empty() && !rest.starts_with(|c: char| c.is_whitespace() || c == ',') {
-            return Err(format!("something stands right behind the value of `{key}`"));
+            return Err(format!("unexpected text right after the value of `{key}`"));
         }
     }
 }

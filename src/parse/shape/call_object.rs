@@ -84,11 +84,11 @@ impl NotCall {
             NotCall::Unnamed | NotCall::UnknownTool => format!("`{tool}` is missing"),
             NotCall::NoArguments => format!("`{arguments}` is missing"),
             NotCall::Definition => {
-                format!("a schema stands in `{arguments}`: it defines the tool and does not call it")
+                format!("there is a schema in `{arguments}`: it defines the tool and does not call it")
             }
             NotCall::Foreign(found) => {
                 let found: Vec<_> = found.iter().map(|key| format!("`{key}`")).collect();
-                format!("{} found beside the tool's name: arguments stand in `{arguments}`", found.join(", "))
+                format!("{} found beside the tool's name: arguments belong in `{arguments}`", found.join(", "))
             }
         })
     }

@@ -8,7 +8,7 @@ use crate::parse::call::{CallOut, ObjectSyntax};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 
 /// Error message for braces that hold, or are followed by, text that is no object of the dialect.
-const UNREADABLE: &str = "a bracket or a token stands where the arguments should go on";
+const UNREADABLE: &str = "a bracket or a token is where the arguments should continue";
 
 /// Such an object that is being read.
 #[derive(Debug)]

@@ -196,7 +196,7 @@ impl Element {
     fn open_child(&mut self, i: usize) -> Step {
         let child = &self.block.children[i];
         if self.has(i) || (child.role == ChildRole::Arguments && self.json.is_some()) {
-            return self.fault(format!("<{}> stands twice in <{}>", child.tag, self.block.tag));
+            return self.fault(format!("<{}> is given twice in <{}>", child.tag, self.block.tag));
         }
         self.state = if child.role == ChildRole::Arguments { State::Lead } else { State::Name(i, self.cursor) };
         Step::Next

@@ -34,7 +34,7 @@ use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{NamedDialect, Tables};
 
 /// Something is between the object and the call's closing token.
-const GOES_ON: &str = "something stands between the arguments and the closing token";
+const GOES_ON: &str = "unexpected text between the arguments and the closing token";
 
 /// An open call of a name and an object.
 #[derive(Debug, Default)]

@@ -79,7 +79,7 @@ fn what_begins_like_a_value_and_is_none_is_told() {
         ("So {\"a\": [1, 2", 3, true, "the text ends before"),
         ("```\n{\"a\": \"b\n```\nDone.", 4, false, "the code block ends before"),
         ("{\"a\": 1 b} [", 0, false, "line 1 column 9"),
-        ("{\"a\": 1, \"a\": 2}", 0, false, "stands twice"),
+        ("{\"a\": 1, \"a\": 2}", 0, false, "is given twice"),
     ] {
         let found = find_values(text);
         assert_eq!(found.values, [], "{text}");

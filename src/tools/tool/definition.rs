@@ -41,7 +41,7 @@ impl Definition {
         }
         if self.input_schema != now.input_schema {
             let parameters = parameters(self.input_schema.as_ref(), now.input_schema.as_ref());
-            changes.extend(if parameters.is_empty() { vec!["its schema is another".to_owned()] } else { parameters });
+            changes.extend(if parameters.is_empty() { vec!["its schema has changed".to_owned()] } else { parameters });
         }
         // Missing annotations are equal to annotations without any hint.
         let [before, now] = [self, now].map(|one| one.annotations.clone().unwrap_or_default());
@@ -87,7 +87,7 @@ fn parameters(before: Option<&Value>, now: Option<&Value>) -> Vec<String> {
     let now = properties(now).unwrap_or(none);
     let is_other = |(name, schema): &(&String, &Value)| before.get(*name) != Some(*schema);
     let other = now.iter().filter(is_other).map(|(name, _)| match before.contains_key(name) {
-        true => format!("its parameter {name:?} is another"),
+        true => format!("its parameter {name:?} has changed"),
         false => format!("its parameter {name:?} is new"),
     });
     let gone = before.keys().filter(|name| !now.contains_key(*name));
@@ -113,14 +113,14 @@ mod tests {
             before.changes(&now),
             [
                 "its description was \"Adds\" and is now \"Adds, then mails\"",
-                "its parameter \"b\" is another",
+                "its parameter \"b\" has changed",
                 "its parameter \"to\" is new",
                 "its parameter \"a\" is gone",
             ]
         );
         let required =
             definition("Adds", json!({ "properties": { "a": {}, "b": { "type": "number" } }, "required": ["a"] }));
-        assert_eq!(before.changes(&required), ["its schema is another"]);
+        assert_eq!(before.changes(&required), ["its schema has changed"]);
         let hints = |reads| Some(Annotations::default().with_read_only_hint(reads));
         let hinted = |annotations| Definition { annotations, ..before.clone() };
         assert_eq!(

@@ -26,8 +26,8 @@ pub enum ImportError {
     },
     /// It is JSON of an unknown kind.
     #[error(
-        "JSON, but no recording: expected a `session` line, stream chunks with `choices`, objects with `text`, \
-         or an array of messages with `role` and `content`; found {found}"
+        "JSON, but not a recording: expected a `session` line, stream chunks with `choices`, objects with `text`, or \
+         an array of messages with `role` and `content`; found {found}"
     )]
     Unknown {
         /// The content that was found instead.

@@ -111,7 +111,7 @@ pub fn import(text: &str, format: Format) -> Result<Imported, ImportError> {
         Format::Text => vec![plain(text)],
     };
     if let (Cow::Owned(_), Some(first)) = (mended, recordings.first_mut()) {
-        let text = "half a surrogate pair (`\\ud…`) stands for no character: replaced by U+FFFD".to_owned();
+        let text = "half a surrogate pair (`\\ud…`) is not a character: replaced by U+FFFD".to_owned();
         first.notes.push(Note { line: 0, text });
     }
     Ok(Imported { format, recordings })

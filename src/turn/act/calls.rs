@@ -405,7 +405,7 @@ fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<Caller
             Ok((_, repairs)) if repairs.is_empty() => return None,
             Ok((_, repairs)) => {
                 let mended: Vec<String> = repairs.iter().map(ToString::to_string).collect();
-                format!("it would have to be mended: {}", mended.join(", "))
+                format!("it would have to be repaired: {}", mended.join(", "))
             }
             Err(mismatch) => mismatch.to_string(),
         },

@@ -35,7 +35,7 @@ fn heading(lang: Lang, part: Part<'_>, total: usize) -> String {
     let (from, end) = (part.from, part.end());
     match lang {
         Lang::En if end == total => format!("Bytes {from} to {end}, the end:"),
-        Lang::En => format!("Bytes {from} to {end} of {total}; it goes on from {end}:"),
+        Lang::En => format!("Bytes {from} to {end} of {total}; it continues at {end}:"),
         Lang::Zh if end == total => format!("第 {from} 到 {end} 字节，已到结尾："),
         Lang::Zh => format!("第 {from} 到 {end} 字节，共 {total} 字节；后文从 {end} 开始："),
     }
@@ -44,7 +44,7 @@ fn heading(lang: Lang, part: Part<'_>, total: usize) -> String {
 fn found(lang: Lang, find: &str, places: &Places<'_>) -> String {
     let (count, shown) = (places.count, places.shown.len());
     match lang {
-        Lang::En if count == 0 => format!("{find:?} does not stand in it."),
+        Lang::En if count == 0 => format!("{find:?} is not in it."),
         Lang::En if shown < count => format!("Places: {count}; the first {shown}, each with the byte to read from:"),
         Lang::En => format!("Places: {count}, each with the byte to read from:"),
         Lang::Zh if count == 0 => format!("其中没有 {find:?}。"),

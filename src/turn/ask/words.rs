@@ -416,7 +416,7 @@ said! {
     OnlyTool(tool) => "Only {tool} may be called now.", "现在只能调用 {tool}。";
     TooManyCalls(max) => "At most {max} calls of one message are run. Make this call again if you still need it.",
         "一条消息最多执行 {max} 个调用。如果仍然需要这个调用，请重新写出。";
-    NoSuchResult("") => "There is no result of which anything is left out.", "没有被省略内容的结果。";
+    NoSuchResult("") => "There is no result with omitted content.", "没有被省略内容的结果。";
     NoSuchResult(ids) => "There is no such result. Something is left out of: {ids}.",
         "没有这样的结果；有省略内容的结果：{ids}。";
     NotAllowed => "This tool is not allowed here. Go on without it.",
@@ -426,11 +426,11 @@ said! {
         without it.",
         "这个调用没有执行：这个工具在获得允许之后发生了变化，而且还没有人认可它现在的样子。请不用它继续完成任务。";
     MayBeDraft =>
-        "This call did not run, since it may only be a draft: it stands behind other text where reasoning was \
-        expected. A message that begins with the call is taken as meant.",
+        "This call did not run, since it may only be a draft: it follows other text where reasoning was expected. A \
+         message that begins with the call is taken as meant.",
         "这个调用没有执行，因为它可能只是草稿：它写在其他文字之后，而那里本应是思考内容。以调用开头的消息会被视为正式调用。";
     MayBeExample =>
-        "This call did not run, since it may be an example: other text stands beside it. A message that is the \
+        "This call did not run, since it may be an example: there is other text beside it. A message that is the \
         call alone is taken as meant.",
         "这个调用没有执行，因为它旁边有其他文字，可能只是示例。只包含调用的消息会被视为正式调用。";
     Mended =>
@@ -442,8 +442,8 @@ said! {
         Make a call of your own, or answer.",
         "这个调用没有执行：它或其中的文字是从某个结果、文件或系统消息中照抄的。请写出你自己的调用，或者回答。";
     InsteadOfRead =>
-        "This call did not run: it may change what your rejected call only wanted to read, and nobody is there to \
-        approve it. Write the call that reads again, corrected, or answer.",
+        "This call did not run: it may change what your rejected call only wanted to read, and no user is present to \
+         approve it. Write the call that reads again, corrected, or answer.",
         "这个调用没有执行：它可能会修改被拒绝的调用原本只想读取的内容，而现在没有人可以批准。请改正后重新写出读取的调用，\
         或者回答。";
     Ungrounded =>
@@ -483,7 +483,7 @@ said! {
         own words, or call a tool.",
         "你的上一条消息开头写了结果，但没有工具给出过这个结果。结果只由系统写出。请用自己的话回答，或者调用工具。";
     ActWithoutCall =>
-        "Your last message tells of an act and holds no call, so nothing came of it. Write the call now, or say that \
+        "Your last message describes an action and has no call, so nothing was done. Write the call now, or say that \
         it is not done.",
         "你的上一条消息说要做或已经做了某件事，但其中没有调用，所以什么也没有执行。请现在写出调用，或者说明没有做。";
     Displayed => "Shown to the user.", "已展示给用户。";

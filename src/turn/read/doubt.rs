@@ -26,16 +26,15 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
         return Rejected::of(call, RejectedKind::Quoted, raw, message);
     }
     let found = match call.provenance {
-        Provenance::InALine => "other text stands before the call on its line",
-        Provenance::FencedBehindProse => "the call stands in a code fence behind other text",
-        Provenance::FencedFirst => "the call stands in a code fence with other text behind it",
-        Provenance::InElement => "the call stands inside a tag of an unknown name",
-        Provenance::BeforeProse => "other text stands behind the call",
-        Provenance::BehindProse => "other text stands before the call",
+        Provenance::InALine => "other text is before the call on its line",
+        Provenance::FencedBehindProse => "the call is in a code fence after other text",
+        Provenance::FencedFirst => "the call is in a code fence with other text after it",
+        Provenance::InElement => "the call is inside a tag of an unknown name",
+        Provenance::BeforeProse => "other text follows the call",
+        Provenance::BehindProse => "other text is before the call",
         _ => "nothing says for certain that the call is meant",
     };
-    let message =
-        format!("{found}, so it may be an example; a call that is meant stands alone, at the start of a line");
+    let message = format!("{found}, so it may be an example; put a call that is meant alone, at the start of a line");
     Rejected::of(call, RejectedKind::Quoted, raw, message)
 }
 

@@ -81,11 +81,11 @@ fn where_nobody_can_be_asked_a_doubtful_call_is_asked_for_once_and_else_stays_te
     let unattended = || TurnConfig { unattended: true, after_call: AfterCall::Drain, ..allowing() };
     let list = "[weather(city=\"Paris\")]";
     for (text, found) in [
-        (format!("I look.\n{list}"), "other text stands before the call"),
-        (format!("{list}\nThat is all."), "other text stands behind the call"),
-        (format!("I look: {}", paris()), "other text stands before the call on its line"),
-        (format!("I look: {} or {}", paris(), paris()), "other text stands before the call on its line"),
-        (format!("I look:\n```\n{}\n```", paris()), "the call stands in a code fence behind other text"),
+        (format!("I look.\n{list}"), "other text is before the call"),
+        (format!("{list}\nThat is all."), "other text follows the call"),
+        (format!("I look: {}", paris()), "other text is before the call on its line"),
+        (format!("I look: {} or {}", paris(), paris()), "other text is before the call on its line"),
+        (format!("I look:\n```\n{}\n```", paris()), "the call is in a code fence after other text"),
     ] {
         let mut turn = started(unattended());
         says(&mut turn, &text);
@@ -121,7 +121,7 @@ fn beside_a_call_that_runs_a_doubtful_one_is_told_of() {
         _ => None,
     });
     let told = sent.unwrap();
-    assert!(told.contains("call_1 Result: noon") && told.contains("quoted: other text stands before"), "{told}");
+    assert!(told.contains("call_1 Result: noon") && told.contains("quoted: other text is before"), "{told}");
 }
 
 #[test]

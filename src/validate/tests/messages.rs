@@ -43,7 +43,7 @@ fn messages_name_the_place_the_wanted_and_the_found() {
         (json!({"city": "Ulm", "code": "abc"}), "/code: expected text that matches ^[A-Z]+$, found string \"abc\""),
         (
             json!({"city": "Ulm", "when": {"huor": 5}}),
-            "/when: missing required property \"hour\" (integer); \"huor\" is there, is \"hour\" meant?",
+            "/when: missing required property \"hour\" (integer); \"huor\" was given, is \"hour\" meant?",
         ),
         (json!({"city": "Ulm", "exact": "no"}), "/exact: expected \"yes\", found string \"no\""),
         (json!({"city": "Ulm", "never": 1}), "/never: no value is allowed here"),
@@ -64,7 +64,7 @@ fn a_misnamed_required_property_is_pointed_out() {
         json!({"properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": false});
     let message = check(&schema, json!({"citi": "Ulm"})).unwrap_err();
     assert!(
-        message.contains("missing required property \"city\" (string); \"citi\" is there, is \"city\" meant?"),
+        message.contains("missing required property \"city\" (string); \"citi\" was given, is \"city\" meant?"),
         "{message}"
     );
     assert!(message.contains("unknown property \"citi\" (nearest: \"city\"); allowed: \"city\""), "{message}");

@@ -374,7 +374,7 @@ class Agent:
     ) -> None:
         if isinstance(model, str):
             if base_url is None:
-                raise TypeError("the model's name wants the `base_url` of its endpoint")
+                raise TypeError("the model's name needs the `base_url` of its endpoint")
             endpoint = (base_url, model, api_key, list((headers or {}).items()), dict(parameters or {}))
             functions: dict[str, Function] = {}
         else:
@@ -503,7 +503,7 @@ def _given(**settings: Any) -> dict[str, Any]:
 
 def _patterns(patterns: Iterable[str]) -> list[str]:
     if isinstance(patterns, str):
-        raise TypeError(f"a list of patterns is wanted, not the text {patterns!r}")
+        raise TypeError(f"expected a list of patterns, not the text {patterns!r}")
     return list(patterns)
 
 

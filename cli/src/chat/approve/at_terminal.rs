@@ -79,7 +79,7 @@ impl AtTerminal {
             let line = self.asker.ask(&text).await?;
             match answer(&line, (asked.is_doubtful, is_long)) {
                 Some(Typed::Answer(Answer::Once | Answer::Always)) if !seen => {
-                    output::warn("not all of the arguments was shown yet: s shows them, then answer");
+                    output::warn("some arguments were not shown yet: type s to see them, then answer");
                 }
                 Some(Typed::Answer(answer)) => return Some(answer),
                 Some(Typed::Show) => {
@@ -181,11 +181,11 @@ mod tests {
             ),
             (
                 AskReason::FencedFirst,
-                "The call stands in a code fence with prose behind it and may be an example. Run demo.f {}? [y/n] ",
+                "The call is in a code fence with prose after it and may be an example. Run demo.f {}? [y/n] ",
             ),
             (
                 AskReason::BehindProse,
-                "The call stands behind prose without a marker and may be an example. Run demo.f {}? [y/n] ",
+                "The call follows prose without a marker and may be an example. Run demo.f {}? [y/n] ",
             ),
             (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),
             (

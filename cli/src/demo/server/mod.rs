@@ -102,7 +102,7 @@ fn location_query(asked: LocationQuery) -> Value {
     let query = given(asked.query).filter(|q| !matches!(q.to_lowercase().as_str(), "here" | "这里" | "me"));
     match query.as_deref().map_or(Some(HERE), places::city) {
         Some(city) => success(describe(city), place(city)),
-        None => refuse(format!("no city {:?}; known are: {}", query.unwrap_or_default(), names())),
+        None => refuse(format!("no city {:?}; the known ones are: {}", query.unwrap_or_default(), names())),
     }
 }
 

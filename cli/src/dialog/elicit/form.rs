@@ -104,7 +104,7 @@ fn what(field: &FormField) -> String {
         FieldKind::Boolean => "y or n".to_owned(),
         FieldKind::Choice(_) => "one of the list".to_owned(),
         FieldKind::Choices { min_items, max_items, .. } => {
-            limited("some of the list, with commas between", (*min_items, *max_items))
+            limited("items of the list, separated by commas", (*min_items, *max_items))
         }
         _ => "anything".to_owned(),
     };

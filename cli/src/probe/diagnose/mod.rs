@@ -36,6 +36,6 @@ pub(super) fn run(flags: &EndpointArgs, profile: Option<&'static Profile>, as_js
     if report.works() {
         Ok(())
     } else {
-        Err(Failure::job("no call came, neither from the request's tools nor by the prompt"))
+        Err(Failure::job("no call came, neither with tools in the request nor with tools in the prompt"))
     }
 }

@@ -112,7 +112,7 @@ impl Report {
         let says = match self.says_tools {
             Some(true) => "yes",
             Some(false) => "no",
-            None => "says nothing of that",
+            None => "does not say",
         };
         lines.push(("says it takes tools", says.to_owned()));
         lines.push(("tools in the request", came(&self.trials.native)));
@@ -129,8 +129,8 @@ impl Report {
         }
         for Learned { version, fault, .. } in &self.learned {
             lines.push(match fault {
-                Some(fault) => ("learned", format!("native calls fail behind {version} ({fault}): tools go by prompt")),
-                None => ("learned", format!("native calls work behind {version}")),
+                Some(fault) => ("learned", format!("native calls fail at {version} ({fault}): tools go by prompt")),
+                None => ("learned", format!("native calls work at {version}")),
             });
         }
         lines.extend(self.saved.map(|mode| ("saved by probe", format!("--set tools_mode={mode}"))));
@@ -153,20 +153,22 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
     let (mode, first) = match (trials.native_works, comes(&trials.prompt)) {
         (true, _) if info.tools == Some(true) => (
             ToolsMode::Auto,
-            "tools go into the request by themselves (tools_mode=auto, the default of chat and serve)",
+            "tools are sent in the request automatically (tools_mode=auto, the default of chat and serve)",
         ),
         // An endpoint that does not say that it takes tools would be sent none.
-        (true, _) => (ToolsMode::Native, "--set tools_mode=native: it works, and the endpoint does not say so"),
+        (true, _) => {
+            (ToolsMode::Native, "--set tools_mode=native: native calls work, but the endpoint does not say so")
+        }
         (false, true) => (
             ToolsMode::Prompt,
-            "tools go into the prompt: auto, the default of chat and serve, finds so in two requests, and with \
-             --set tools_mode=prompt none is needed",
+            "tools are listed in the prompt: auto, the default of chat and serve, needs two requests to find out, \
+             and --set tools_mode=prompt needs none",
         ),
-        (false, false) => (ToolsMode::Auto, "no call came in either way: `toolgraft probe` measures further ways"),
+        (false, false) => (ToolsMode::Auto, "neither way led to a call: `toolgraft probe` measures further ones"),
     };
     let mut advice = vec![first.to_owned()];
     if saved.is_some_and(|saved| saved != ToolsMode::Auto && saved != mode && mode != ToolsMode::Auto) {
-        advice.push("the saved profile says otherwise: `toolgraft probe --yes` measures anew".to_owned());
+        advice.push("the saved profile differs: `toolgraft probe --yes` measures again".to_owned());
     }
     if let (Some(context), Some(server)) = (info.context, info.server)
         && context < SHORT_CONTEXT
@@ -180,9 +182,9 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
 fn came(trial: &Trial) -> String {
     let said = match &trial.outcome {
         Came::Called => "a right call".to_owned(),
-        Came::InText { dialect } => format!("a call in the text ({dialect}), which is read all the same"),
-        Came::Damaged { arguments } => format!("a call with damaged arguments: {arguments}"),
-        Came::Empty { finish } => format!("nothing, and the end is called {finish}"),
+        Came::InText { dialect } => format!("a call in the text ({dialect}), which toolgraft reads"),
+        Came::Damaged { arguments } => format!("a call with malformed arguments: {arguments}"),
+        Came::Empty { finish } => format!("nothing, with the finish reason {finish}"),
         Came::Answered => "an answer without a call".to_owned(),
         Came::Failed { message } => format!("failed: {message}"),
     };

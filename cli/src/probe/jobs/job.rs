@@ -144,7 +144,7 @@ fn job(sets: &BTreeMap<String, Set>, entry: Entry) -> Result<Job, String> {
     let wanted: Vec<Vec<Wanted>> = std::iter::once(entry.calls).chain(entry.or).collect();
     let is_known = |tool: &String| tools.iter().any(|(known, _)| known.name == *tool);
     if let Some(tool) = wanted.iter().flatten().flat_map(|call| &call.tool).find(|tool| !is_known(tool)) {
-        return Err(format!("job {}: it wants {tool:?}, which its sets do not have", entry.id));
+        return Err(format!("job {}: it expects a call of {tool:?}, which is in none of its sets", entry.id));
     }
     Ok(Job {
         id: entry.id,

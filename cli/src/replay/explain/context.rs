@@ -15,6 +15,6 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// Describes how the answer ends.
     pub(super) fn ending(&self) -> &'static str {
-        if self.ended { "the answer ends behind it" } else { "the answer was cut off behind it" }
+        if self.ended { "the answer ends after it" } else { "the answer was cut off after it" }
     }
 }

@@ -163,12 +163,14 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
         }
         Shape::MarkedJson(shape) => {
             return format!(
-                "none needed for a mention; a call is one JSON object with `{}` and `{}` behind the marker",
+                "none needed for a mention; a call is one JSON object with `{}` and `{}` after the marker",
                 shape.keys.tool[0], shape.keys.arguments[0]
             );
         }
         Shape::React(_) => return "write the arguments as JSON".to_owned(),
-        _ => return "none needed for a mention; a call must go on with the tool's name and its arguments".to_owned(),
+        _ => {
+            return "none needed for a mention; a call must continue with the tool's name and its arguments".to_owned();
+        }
     };
     let tags: Vec<_> = tags.iter().map(|tag| format!("<{tag}>")).collect();
     let or = match dialect.spec().shape {
@@ -176,13 +178,13 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
         Shape::Element(_) => " or ",
         _ => ", ",
     };
-    format!("none needed for a mention; a call must go on with {}{or}</{name}>", tags.join(", "))
+    format!("none needed for a mention; a call must continue with {}{or}</{name}>", tags.join(", "))
 }
 
 /// Says which name no tool has, where the text ends with it.
 fn unknown(own: &str) -> String {
     let name = own.strip_suffix('"').and_then(|own| own.rsplit('"').next());
-    name.map_or_else(|| "no known tool is named".to_owned(), |name| format!("{} is no known tool", excerpt(name)))
+    name.map_or_else(|| "no known tool is named".to_owned(), |name| format!("{} is not a known tool", excerpt(name)))
 }
 
 fn damage(own: &str) -> String {
@@ -195,12 +197,12 @@ fn damage(own: &str) -> String {
 
 fn no_literal(own: &str, after: &str) -> String {
     if own.trim_start_matches(['[', ' ', '\n']).starts_with(['"', '\'']) {
-        return "what stands in the quotes is no call with literals".to_owned();
+        return "the quoted text is not a call with literals".to_owned();
     }
     if after.starts_with('\n') {
         return "its line ends in a string".to_owned();
     }
-    format!("{} is no literal, or not what Python wants there", excerpt(after))
+    format!("{} is not a literal, or not valid Python there", excerpt(after))
 }
 
 fn is_quote(c: char) -> bool {

@@ -60,7 +60,9 @@ impl Target {
             Target::Stdout => Ok(()),
             Target::File(path) => pages::file::writable(path),
             Target::Beside => files.iter().try_for_each(|file| match file.to_str() {
-                Some("-") => Err(Failure::usage("a page of standard input has no place: name one with --html PAGE")),
+                Some("-") => {
+                    Err(Failure::usage("a page of standard input needs a file name: give one with --html PAGE"))
+                }
                 _ => pages::file::writable(&beside(file)),
             }),
         }
@@ -273,7 +275,7 @@ impl View for Pages {
             self.part(page::unread(unread));
         }
         if untagged {
-            self.part(page::notice("Note", "no </think> came: what looked like reasoning is taken as the answer"));
+            self.part(page::notice("Note", "no </think> came: the apparent reasoning is the answer"));
         }
         let taken = self.taken();
         taken.totals.count(round, played);
@@ -296,7 +298,7 @@ impl View for Pages {
             .iter()
             .map(|e| format!("{}:{}  {}\n    {}\n    {}", e.line, e.column, e.found, e.why, e.remedy))
             .collect();
-        self.part(page::notice(&labels::capitalised("given back as text"), &lines.join("\n")));
+        self.part(page::notice(&labels::capitalised("flushed as text"), &lines.join("\n")));
         Ok(())
     }
 
@@ -370,8 +372,8 @@ fn meta(round: &Round, played: &Played) -> String {
 
 fn left_out(kept: usize, round: &Round) -> String {
     match round.sent.as_ref().and_then(|sent| sent.dropped) {
-        Some(dropped) => format!("{dropped} messages of the request before were left out"),
-        None => format!("of the request before, only the first {kept} messages were kept"),
+        Some(dropped) => format!("{dropped} messages of the previous request were left out"),
+        None => format!("only the first {kept} messages of the previous request were kept"),
     }
 }
 

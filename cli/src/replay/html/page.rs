@@ -111,7 +111,7 @@ pub(super) fn message(message: &Message, results: bool) -> Vec<Value> {
     let label = match message.role {
         Role::System => "System prompt",
         Role::User => "User",
-        Role::Assistant => "The model's message before, as it reads it",
+        Role::Assistant => "The model's previous message, as it reads it",
         Role::Tool => "Tool result, as the model reads it",
         _ => "Message",
     };

@@ -35,7 +35,7 @@ impl Kind {
             Kind::Answer => "answer",
             Kind::Call => "call",
             Kind::Rejected => "rejected",
-            Kind::Unread => "behind the call, not shown",
+            Kind::Unread => "after the call, not shown",
             Kind::Failed => "failed, not run or cancelled",
             Kind::Part => "Rounds",
         }

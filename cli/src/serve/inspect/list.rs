@@ -73,7 +73,7 @@ pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
         (true, false) => links.push(json!({"href": format!("{here}?live=1"), "words": "Reload by itself"})),
         (false, _) => {}
     }
-    let cut = about.is_cut.then_some("The recording is larger than what is kept of all: its end is missing.");
+    let cut = about.is_cut.then_some("The recording is larger than the limit for all requests: its end is missing.");
     json!({
         "links": links,
         "facts": [
@@ -82,7 +82,7 @@ pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
             {"label": "Came", "value": httpdate::fmt_http_date(about.began)},
             {"label": "Took", "value": took(about)},
             {"label": "Prompts", "value": prompts(about.prompt)},
-            {"label": "Learned of the endpoint", "value": taught(&about.taught)},
+            {"label": "Learned about the endpoint", "value": taught(&about.taught)},
         ],
         "fault": about.fault.as_deref().or(cut),
         "refresh": (goes_on && is_live).then_some(REFRESH),
@@ -107,7 +107,7 @@ fn taught(taught: &Taught) -> String {
     let without = (!taught.without.is_empty()).then(|| format!("requests go without {}", taught.without.join(", ")));
     let native = taught.native.map(|fault| format!("tools by prompt, since native calls fail ({fault})"));
     let parts: Vec<String> = [version, without, native].into_iter().flatten().collect();
-    if parts.is_empty() { "nothing that it refuses".to_owned() } else { parts.join(" · ") }
+    if parts.is_empty() { "no refusals".to_owned() } else { parts.join(" · ") }
 }
 
 /// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
@@ -125,10 +125,10 @@ fn prompts(prompt: PromptCost) -> String {
 
 fn status(about: &Inspected) -> String {
     match (about.status, &about.fault, about.took) {
-        (Some(200), Some(_), _) => "200, failed behind it".to_owned(),
+        (Some(200), Some(_), _) => "200, then failed".to_owned(),
         (Some(status), ..) => status.to_string(),
         (None, _, None) => "…".to_owned(),
-        (None, _, Some(_)) => "the client went".to_owned(),
+        (None, _, Some(_)) => "the client disconnected".to_owned(),
     }
 }
 

@@ -30,10 +30,10 @@ const BEHIND: Behind = Behind {
     path: "/inspect",
     cookie: "toolgraft_inspect",
     changes: false,
-    entered: "a browser looks at the requests; one more may with",
+    entered: "a browser is connected; to connect one more:",
     remedy: "open the URL that `toolgraft serve --inspect` printed last: each lets one browser in, once\n",
     wants: " for --inspect",
-    other_port: "--inspect alone takes a port that is free",
+    other_port: "--inspect without a port uses a free one",
 };
 
 /// A style may stand in a page: bars have their lengths there.
@@ -110,7 +110,7 @@ fn found(inspector: &Inspector, id: u64) -> Option<(Inspected, String)> {
 }
 
 fn missing() -> Response {
-    (StatusCode::NOT_FOUND, "there is no such page: the request is not kept any more, or there never was one\n")
+    (StatusCode::NOT_FOUND, "there is no such page: the request is no longer stored, or never existed\n")
         .into_response()
 }
 
@@ -118,6 +118,6 @@ fn missing() -> Response {
 async fn page(make: impl FnOnce() -> std::io::Result<String> + Send + 'static) -> Response {
     match tokio::task::spawn_blocking(make).await {
         Ok(Ok(page)) => Html(page).into_response(),
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made\n").into_response(),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be rendered\n").into_response(),
     }
 }

@@ -53,7 +53,7 @@ impl Started {
     fn lines(&self) -> (String, Vec<String>) {
         let line = |what: String| format!("{}: {what}", named(&self.real.name));
         let (Ok(_), Ok(transport)) = (&self.real.transport, &self.written.transport) else {
-            return (line("nothing, its entry is wrong".to_owned()), Vec::new());
+            return (line("nothing, its entry is invalid".to_owned()), Vec::new());
         };
         let (secrecy, mut gets) = (self.written.secrecy(), Vec::new());
         let reached = match (transport, &secrecy.url) {
@@ -304,7 +304,7 @@ mod tests {
             [
                 "files: npx -y \"server files\"",
                 "web: connects to https://example.org/${TOKEN}",
-                "odd: nothing, its entry is wrong",
+                "odd: nothing, its entry is invalid",
                 "files: sets API_KEY=(hidden)",
                 "files: sets KEY=${TOKEN}",
                 "files: sets NODE_OPTIONS=\"--require ./x.js\"",

@@ -48,7 +48,7 @@ impl Store {
     }
 
     fn at(file: Option<PathBuf>) -> Self {
-        let kept = state::read_or_warn(file.as_deref(), "no project file counts as trusted").unwrap_or_default();
+        let kept = state::read_or_warn(file.as_deref(), "no project file is trusted").unwrap_or_default();
         Store { file, kept }
     }
 

@@ -329,7 +329,7 @@ fn time(nanoseconds: i64) -> SystemTime {
 fn failed(path: &Path, error: rusqlite::Error) -> io::Error {
     let remedy: &dyn Display = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            &": move it aside, and a new one is begun; `sqlite3 FILE .recover` reads what is left of it"
+            &": move the file away, and a new one is created; `sqlite3 FILE .recover` reads the rest of it"
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => &": another program writes to it: try again",
         _ => &"",

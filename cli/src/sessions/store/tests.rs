@@ -219,9 +219,9 @@ fn a_file_that_is_no_database_or_a_newer_one_is_named() {
     fs::write(store.file(), "no database, but a text that somebody has put here").unwrap();
     for error in [store.list(&[]).unwrap_err(), store.write("bb22", &saved("two")).unwrap_err()] {
         let error = error.to_string();
-        assert!(error.contains("conversations.db: ") && error.contains("move it aside"), "{error}");
+        assert!(error.contains("conversations.db: ") && error.contains("move the file away"), "{error}");
     }
-    assert!(store.find("").is_err_and(|failure| failure.message().contains("move it aside")));
+    assert!(store.find("").is_err_and(|failure| failure.message().contains("move the file away")));
     assert_eq!(store.fresh_id().len(), 8);
 }
 

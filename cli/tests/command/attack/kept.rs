@@ -60,7 +60,11 @@ fn no_key_of_an_endpoint_or_a_server_is_in_what_is_kept_saved_or_exported() {
     let kept = format!("http://[redacted]@{host}/[redacted]/v1?key=[redacted]");
     assert!(saved.contains(&kept) && saved.contains("a note with"), "{saved}");
     // Nothing is sent to an address with a gap in it.
-    chat(&["--continue", "And now?"]).fails_with(2, &["the key in it is not kept: name it with --base-url"]);
+    chat(&["--continue", "And now?"]).fails_with(
+        2,
+        &["the key in that URL was not saved: give the URL with \
+        --base-url"],
+    );
     chat(&["--continue", "--base-url", &url, "And now?"]).ok();
 }
 
@@ -75,7 +79,7 @@ fn a_folder_that_others_can_write_to_is_named() {
     };
     for folder in [".local/state/toolgraft", ".local/state/toolgraft/sessions", ".config/toolgraft"] {
         let told = warned(folder, 0o777);
-        assert!(told.contains("others can write to") && told.contains(&format!("{folder},")), "{told}");
-        assert!(!warned(folder, 0o755).contains("others can write to"), "{folder}");
+        assert!(told.contains("other users can write to") && told.contains(&format!("{folder},")), "{told}");
+        assert!(!warned(folder, 0o755).contains("other users can write to"), "{folder}");
     }
 }

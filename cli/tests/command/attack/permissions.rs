@@ -163,7 +163,7 @@ fn the_rule_that_decides_is_named_with_its_place() {
     offers(&place, &at_first(), false);
     let said = explained(&place);
     assert!(said.contains("serve: runs: allowed by mail.* (allow of config.toml)"), "{said}");
-    assert!(said.contains("after words of mail (untrusted): you are asked in chat"), "{said}");
+    assert!(said.contains("after output of mail (untrusted): you are asked in chat"), "{said}");
     settings(&place, "allow = [\"mail.*\"]\n");
     assert!(chat(&place, &[]).1);
     offers(&place, &later()[2].0, false);
@@ -178,6 +178,6 @@ fn the_rule_that_decides_is_named_with_its_place() {
     let allowed =
         "serve: calls with such arguments run: allowed by mail.send(to=kim@example.org) (allow of config.toml)";
     assert!(said.contains(allowed), "{said}");
-    assert!(said.contains("what mail.*(copy=*.example.org) (deny of config.toml) speaks of does not run"), "{said}");
+    assert!(said.contains("what mail.*(copy=*.example.org) (deny of config.toml) denies does not run"), "{said}");
     place.run(&["config", "explain", "mail", "sned", "--mcp-config", "mcp.json"]).fails_with(2, &["send"]);
 }

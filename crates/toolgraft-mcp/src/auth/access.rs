@@ -107,16 +107,16 @@ impl Access {
             AccessSource::Machine(way) => return way.token(refused, challenge).await,
             AccessSource::Header => {
                 return Err(TokenError::Login(
-                    "HTTP 401: it refuses the \"Authorization\" under \"headers\"".to_owned(),
+                    "HTTP 401: the server rejects the \"Authorization\" under \"headers\"".to_owned(),
                 ));
             }
-            AccessSource::None => return Err(self.wanted("it wants authorization")),
+            AccessSource::None => return Err(self.wanted("authorization is required")),
         };
         let mut held = way.held.lock().await;
         let kept = way.logins.load(&way.resource).map_err(|e| TokenError::Later(e.to_string()))?;
         let Some(kept) = kept else {
             *held = None;
-            return Err(self.wanted("it wants a login"));
+            return Err(self.wanted("a login is required"));
         };
         // Another process may have logged in or refreshed the token in the meantime.
         let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
@@ -127,10 +127,12 @@ impl Access {
         // If no refresh token helps, a wrong audience is reported first: another login would not mend it.
         let refreshed = self.refreshed(way, kept, challenge).await;
         let kept = refreshed.map_err(|denied| match denied {
-            TokenError::Login(_) if is_for_another(way, refused) => self.refuses(refused, "it refuses the login"),
+            TokenError::Login(_) if is_for_another(way, refused) => {
+                self.refuses(refused, "the server rejects the login")
+            }
             denied => denied,
         })?;
-        let token = token(&kept.credentials).ok_or_else(|| self.wanted("its login has ended"))?;
+        let token = token(&kept.credentials).ok_or_else(|| self.wanted("the login has expired"))?;
         *held = Some(kept);
         Ok(token)
     }
@@ -194,7 +196,7 @@ impl Access {
             }
         }
         let words = way.logins.words(&self.server);
-        Err(TokenError::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}")))
+        Err(TokenError::Login(format!("HTTP 403: the login lacks rights that the server requires{named}: {words}")))
     }
 
     /// Refreshes the login within [`REFRESH`], stores it, and returns it.
@@ -222,15 +224,15 @@ impl Access {
             // Another process has refreshed the token already.
             Some(now) if token(&now.credentials) != token(&kept.credentials) => return Ok(now),
             Some(now) => now,
-            None => return Err(self.wanted("it wants a login")),
+            None => return Err(self.wanted("a login is required")),
         };
         if refresh_token(&kept.credentials).is_none() {
-            return Err(self.wanted("its login has ended"));
+            return Err(self.wanted("the login has expired"));
         }
         let by = (GrantType::AuthorizationCode, &way.trust);
         let mut found = discover(&way.resource, challenge, by).await.map_err(later)?;
         if found.issuer != kept.issuer {
-            return Err(self.wanted("it takes tokens of another authorization server now"));
+            return Err(self.wanted("the server now uses another authorization server"));
         }
         let mut client = OAuthClientConfig::new(&kept.credentials.client_id, &kept.redirect_uri);
         // The entry may name another client by now; its secret fits only the client of this login.
@@ -243,7 +245,7 @@ impl Access {
         match found.manager.refresh_token().await {
             Ok(_) => {}
             Err(AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired) => {
-                return Err(self.wanted("its login has ended"));
+                return Err(self.wanted("the login has expired"));
             }
             Err(error) => return Err(later(LoginError::of(&error))),
         }

@@ -84,12 +84,12 @@ fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool
 /// machine, private network, public) than the server itself.
 pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginError> {
     let refused = |why: &str| LoginError::Untrusted(format!("it leads to {}, which {why}", shown(&named(place))));
-    let url = Url::parse(place).map_err(|_| refused("is no URL"))?;
+    let url = Url::parse(place).map_err(|_| refused("is not a URL"))?;
     match url.scheme() {
-        "http" | "https" if !is_private_way(&url) => Err(refused("is not spoken to over https")),
+        "http" | "https" if !is_private_way(&url) => Err(refused("does not use https")),
         "http" | "https" if HostReach::to(&url) > resource.way_in() => Err(refused("is nearer than the server itself")),
         "http" | "https" => Ok(()),
-        _ => Err(refused("is no web page")),
+        _ => Err(refused("is not a web page")),
     }
 }
 

@@ -24,13 +24,13 @@ pub enum LoginError {
     #[error("{0}")]
     Failed(String),
     /// The user, or the authorization server on their behalf, has denied the login.
-    #[error("the authorization server says no: {0}")]
+    #[error("the authorization server refuses: {0}")]
     Refused(String),
     /// The browser did not come back in time.
-    #[error("nobody came back from the browser within {0} s")]
+    #[error("the login was not completed in the browser within {0} s")]
     TimedOut(u64),
     /// The browser came back without the `state` parameter, so that the answer could be forged.
-    #[error("the browser came back and was turned away. {NO_STATE}")]
+    #[error("the browser's answer was rejected. {NO_STATE}")]
     NoState,
     /// A file of the store cannot be read or written.
     #[error("cannot {action} {}: {cause}", file.display())]
@@ -62,7 +62,7 @@ impl LoginError {
             }
             AuthError::ProtectedResourceMetadataInvalid { .. } => LoginError::Untrusted(shown(&Cause::chain(error))),
             AuthError::NoAuthorizationSupport => {
-                LoginError::NotForLogins("it names no authorization server".to_owned())
+                LoginError::NotForLogins("the server names no authorization server".to_owned())
             }
             AuthError::RegistrationFailed(why) => LoginError::Failed(format!(
                 "its authorization server refuses to register this program ({}): register a client there by hand, \
@@ -84,9 +84,9 @@ pub(super) fn plain(cause: &str) -> String {
 }
 
 /// Message for an answer without `state`.
-pub(super) const NO_STATE: &str = "The authorization server left out the state that it was asked with, without which \
-     its answer cannot be told from a forged one: have it repaired by whoever runs it; until then set a token under \
-     \"headers\" in the server's entry, e.g. \"Authorization\": \"Bearer ${TOKEN}\"";
+pub(super) const NO_STATE: &str = "The authorization server did not return the state of the request, without which \
+    its answer cannot be distinguished from a forged one: ask its operator to fix that; until then set a token under \
+    \"headers\" in the server's entry, e.g. \"Authorization\": \"Bearer ${TOKEN}\"";
 
 /// Message for a server without S256.
 pub(super) fn no_pkce() -> String {

@@ -107,7 +107,7 @@ impl Callback {
         let is_answer = |found: &HashMap<String, String>| found.contains_key("code") || found.contains_key("error");
         let found = parameters(&url, state).and_then(|found| match is_answer(&found) {
             true => Ok(found),
-            false => Err("It is the page to open, not the one that follows."),
+            false => Err("This is the page to open, not the one that follows it."),
         });
         let parameters = found.map_err(|why| {
             // The likely cause is that only a part of it was copied.
@@ -162,14 +162,14 @@ fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String
     let mut words = lines.next().unwrap_or_default().split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     if method != "GET" {
-        return Err(("405 Method Not Allowed", "It is asked with GET."));
+        return Err(("405 Method Not Allowed", "Request it with GET."));
     }
     let host = lines.find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("host").then(|| value.trim().to_owned())
     });
     if host != Some(format!("127.0.0.1:{port}")) {
-        return Err(("403 Forbidden", "It was asked under another name."));
+        return Err(("403 Forbidden", "The request has another host name."));
     }
     let url = Url::parse("http://127.0.0.1").and_then(|base| base.join(target)).ok();
     let Some(url) = url.filter(|url| target.starts_with('/') && url.path() == PATH) else {
@@ -183,13 +183,13 @@ fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'stati
     let mut parameters = HashMap::new();
     for (name, value) in url.query_pairs() {
         if parameters.insert(name.into_owned(), value.into_owned()).is_some() {
-            return Err("A parameter stands in it twice.");
+            return Err("A parameter is in it twice.");
         }
     }
     match parameters.get("state") {
         Some(named) if same(named, state) => Ok(parameters),
         None if parameters.contains_key("code") => Err(NO_STATE),
-        _ => Err("It belongs to another login: its state is not the one that was asked with."),
+        _ => Err("It belongs to another login: its state is not that of the request."),
     }
 }
 

@@ -73,7 +73,7 @@ impl Login {
         let mut found = discover(&resource, challenge.as_deref(), (oauth.grant_type, &trust)).await?;
         if is_open && !found.published {
             return Err(LoginError::NotForLogins(
-                "it answers without a login, and names nobody to log in at".to_owned(),
+                "the server answers without a login, and names no authorization server".to_owned(),
             ));
         }
         let listener = Listener::bind(oauth.callback_port).await?;
@@ -156,7 +156,7 @@ impl Login {
         let exchanged = self.manager.exchange_code_for_token_with_issuer(code, &self.state, callback.get("iss")).await;
         exchanged.map_err(|e| LoginError::of(&e))?;
         let credentials = self.given.load().await.map_err(|e| LoginError::of(&e))?;
-        let credentials = credentials.ok_or_else(|| LoginError::Failed("no token came".to_owned()))?;
+        let credentials = credentials.ok_or_else(|| LoginError::Failed("no token was received".to_owned()))?;
         let mut kept = StoredLogin::new(resource, issuer.clone(), credentials);
         (kept.client_secret, kept.redirect_uri) = (self.client_secret.clone(), self.redirect_uri.clone());
         self.logins.save(&kept)
@@ -172,9 +172,10 @@ fn over_http(server: &ServerConfig) -> Result<OverHttp<'_>, LoginError> {
         Ok(TransportConfig::Http { headers, .. }) if has_authorization(headers) => Err(none(
             "its entry has an \"Authorization\" header, which is sent instead of any login's token".to_owned(),
         )),
-        Ok(TransportConfig::Http { oauth, .. }) if oauth.grant_type == GrantType::ClientCredentials => {
-            Err(none("it logs in by itself (\"grantType\": \"client_credentials\"), so nobody has to".to_owned()))
-        }
+        Ok(TransportConfig::Http { oauth, .. }) if oauth.grant_type == GrantType::ClientCredentials => Err(none(
+            "the program logs in automatically (\"grantType\": \"client_credentials\"), so no login is needed"
+                .to_owned(),
+        )),
         Ok(TransportConfig::Http { url, headers, oauth, .. }) => Ok((url, headers, oauth)),
         Ok(TransportConfig::Stdio { .. }) => Err(none("a server over stdio has no login".to_owned())),
         Err(problem) => Err(none(problem.to_string())),

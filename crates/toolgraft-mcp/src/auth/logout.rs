@@ -69,7 +69,7 @@ async fn revoke(
         return Err(LoginError::Untrusted("its authorization server is another one now".to_owned()));
     }
     let Some(place) = found.revocation else {
-        return Err(LoginError::Untrusted("its authorization server takes no tokens back".to_owned()));
+        return Err(LoginError::Untrusted("its authorization server does not revoke tokens".to_owned()));
     };
     may_lead_to(&place, resource)?;
     let place = Url::parse(&place).map_err(|e| failed(e.to_string()))?;

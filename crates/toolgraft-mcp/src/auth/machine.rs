@@ -44,9 +44,9 @@ impl MachineAccess {
             return Ok(good);
         }
         let given = tokio::time::timeout(REFRESH, self.given(challenge)).await;
-        let late = |_| TokenError::Later(format!("no token came within {} s", REFRESH.as_secs()));
+        let late = |_| TokenError::Later(format!("no token was received within {} s", REFRESH.as_secs()));
         let given = given.map_err(late)??;
-        let token = token(&given).ok_or_else(|| TokenError::Login("no token came".to_owned()))?;
+        let token = token(&given).ok_or_else(|| TokenError::Login("no token was received".to_owned()))?;
         *held = Some(given);
         Ok(token)
     }
@@ -73,6 +73,6 @@ impl MachineAccess {
         found.manager.set_credential_store(given.clone());
         found.manager.exchange_client_credentials(&config).await.map_err(refused)?;
         let given = given.load().await.map_err(refused)?;
-        given.ok_or_else(|| TokenError::Login("no token came".to_owned()))
+        given.ok_or_else(|| TokenError::Login("no token was received".to_owned()))
     }
 }

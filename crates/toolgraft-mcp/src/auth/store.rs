@@ -84,7 +84,7 @@ impl fmt::Debug for Logins {
 impl Logins {
     /// Creates a store in this folder, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Logins { folder: folder.into(), remedy: Arc::new(|_| "log in anew".to_owned()) }
+        Logins { folder: folder.into(), remedy: Arc::new(|_| "log in again".to_owned()) }
     }
 
     /// Sets the remedy that errors name if a server needs a login. `words` gets the server's name.

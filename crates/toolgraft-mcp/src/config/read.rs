@@ -62,7 +62,7 @@ fn config(text: &str, source: &str, environment: Option<&Environment<'_>>) -> Re
     let file = File { text: text.strip_prefix('\u{feff}').unwrap_or(text), source, environment };
     let parsed = parse_to_ast(file.text, &CollectOptions::default(), &OPTIONS).map_err(|e| {
         let (range, message) = (e.range(), e.kind().to_string());
-        let message = format!("{}{}: mend the JSON here", message[..1].to_lowercase(), &message[1..]);
+        let message = format!("{}{}: fix the JSON here", message[..1].to_lowercase(), &message[1..]);
         ConfigError { source: Some(Cause::new(e)), ..file.error(range, message) }
     })?;
     let missing = "expected an object with \"mcpServers\": { NAME: { \"command\": … } }";
@@ -225,7 +225,7 @@ impl File<'_> {
         for property in &object.properties {
             let name = property.name.as_str();
             if let Some(meant) = near(name, OAUTH_KEYS).filter(|meant| *meant != name) {
-                faults.taken::<()>(Err(within(format!("no key {name:?} is read: did you mean {meant:?}?"))));
+                faults.taken::<()>(Err(within(format!("unknown key {name:?}: did you mean {meant:?}?"))));
             }
         }
         read
@@ -237,14 +237,14 @@ impl File<'_> {
         for property in &root.properties {
             let name = property.name.as_str();
             if let Some(near) = near(name, &["mcpServers", "servers"]) {
-                return self.error(property.range, format!("no key {name:?} is read: did you mean {near:?}?"));
+                return self.error(property.range, format!("unknown key {name:?}: did you mean {near:?}?"));
             }
             let entry = match &property.value {
                 Value::Object(entry) => entry.get("command").or_else(|| entry.get("url")),
                 _ => None,
             };
             if entry.is_some() {
-                let message = format!("the server {name:?} stands at the top: put it into \"mcpServers\": {{ … }}");
+                let message = format!("the server {name:?} is at the top level: put it into \"mcpServers\": {{ … }}");
                 return self.error(property.range, message);
             }
         }
@@ -399,7 +399,7 @@ fn stray(key: &str) -> Option<String> {
     }
     let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(key)).map(|(_, meant)| *meant);
     let meant = other.or_else(|| near(key, KEYS))?;
-    Some(format!("no key {key:?} is read: did you mean {meant:?}?"))
+    Some(format!("unknown key {key:?}: did you mean {meant:?}?"))
 }
 
 /// Returns the known key that `key` is a misspelling of: it differs in case or punctuation, or in
@@ -582,7 +582,7 @@ mod tests {
         ] {
             let text = format!(r#"{{ "mcpServers": {{ "s": {{ "command": "x", "{key}": 1 }} }} }}"#);
             let notes = parse(&text).unwrap().notes().join("\n");
-            assert_eq!(notes, format!("mcp.json:1:19: server \"s\": no key {key:?} is read: did you mean {meant:?}?"));
+            assert_eq!(notes, format!("mcp.json:1:19: server \"s\": unknown key {key:?}: did you mean {meant:?}?"));
         }
         for key in
             ["description", "gallery", "envFile", "version", "id", "tools", "icon", "dev", "trust", "name", "note"]
@@ -597,9 +597,9 @@ mod tests {
     #[test]
     fn servers_under_another_key_are_found() {
         for (text, words) in [
-            (r#"{ "mcpservers": {} }"#, "mcp.json:1:3: no key \"mcpservers\" is read: did you mean \"mcpServers\"?"),
+            (r#"{ "mcpservers": {} }"#, "mcp.json:1:3: unknown key \"mcpservers\": did you mean \"mcpServers\"?"),
             (r#"{ "mcp_servers": {} }"#, "did you mean \"mcpServers\"?"),
-            (r#"{ "x": { "command": "sh" } }"#, "the server \"x\" stands at the top"),
+            (r#"{ "x": { "command": "sh" } }"#, "the server \"x\" is at the top level"),
             (r#"{ "x": 1 }"#, "expected an object with \"mcpServers\""),
         ] {
             let error = parse(text).unwrap_err().to_string();

@@ -405,7 +405,7 @@ impl ServerConfig {
     /// Sets the settings of a login at a server over HTTP.
     #[must_use]
     pub fn with_oauth(mut self, config: OAuthConfig) -> Self {
-        fitting!(self, Http { oauth }, "nobody logs in at a server over stdio", *oauth = config);
+        fitting!(self, Http { oauth }, "a server over stdio has no login", *oauth = config);
         self
     }
 
@@ -420,7 +420,7 @@ impl ServerConfig {
     /// Sets the protocol of a server over HTTP.
     #[must_use]
     pub fn with_http_transport(mut self, http: HttpTransport) -> Self {
-        fitting!(self, Http { transport }, "a server over stdio is not spoken to over HTTP", *transport = http);
+        fitting!(self, Http { transport }, "a server over stdio does not use HTTP", *transport = http);
         self
     }
 

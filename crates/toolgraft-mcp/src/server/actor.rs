@@ -352,4 +352,4 @@ impl Actor {
     }
 }
 
-const UNREAD: &str = "its lists have changed and could not be read anew, so the earlier ones stay";
+const UNREAD: &str = "the server's lists have changed and could not be read again, so the earlier ones are kept";

@@ -110,7 +110,7 @@ impl Connection {
             let responses = self.or_gone(self.client.answers.responses(&self.client.server, &result)).await?;
             let responses = responses.map_err(RequestError::Broken)?;
             if responses.is_empty() && state.is_none() {
-                return Err(RequestError::Broken("it asks for input and does not say for which".to_owned()));
+                return Err(RequestError::Broken("the server asks for input without naming any".to_owned()));
             }
             request = params.with((!responses.is_empty()).then_some(responses), state);
         }

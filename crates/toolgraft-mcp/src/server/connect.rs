@@ -367,8 +367,9 @@ impl Connector {
             HandshakeError::Version { asked, supported } => {
                 let supported: Vec<_> = supported.iter().map(ProtocolVersion::as_str).collect();
                 let supported = supported.join(", ");
-                let why =
-                    format!("it speaks versions of MCP that we do not, {supported}; it was last asked for {asked}");
+                let why = format!(
+                    "the server supports only other versions of MCP, {supported}; the last one requested was {asked}"
+                );
                 ConnectError { refused: true, ..why.into() }
             }
             HandshakeError::Unsent(error) => unsent(error),
@@ -385,7 +386,7 @@ async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
             let token = place.access.refused(token.as_deref(), None).await?;
             let opened = SseTransport::open(place.url, (place.headers, place.trust), Some(&token)).await;
             opened.map_err(|error| match error.needs_auth {
-                true => place.access.refuses(Some(&token), "it refuses a new token").into(),
+                true => place.access.refuses(Some(&token), "the server rejects a new token").into(),
                 false => error.to_string().into(),
             })
         }

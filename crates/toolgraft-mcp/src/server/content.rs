@@ -20,10 +20,10 @@ pub const META_EVENT: &str = "mcp_meta";
 pub const USER_EVENT: &str = "mcp_for_user";
 
 /// The text for the model of a result that is for the user alone.
-const FOR_USER: &str = "[the result is for the user, who is shown it]";
+const FOR_USER: &str = "[the result is for the user, who sees it]";
 
 /// The error of a call that asks for input when there is no user.
-pub(super) const ASKS: &str = "it asks for input from a person (elicitation), and nobody is there to give it";
+pub(super) const ASKS: &str = "the server asks the user for input (elicitation), and no user is present";
 
 /// Number of characters that are shown of an answer without a result.
 const SHOWN: usize = 2000;
@@ -54,7 +54,7 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     }
     let mut text = joined(parts.into_iter());
     if text.is_empty() && failed {
-        text = "the tool reported an error and said nothing about it".to_owned();
+        text = "the tool reported an error without a message".to_owned();
     }
     let status = if failed { Status::ToolError } else { Status::Result };
     let mut outcome = Outcome::new(status, text);
@@ -232,7 +232,7 @@ pub(super) fn block(block: &Value) -> String {
     match field("type") {
         Some("text") => match block.get("text") {
             Some(Value::String(text)) => text.clone(),
-            None | Some(Value::Null) => "[text that is not there]".to_owned(),
+            None | Some(Value::Null) => "[missing text]".to_owned(),
             Some(other) => other.to_string(),
         },
         Some(kind @ ("image" | "audio")) => note(kind, field("mimeType"), field("data").map(decoded_length), None),
@@ -490,7 +490,7 @@ mod tests {
             (json!({ "content": ["one", "two"] }), "one\ntwo"),
             (json!({ "content": { "type": "text", "text": "one" } }), "one"),
             (json!({ "content": [{ "type": "text", "text": 5 }] }), "5"),
-            (json!({ "content": [{ "type": "text" }] }), "[text that is not there]"),
+            (json!({ "content": [{ "type": "text" }] }), "[missing text]"),
         ] {
             assert_eq!(tool_outcome(&result), Outcome::result(text), "{result}");
         }

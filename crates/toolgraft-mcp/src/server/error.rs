@@ -93,7 +93,7 @@ fn there_are(known: &[String]) -> String {
 
 fn failed(servers: &[ServerStatus]) -> String {
     let each = servers.iter().map(|server| {
-        let why = server.error.as_deref().unwrap_or("it is not there");
+        let why = server.error.as_deref().unwrap_or("it is not available");
         format!("server {:?} failed: {why}", server.name)
     });
     each.collect::<Vec<_>>().join("; ")

@@ -328,14 +328,14 @@ impl ServerHandle {
         let why = view.status.error.as_deref().unwrap_or("it could not be reached");
         let left = view.shut_until.map(|until| until.saturating_duration_since(Instant::now()));
         let later = match left.filter(|left| !left.is_zero()).map(|left| left.as_secs() + 1) {
-            Some(left) if state == ServerState::NeedsAuth => format!("; it is not asked again for {left} s"),
+            Some(left) if state == ServerState::NeedsAuth => format!("; no new attempt for {left} s"),
             Some(left) => {
                 let failures = self.retry.failures;
-                format!("; it failed {failures} times in a row and is left alone for {left} s")
+                format!("; after {failures} failures in a row no new attempt for {left} s")
             }
             None => String::new(),
         };
-        self.unavailable(state, format!("is not there: {why}{later}"))
+        self.unavailable(state, format!("is not available: {why}{later}"))
     }
 
     fn unavailable(&self, state: ServerState, why: String) -> McpError {

@@ -161,7 +161,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                 match plain(answer.result).and_then(|text| discovered(&text)) {
                     Ok(Ok(info)) => HandshakeAnswer::Done(Box::new(info)),
                     Ok(Err(supported)) => {
-                        HandshakeAnswer::Earlier("it does not speak 2026-07-28".to_owned(), supported)
+                        HandshakeAnswer::Earlier("the server does not support 2026-07-28".to_owned(), supported)
                     }
                     Err(why) => HandshakeAnswer::Earlier(why, Vec::new()),
                 }
@@ -171,7 +171,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                     ServerResult::InitializeResult(result) => Ok(result),
                     other => plain(other).and_then(|text| initialize_result(&text)),
                 };
-                let none = |why| HandshakeError::Refused(format!("its answer to `initialize` is none: {why}"));
+                let none = |why| HandshakeError::Refused(format!("its answer to `initialize` is invalid: {why}"));
                 let result = result.map_err(none)?;
                 let done = ClientNotification::InitializedNotification(InitializedNotification::default());
                 self.send(ClientJsonRpcMessage::notification(done)).await?;
@@ -190,7 +190,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                         return Err(HandshakeError::Version { asked: self.me.protocol_version.clone(), supported });
                     }
                     Some(id) if is(id, INITIALIZE) => {
-                        let refused = || format!("it refused `initialize`: {why}");
+                        let refused = || format!("the server rejected `initialize`: {why}");
                         return Err(HandshakeError::Refused(if code == UNREADABLE { why } else { refused() }));
                     }
                     _ => HandshakeAnswer::Nothing,
@@ -202,7 +202,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
             }
             JsonRpcMessage::Request(request) if is(&request.id, DISCOVER) || is(&request.id, INITIALIZE) => {
                 return Err(HandshakeError::Refused(
-                    "it sends back what it is sent, as no MCP server does: check \"command\" and \"args\"".to_owned(),
+                    "the program echoes its input, as no MCP server does: check \"command\" and \"args\"".to_owned(),
                 ));
             }
             JsonRpcMessage::Request(request) => {

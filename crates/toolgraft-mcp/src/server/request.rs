@@ -242,8 +242,8 @@ fn open_first(wanted: &[Value], error: &ErrorData) -> String {
     let which = if pages.is_empty() { String::new() } else { format!(" ({})", pages.join("; ")) };
     let message = one_line(&error.message);
     format!(
-        "it was not carried out: a person has to open a page first{which}; show that to the person, and call again once \
-         it is done: {message}"
+        "the call was not run: the user has to open a page first{which}; tell the user, and call again once that is \
+         done: {message}"
     )
 }
 

@@ -97,7 +97,7 @@ impl Connection {
     /// Waits at most for the time `most` for the result of this task. A task that is abandoned, by
     /// time-out or by dropping this future, is cancelled.
     pub(super) async fn finished(&self, ticket: &Value, most: Duration) -> Result<(Value, Answer<'_>), RequestError> {
-        let task = Task::ticket(ticket).ok_or_else(|| RequestError::Broken("it named no task".to_owned()))?;
+        let task = Task::ticket(ticket).ok_or_else(|| RequestError::Broken("the server named no task".to_owned()))?;
         let (id, started) = (task.id().unwrap_or_default(), Instant::now());
         let mut waiting = Waiting { peer: self.peer.clone(), id: id.to_owned(), is_over: false };
         let (mut wait, mut told, mut looks) = (task.wait(), HashSet::new(), 0);

@@ -23,7 +23,7 @@ pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 pub(crate) const SESSION_LOST: ErrorCode = ErrorCode(i32::MAX - 1);
 
 /// Beginning of the message about an [`UNREADABLE`] answer that is truncated.
-pub(crate) const BREAKS_OFF: &str = "an answer that breaks off";
+pub(crate) const BREAKS_OFF: &str = "a truncated answer";
 
 /// A part of a server's output.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ fn leniently(text: &str, parts: &JsonParts<'_>) -> ParsedMessage {
             (_, Some(error)) => refusal(id.clone(), error).unwrap_or_else(|| {
                 unreadable(
                     id.clone(),
-                    format!("an answer that is no JSON-RPC (its error has no message): {}", one_line(text)),
+                    format!("an answer that is not JSON-RPC (its error has no message): {}", one_line(text)),
                 )
             }),
             (None, None) => {
@@ -297,7 +297,7 @@ mod tests {
         let neither = heard(r#"{"jsonrpc":"2.0","id":5,"resulting":{}}"#);
         assert!(neither[0].starts_with("5! it sent an answer with neither \"result\" nor \"error\": "), "{neither:?}");
         let half = heard(r#"{"jsonrpc":"2.0","id":6,"result":{"id":1,"content":[{"#);
-        assert!(half[0].starts_with("6! it sent an answer that breaks off"), "{half:?}");
+        assert!(half[0].starts_with("6! it sent a truncated answer"), "{half:?}");
         assert!(heard(r#"{"jsonrpc":"2.0","result":{"id":1,"a":NaN}}"#)[0].starts_with("noise "), "no id of its own");
     }
 
@@ -309,8 +309,8 @@ mod tests {
             let closing = "]".repeat(data.matches('[').count());
             assert_eq!(error(&format!(r#"{{"code":-32000,"message":"no","data":{data}{closing}}}"#)), ["1! no"]);
         }
-        assert!(error("\"no\"")[0].contains("that is no JSON-RPC"));
-        assert!(error("{\"code\":NaN}")[0].contains("that is no JSON-RPC"));
+        assert!(error("\"no\"")[0].contains("that is not JSON-RPC"));
+        assert!(error("{\"code\":NaN}")[0].contains("that is not JSON-RPC"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ async fn a_person_logs_in_and_the_token_is_used() {
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::NeedsAuth);
     let error = status.error.unwrap();
-    assert!(error.contains("it wants a login: LOG IN AT guarded"), "{error}");
+    assert!(error.contains("a login is required: LOG IN AT guarded"), "{error}");
 
     let (done, page) = scene.log_in(&scene.server()).await;
     done.unwrap();
@@ -241,7 +241,7 @@ async fn an_answer_without_state_is_turned_away_with_the_reason() {
     let login = Login::begin(&scene.server(), &scene.logins()).await.unwrap();
     let url = login.url().to_owned();
     let (done, page) = tokio::join!(login.finish(Duration::from_secs(4)), browse(&url));
-    assert!(page.0 == 400 && page.1.contains("left out the state"), "{page:?}");
+    assert!(page.0 == 400 && page.1.contains("did not return the state"), "{page:?}");
     assert_eq!(done, Err(LoginError::NoState));
     let said = LoginError::NoState.to_string();
     assert!(said.contains("set a token under \"headers\""), "{said}");
@@ -312,7 +312,7 @@ async fn a_refresh_that_fails_wants_a_login() {
     let hub = scene.hub().await;
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::NeedsAuth);
-    assert!(status.error.unwrap().contains("its login has ended: LOG IN AT guarded"));
+    assert!(status.error.unwrap().contains("the login has expired: LOG IN AT guarded"));
     scene.log_in(&scene.server()).await.0.unwrap();
     hub.restart("guarded").await.unwrap();
     assert_eq!(call(&hub, "hello").await, "hello, you are in");
@@ -324,7 +324,7 @@ async fn rights_that_are_missing_are_asked_for_by_the_next_login() {
     let scene = Scene::logged_in(Ways::default()).await;
     let hub = scene.hub().await;
     let refused = call(&hub, "admin").await;
-    assert!(refused.contains("lacks rights that it wants (admin): LOG IN AT guarded"), "{refused}");
+    assert!(refused.contains("lacks rights that the server requires (admin): LOG IN AT guarded"), "{refused}");
     assert_eq!(call(&hub, "hello").await, "hello, you are in");
     scene.log_in(&scene.server()).await.0.unwrap();
     let asked = scene.servers.seen("as", "GET", "/authorize").pop().unwrap().query;
@@ -388,7 +388,7 @@ async fn no_token_stands_in_what_is_shown() {
     shown += &call(&hub, "hello").await;
     shown += &serde_json::to_string(&hub.servers()).unwrap();
     shown += &format!("{:?}", Login::begin(&scene.server(), &scene.logins()).await);
-    assert!(secrets.len() == 2 && shown.contains("its login has ended"), "{shown}");
+    assert!(secrets.len() == 2 && shown.contains("the login has expired"), "{shown}");
     for secret in secrets {
         assert!(!shown.contains(&secret), "{secret}: {shown}");
     }

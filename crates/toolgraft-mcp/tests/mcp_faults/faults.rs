@@ -215,7 +215,7 @@ async fn no_id(case: Arc<Case>) {
     let outcome = call(&hub, "nameless").await;
     assert_eq!(outcome.status, Status::TimedOut);
     assert!(
-        outcome.text.contains("what is no MCP, once") && outcome.text.contains("nobody knows whose"),
+        outcome.text.contains("what is not MCP, once") && outcome.text.contains("nobody knows whose"),
         "{outcome:?}"
     );
     // Earlier output is not reported again.
@@ -227,7 +227,7 @@ async fn odd_answer(case: Arc<Case>) {
     let hub = hub([case.server("none")]).await;
     let outcome = call(&hub, "odd").await;
     assert_eq!(outcome.status, Status::ToolError);
-    assert!(outcome.text.contains("no JSON-RPC") && outcome.text.contains("\"odd\""), "{outcome:?}");
+    assert!(outcome.text.contains("not JSON-RPC") && outcome.text.contains("\"odd\""), "{outcome:?}");
     hub.shutdown().await;
 }
 
@@ -462,7 +462,7 @@ async fn dies_in_an_answer(case: Arc<Case>) {
                 "tools/call" => call(&hub, "echo").await.text,
                 _ => hub.servers()[0].error.clone().unwrap(),
             };
-            for part in ["an answer that breaks off", status, "fatal: out of luck"] {
+            for part in ["a truncated answer", status, "fatal: out of luck"] {
                 assert!(text.contains(part), "{method}, {end}: no {part:?} in {text}");
             }
             let now = hub.servers().remove(0);
@@ -560,6 +560,6 @@ async fn disabled_tool(case: Arc<Case>) {
 async fn banner(case: Arc<Case>) {
     let hub = hub([case.server("banner")]).await;
     let notes = hub.servers().remove(0).notes;
-    assert!(notes[0].contains("what is no MCP, 2 times") && notes[0].contains("[INFO] listening"), "{notes:?}");
+    assert!(notes[0].contains("what is not MCP, 2 times") && notes[0].contains("[INFO] listening"), "{notes:?}");
     hub.shutdown().await;
 }

@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         cannot_start("http_an_endpoint_that_accepts_and_never_answers_ends", "accepts", "within 1 s"),
         cannot_start("http_an_endpoint_that_only_sends_a_head_ends", "head-only", "within 1 s"),
         cannot_start("http_an_endpoint_that_hangs_up_ends", "hangs-up", "the request failed"),
-        cannot_start("http_an_endpoint_with_an_empty_answer_ends", "empty", "its answer is no MCP"),
+        cannot_start("http_an_endpoint_with_an_empty_answer_ends", "empty", "its answer is not MCP"),
         call_fails("http_a_call_that_an_endpoint_does_not_answer_ends", "accepts-call", &["no answer within 1 s"]),
         call_fails("http_a_stream_without_events_ends", "head-only-call", &["no answer within 1 s"]),
         call_fails("http_a_body_that_is_cut_off_is_an_error", "cut-call", &["the request failed"]),
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         call_fails(
             "http_a_call_that_is_taken_without_an_answer_is_an_error",
             "202-call",
-            &["HTTP 202", "without a body: a request wants an answer"],
+            &["HTTP 202", "without a body: a request must have an answer"],
         ),
         call_fails("http_an_empty_answer_to_a_call_is_an_error", "204-call", &["HTTP 204", "without a body"]),
         trial("http_media_types_are_known_in_any_case", |case| works(case, "loud-json")),

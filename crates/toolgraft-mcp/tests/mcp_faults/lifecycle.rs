@@ -223,7 +223,7 @@ async fn page_first(case: Arc<Case>) {
     let hub = hub([case.server("none")]).await;
     let outcome = call(&hub, "page_first").await;
     assert!(!outcome.is_result());
-    for text in ["a person has to open a page first", "Grant access: https://example.com/grant", "access is needed"] {
+    for text in ["the user has to open a page first", "Grant access: https://example.com/grant", "access is needed"] {
         assert!(outcome.text.contains(text), "{outcome:?}");
     }
     hub.shutdown().await;
@@ -243,7 +243,7 @@ async fn page_opened(case: Arc<Case>) {
     hub.shutdown().await;
     let hub = connect(builder().elicitor(elicitor(false)), [case.server("none")]).await;
     let outcome = call_with(&hub, "page_first", json!({ "pages": 2 })).await;
-    assert!(outcome.text.contains("a person has to open a page first"), "{outcome:?}");
+    assert!(outcome.text.contains("the user has to open a page first"), "{outcome:?}");
     hub.shutdown().await;
 }
 
@@ -326,7 +326,11 @@ async fn restart(case: Arc<Case>) {
     assert_ne!(call(&hub, "pid").await.text, first);
     assert_eq!(case.running().len(), 1, "the first one has ended");
     hub.shutdown().await;
-    assert_eq!(hub.restart("s").await.unwrap_err().to_string(), "the server \"s\" is not there: the hub was shut down");
+    assert_eq!(
+        hub.restart("s").await.unwrap_err().to_string(),
+        "the server \"s\" is not available: the hub was shut \
+        down"
+    );
 }
 
 async fn silent(case: Arc<Case>) {

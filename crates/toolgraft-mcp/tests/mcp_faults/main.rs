@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         ["serve", fault, dir] => faulty_mcp::serve(fault, dir.as_ref(), "s"),
         ["serve", fault, dir, name] => faulty_mcp::serve(fault, dir.as_ref(), name),
         ["soak", seconds, dir] => {
-            let told = seconds.parse().map_err(|_| format!("{seconds} is no number of seconds"));
+            let told = seconds.parse().map_err(|_| format!("{seconds} is not a number of seconds"));
             let told = told.and_then(|seconds| soak::run(seconds, dir.as_ref()));
             let mut out = std::io::stdout().lock();
             let (text, code) = told.map_or_else(|e| (format!("FAILED: {e}"), 1), |told| (told, 0));

@@ -54,7 +54,7 @@ impl ContentsReader {
         };
         let role = if role == "model" { "assistant" } else { "user" };
         let Some(Value::Array(list)) = part(&mut content, "parts") else {
-            return Err(Fault::field(format!("{place}.parts"), "a content has a list of parts"));
+            return Err(Fault::field(format!("{place}.parts"), "a content must have a list of parts"));
         };
         let (mut parts, mut calls) = (Vec::new(), Vec::new());
         for (at, mut item) in list.into_iter().enumerate() {
@@ -85,7 +85,7 @@ impl ContentsReader {
 
     fn call(&mut self, mut call: Value, place: &str) -> Result<Value, Fault> {
         let Some(name) = call["name"].as_str().map(str::to_owned) else {
-            return Err(Fault::field(format!("{place}.functionCall.name"), "a call names a function"));
+            return Err(Fault::field(format!("{place}.functionCall.name"), "a call must name a function"));
         };
         let id = self.waiting.call(call["id"].as_str().map(str::to_owned), &name);
         Ok(shape::call(id, name, part(&mut call, "args").unwrap_or_default()))
@@ -145,7 +145,7 @@ fn plain(mut item: Value, place: &str) -> Result<Option<Value>, Fault> {
         // An unknown part becomes a line of text later.
         Some(Some((name, said))) => Ok(Some(json!({"type": name, name.as_str(): said}))),
         Some(None) => Ok(None),
-        None => Err(Fault::field(place, "a part is an object")),
+        None => Err(Fault::field(place, "a part must be an object")),
     }
 }
 

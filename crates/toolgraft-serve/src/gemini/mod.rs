@@ -134,7 +134,7 @@ pub(super) fn model(id: &str) -> Value {
 fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     for field in ["responseLogprobs", "logprobs"] {
         if take(config, field).is_some_and(|value| value != false && value != 0) {
-            let message = format!("'{field}' cannot be had here: calls are taken out of the text");
+            let message = format!("'{field}' is not supported here: calls are removed from the text");
             return Err(Fault::field(format!("generationConfig.{field}"), message));
         }
     }
@@ -142,7 +142,7 @@ fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     let other = modalities.iter().flat_map(|list| list.as_array().into_iter().flatten()).find(|kind| *kind != "TEXT");
     match other {
         Some(other) => {
-            let message = format!("answers are text here, and none of the kind {other}");
+            let message = format!("answers are text here, not of the kind {other}");
             Err(Fault::field("generationConfig.responseModalities", message))
         }
         None => Ok(()),
@@ -162,8 +162,9 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
             None => json!({"type": "json_object"}),
         })),
         Some(other) => {
-            let message =
-                format!("answers of the type '{other}' cannot be had here: 'text/plain' or 'application/json'");
+            let message = format!(
+                "answers of the type '{other}' are not supported here: expected 'text/plain' or 'application/json'"
+            );
             Err(Fault::field("generationConfig.responseMimeType", message))
         }
     }
@@ -181,7 +182,7 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
     for (at, mut tool) in list.into_iter().enumerate() {
         let declared = part(&mut tool, "functionDeclarations");
         let Some(others) = tool.as_object() else {
-            return Err(Fault::field(format!("tools[{at}]"), "a tool is an object with 'functionDeclarations'"));
+            return Err(Fault::field(format!("tools[{at}]"), "a tool must be an object with 'functionDeclarations'"));
         };
         for (name, _) in others.iter().filter(|(_, value)| !value.is_null()) {
             places.push(format!("tools[{at}]"));
@@ -192,7 +193,7 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
             let closed = part(&mut function, "parametersJsonSchema");
             if closed.as_ref().is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
                 let place = format!("tools[{at}].functionDeclarations[{number}].parametersJsonSchema");
-                return Err(Fault::field(place, "parameters are a JSON Schema, which is an object"));
+                return Err(Fault::field(place, "parameters must be a JSON Schema, which is an object"));
             }
             let parameters = closed.or(open).map(|schema| json_schema(&schema));
             if allowed.is_none_or(|names| names.iter().any(|name| function["name"] == *name)) {
@@ -235,7 +236,8 @@ fn choice_of(config: Option<Value>) -> Result<Choice, Fault> {
         Some("ANY") => Some("required"),
         Some("NONE") => Some("none"),
         Some(other) => {
-            let message = format!("the mode '{other}' is not known here: 'AUTO', 'ANY', 'NONE' or 'VALIDATED'");
+            let message =
+                format!("the mode '{other}' is not known here: expected 'AUTO', 'ANY', 'NONE' or 'VALIDATED'");
             return Err(Fault::field(format!("{place}.mode"), message));
         }
     };

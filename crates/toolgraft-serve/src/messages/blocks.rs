@@ -23,7 +23,7 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
                 _ => {
                     return Err(Fault::field(
                         format!("{place}.source"),
-                        "an image's source is 'base64' with 'media_type' and 'data', or 'url'",
+                        "an image's source must be 'base64' with 'media_type' and 'data', or 'url'",
                     ));
                 }
             };
@@ -31,10 +31,10 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
         }
         Some("document") => Ok(document(&block)),
         Some("search_result") => Ok(file(&block, &["title", "source"], &text_of(&block["content"]))),
-        Some("text") => Err(Fault::field(format!("{place}.text"), "a text block has a 'text'")),
+        Some("text") => Err(Fault::field(format!("{place}.text"), "a text block must have a 'text'")),
         // An unknown block becomes a line of text later.
         Some(_) => Ok(block),
-        None => Err(Fault::field(place, "a block is an object with a 'type'")),
+        None => Err(Fault::field(place, "a block must be an object with a 'type'")),
     }
 }
 

@@ -24,7 +24,10 @@ pub(super) fn answer(
 ) -> Result<String, Fault> {
     let Hosted { kind, name, query, .. } = hosted;
     let Some((_, result)) = MESSAGES_TOOLS.iter().find(|(begin, _)| kind.starts_with(begin)) else {
-        return Err(Fault::field("tools", format!("'{kind}' cannot be had here: no tool runs at a service")));
+        return Err(Fault::field(
+            "tools",
+            format!("'{kind}' is not supported here: no tool runs at a vendor's service"),
+        ));
     };
     let id = new_id("srvtoolu_");
     let input = json!({"query": query});

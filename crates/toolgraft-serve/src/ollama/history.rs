@@ -38,7 +38,7 @@ impl MessagesReader {
             Value::String(text) => content(text, images, &format!("{place}.images"))?,
             // Some clients send the list of parts of OpenAI's interface.
             parts @ Value::Array(_) => join(parts, content(String::new(), images, &format!("{place}.images"))?),
-            _ => return Err(Fault::field(format!("{place}.content"), "a content is a text")),
+            _ => return Err(Fault::field(format!("{place}.content"), "a content must be a text")),
         };
         // The model's own thinking (`thinking`) is not sent back to it.
         let mut told = json!({"role": role, "content": content});
@@ -61,7 +61,7 @@ impl MessagesReader {
 
     fn call(&mut self, mut call: Value, place: &str) -> Result<Value, Fault> {
         let Some(name) = call["function"]["name"].as_str().map(str::to_owned) else {
-            return Err(Fault::field(format!("{place}.function.name"), "a call names a function"));
+            return Err(Fault::field(format!("{place}.function.name"), "a call must name a function"));
         };
         let arguments = take_member(&mut take_member(&mut call, "function"), "arguments");
         let id = call["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);

@@ -37,8 +37,8 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
     let (what, _) = asked.split_once('/').unwrap_or((asked, ""));
     if ELSEWHERE.contains(&what) {
         let message = format!(
-            "{path} cannot be had here: the endpoint keeps the models. Do it there, such as with 'ollama {what}'; \
-             what it then has is listed here"
+            "{path} is not supported here: the endpoint manages the models. Do it there, such as with 'ollama \
+             {what}'; what it then has is listed here"
         );
         return Err(Fault::door(501, "not_implemented", message));
     }

@@ -49,7 +49,7 @@ impl ItemsReader {
 
     fn item(&mut self, mut item: Value, place: &str) -> Result<(), Fault> {
         if !item.is_object() {
-            return Err(Fault::field(place, "an item is an object"));
+            return Err(Fault::field(place, "an item must be an object"));
         }
         // OpenAI's interface allows a reference without a type.
         let is_named = item["type"] == "item_reference" || item.as_object().is_some_and(|item| item.keys().eq(["id"]));
@@ -65,7 +65,7 @@ impl ItemsReader {
             "message" => return self.message(&mut item, place),
             "function_call" => {
                 let Some(name) = item["name"].as_str() else {
-                    return Err(Fault::field(format!("{place}.name"), "a call names a function"));
+                    return Err(Fault::field(format!("{place}.name"), "a call must name a function"));
                 };
                 let name = full_name(item["namespace"].as_str(), name);
                 self.call(&item, &name, item["arguments"].clone(), place);
@@ -196,6 +196,6 @@ fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
         Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": take_member(&mut part, "input_audio")})),
         // An unknown part, or a file stored at OpenAI's service, becomes a line of text later.
         Some(_) => Ok(part),
-        None => Err(Fault::field(place, "a part is an object with a 'type'")),
+        None => Err(Fault::field(place, "a part must be an object with a 'type'")),
     }
 }

@@ -89,7 +89,7 @@ fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
     let top = body.get("top_logprobs").is_some_and(|n| !n.is_null() && *n != 0);
     if included || top {
         let field = if included { "include" } else { "top_logprobs" };
-        return Err(Fault::field(field, "logprobs cannot be had here: calls are taken out of the text"));
+        return Err(Fault::field(field, "logprobs are not supported here: calls are removed from the text"));
     }
     Ok(())
 }
@@ -158,7 +158,7 @@ fn choice_of(choice: Option<Value>) -> Result<Choice, Fault> {
                 Ok(Choice { choice: Some(choice), allowed: None })
             }
             None => {
-                let message = format!("'tool_choice' wants '{kind}', which cannot be had here");
+                let message = format!("'tool_choice' asks for '{kind}', which is not supported here");
                 Err(Fault::field("tool_choice.type", message))
             }
         },

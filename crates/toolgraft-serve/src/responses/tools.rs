@@ -136,7 +136,7 @@ impl Tools {
 
     fn tool(&mut self, tool: &Value, namespace: Option<&str>, place: &str) -> Result<(), Fault> {
         let Some(kind) = tool["type"].as_str() else {
-            return Err(Fault::field(place, "a tool is an object with a 'type'"));
+            return Err(Fault::field(place, "a tool must be an object with a 'type'"));
         };
         let member = || Member { namespace: namespace.map(str::to_owned), name: tool["name"].clone() };
         let name = || match tool["name"].as_str() {

@@ -23,7 +23,7 @@ async fn the_call_follows_the_announcement_in_the_same_answer() {
     let (_, whole) = served.chat(&request(false)).await;
     assert_eq!((message(&whole), endpoint.requests()), ((ANNOUNCES, 1), 2), "{whole:#}");
     let told = endpoint.seen()[1].body["messages"].as_array().unwrap().last().unwrap().to_string();
-    assert!(told.contains("Your last message tells of an act and holds no call"), "{told}");
+    assert!(told.contains("Your last message describes an action and has no call"), "{told}");
     let text = served.post("/v1/chat/completions", &request(true)).send().await.unwrap().text().await.unwrap();
     let (data, _) = events(&text);
     let data: Vec<Value> = data.iter().filter_map(|data| serde_json::from_str(data).ok()).collect();

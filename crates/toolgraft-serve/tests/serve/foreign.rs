@@ -257,7 +257,7 @@ async fn a_fault_of_the_server_itself_is_told_in_the_interfaces_own_form_and_cou
         let mut body = shape.request(json!([shape.says("user", "Go.")]), json!([]));
         let (status, whole) = read(served.post(shape.path(), &body).send().await.unwrap()).await;
         assert_eq!(status, 500, "{shape:?} {whole:#}");
-        assert!(shape.error(500, &whole).0.contains("a fault of its own"), "{whole:#}");
+        assert!(shape.error(500, &whole).0.contains("because of a bug in it"), "{whole:#}");
         body["stream"] = json!(true);
         let stream = served.post(shape.stream_path(), &body).send().await.unwrap();
         assert_eq!(stream.status(), 200, "{shape:?}: a call of the toolbox begins the stream");
@@ -269,7 +269,7 @@ async fn a_fault_of_the_server_itself_is_told_in_the_interfaces_own_form_and_cou
             Gemini => "data: {\"error\":",
             Ollama => "{\"error\":",
         };
-        assert!(text.contains(end) && text.contains("a fault of its own"), "{shape:?} {text}");
+        assert!(text.contains(end) && text.contains("because of a bug in it"), "{shape:?} {text}");
         assert_eq!(broken(&served).await, 2 * (at as u64 + 1));
     }
 }

@@ -296,7 +296,7 @@ async fn what_cannot_be_had_is_named_with_its_place() {
     {
         let (status, body) =
             whole(&served, "/api/generate", &json!({"model": "m", "prompt": "Hi", field: value})).await;
-        let words = format!("{field}: '{field}' cannot be had here: ");
+        let words = format!("{field}: '{field}' is not supported here: ");
         assert!(status == 400 && body["error"].as_str().unwrap().starts_with(&words), "{body:#}");
     }
     for (method, path) in [
@@ -313,7 +313,7 @@ async fn what_cannot_be_had_is_named_with_its_place() {
         let (status, body) = read(sent.send().await.unwrap()).await;
         assert_eq!(status, 501, "{path} {body:#}");
         assert!(
-            method == "HEAD" || body["error"].as_str().unwrap().contains("the endpoint keeps the models"),
+            method == "HEAD" || body["error"].as_str().unwrap().contains("the endpoint manages the models"),
             "{body:#}"
         );
     }

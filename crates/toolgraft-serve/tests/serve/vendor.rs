@@ -62,7 +62,7 @@ async fn what_is_kept_at_a_service_is_refused_by_its_name_and_unused_fields_are_
         let (message, place) = shape.error(400, &answer);
         let name = field.replace("cached_content", "cachedContent");
         assert_eq!((status.as_u16(), place.as_str()), (400, name.as_str()), "{answer:#}");
-        assert!(message.contains("cannot be had here: "), "{message}");
+        assert!(message.contains("is not supported here: "), "{message}");
         for unused in [json!(null), json!(false), json!(""), json!([])] {
             body[field] = unused;
             let (status, answer) = read(served.post(shape.path(), &body).send().await.unwrap()).await;
@@ -81,7 +81,7 @@ async fn a_hosted_tool_alone_is_answered_with_the_vendors_own_error_and_nobody_i
         (Responses, "code_interpreter", "Hosted tool 'code_interpreter' is not supported with m."),
         (Gemini, "googleSearch", "Search Grounding is not supported with m."),
         (Gemini, "codeExecution", "Tool 'codeExecution' is not supported with m."),
-        (Messages, "computer_20250124", "'computer_20250124' cannot be had here"),
+        (Messages, "computer_20250124", "'computer_20250124' is not supported here"),
     ] {
         let body = request(shape, hosted);
         let (status, answer) = read(served.post(shape.path(), &body).send().await.unwrap()).await;

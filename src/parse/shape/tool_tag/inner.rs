@@ -27,7 +27,7 @@ fn members(text: &str, tool: &TagTool, is_listed: bool) -> Result<Map<String, Va
         let (name, inner) = opening(rest, "")?;
         let known = tool.parameters.iter().find(|parameter| parameter.name == name);
         if is_listed && known.is_none() {
-            return Err(format!("<{name}> stands in the arguments and is no parameter"));
+            return Err(format!("<{name}> is in the arguments and is not a parameter"));
         }
         if arguments.contains_key(name) {
             return Err(format!("the parameter `{name}` is given twice"));
@@ -36,7 +36,7 @@ fn members(text: &str, tool: &TagTool, is_listed: bool) -> Result<Map<String, Va
         let Some(end) = inner.find(&close) else { return Err(format!("</{name}> is missing")) };
         let value = &inner[..end];
         if value.contains(&format!("<{name}>")) {
-            return Err(format!("<{name}> stands in its own value"));
+            return Err(format!("<{name}> is inside its own value"));
         }
         let behind = &inner[end + close.len()..];
         let is_text = known.is_none_or(|parameter| parameter.is_text);

@@ -388,8 +388,7 @@ impl CallShape for ToolTag {
         let called = self.called(tables);
         let too_deep = self.too_deep.then(|| Fault::too_deep(tables.config.limits.depth));
         let by_think = self.ended_by_think.then(|| Fault::truncated("the reasoning ended inside the call"));
-        let doubtful =
-            |name: &String| Fault::malformed(format!("a broken tag stands behind the closing tag of `{name}`"));
+        let doubtful = |name: &String| Fault::malformed(format!("a malformed tag follows the closing tag of `{name}`"));
         let twice = |name: &String| Fault::malformed(format!("the parameter `{name}` is given twice"));
         UnresolvedCall {
             fault: too_deep.or(by_think).or(self.doubtful.as_ref().map(doubtful)).or(self.twice.as_ref().map(twice)),

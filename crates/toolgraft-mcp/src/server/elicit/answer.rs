@@ -79,7 +79,7 @@ impl Answers {
         let requests = match question.get("inputRequests") {
             None | Some(Value::Null) => return Ok(InputResponses::new()),
             Some(Value::Object(requests)) => requests,
-            Some(_) => return Err("its \"inputRequests\" are no object".to_owned()),
+            Some(_) => return Err("its \"inputRequests\" are not an object".to_owned()),
         };
         let method = |request: &Value| request.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
         if let Some(other) = requests.values().map(method).find(|method| method != "elicitation/create") {

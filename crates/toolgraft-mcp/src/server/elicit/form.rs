@@ -127,9 +127,8 @@ impl Form {
         let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let field = |(name, schema): (&String, &Value)| {
             let required = required.iter().any(|one| one == name);
-            field(name, schema, required).ok_or_else(|| {
-                format!("the field {name:?} is no text, number, boolean or choice, as those of a form are")
-            })
+            field(name, schema, required)
+                .ok_or_else(|| format!("the field {name:?} is not a text, number, boolean or choice"))
         };
         Ok(Form { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
     }

@@ -48,13 +48,13 @@ fn http_error(error: &StreamableHttpError<reqwest::Error>) -> String {
             let after = error.retry_after.as_deref().filter(|after| after.parse::<u32>().is_ok());
             of_status(error.status, "") + &after.map(|after| format!(" (it says in {after} s)")).unwrap_or_default()
         }
-        StreamableHttpError::SessionExpired => "the server has forgotten the session: connect anew".to_owned(),
+        StreamableHttpError::SessionExpired => "the server has forgotten the session: connect again".to_owned(),
         StreamableHttpError::ResponseBodyTooLarge { max_size } => {
             format!("its answer has more than {} MiB and was dropped", max_size / 1024 / 1024)
         }
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("could not parse") => {
             let body = text.split_once(": ").map_or(&**text, |(_, body)| body);
-            format!("its answer is no MCP, or breaks off: {}: check the URL's path", one_line(body))
+            format!("its answer is not MCP, or is truncated: {}: check the URL's path", one_line(body))
         }
         StreamableHttpError::UnexpectedServerResponse(text) => {
             let parts = text.strip_prefix("HTTP ").and_then(|t| t.split_at_checked(3));

@@ -88,7 +88,7 @@ impl SseTransport {
         refused(&response)?;
         if !is_of(response.headers(), "text/event-stream") {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
-            return Err(format!("the answer is no event stream (content type {})", one_line(kind)).into());
+            return Err(format!("the answer is not an event stream (content type {})", one_line(kind)).into());
         }
         let mut events = events(response);
         while let Some(event) = events.next().await {
@@ -256,7 +256,7 @@ fn refused(response: &Response) -> Result<(), SseError> {
 /// messages.
 fn endpoint(url: &Url, named: &str) -> Result<Url, SseError> {
     let named = named.trim();
-    let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is no URL ({e})", one_line(named)))?;
+    let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is not a URL ({e})", one_line(named)))?;
     if endpoint.origin() != url.origin() {
         let (there, here) = (endpoint.origin().ascii_serialization(), url.origin().ascii_serialization());
         return Err(format!("its endpoint is at another origin, {there}, and not at {here}").into());

@@ -155,7 +155,7 @@ impl StreamableClient {
         }
         match response.status() {
             StatusCode::UNAUTHORIZED => {
-                Err(denied(self.access.refuses(endpoint.token.as_deref(), "it refuses a new token")))
+                Err(denied(self.access.refuses(endpoint.token.as_deref(), "the server rejects a new token")))
             }
             _ => Ok(response),
         }
@@ -351,7 +351,7 @@ async fn answered(
     let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
     let body = if is_json || status != StatusCode::OK { body(response, MAX_BODY).await? } else { Vec::new() };
     if body.is_empty() && status != StatusCode::OK {
-        return Err(unexpected(format!("HTTP {status} without a body: a request wants an answer")));
+        return Err(unexpected(format!("HTTP {status} without a body: a request must have an answer")));
     }
     if !is_json {
         return Err(StreamableHttpError::UnexpectedContentType(kind));

@@ -12,19 +12,24 @@ pub(crate) fn of_status(code: u16, rest: &str) -> String {
     let rest = rest.trim_end_matches([' ', ':']);
     let remedy = match code {
         200..=299 => "check the URL's path",
-        401 => return "HTTP 401: it wants authorization".to_owned(),
+        401 => return "HTTP 401: authorization is required".to_owned(),
         403 => return "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
-        404 => return "HTTP 404: nothing there: check the URL's path".to_owned(),
+        404 => return "HTTP 404: not found: check the URL's path".to_owned(),
         407 => {
-            return "HTTP 407: the proxy wants a login: write HTTP_PROXY as http://USER:PASSWORD@HOST:PORT".to_owned();
+            return "HTTP 407: the proxy requires a login: write HTTP_PROXY as http://USER:PASSWORD@HOST:PORT"
+                .to_owned();
         }
-        405 => return "HTTP 405: it does not take this request: check the URL's path".to_owned(),
-        300..=399 => return format!("HTTP {code}: it redirects to another origin, or nowhere: write the final URL"),
+        405 => return "HTTP 405: the server does not accept this request: check the URL's path".to_owned(),
+        300..=399 => {
+            return format!(
+                "HTTP {code}: the server redirects to another origin, or without a target: write the final URL"
+            );
+        }
         400 => "check the URL and the headers",
-        410 => "nothing is there any more: check the URL",
-        429 => "it gets too many requests: wait, then try again",
-        502 | 504 => "what stands before the server does not reach it: is the server itself running?",
-        503 => "it is not ready, or has too much to do: try again later",
+        410 => "the page is gone: check the URL",
+        429 => "too many requests: wait, then try again",
+        502 | 504 => "the gateway cannot reach the server: is the server itself running?",
+        503 => "the server is not ready, or is overloaded: try again later",
         500..=599 => "the server failed: its own log says why",
         _ => return format!("HTTP {code}{rest}"),
     };
@@ -39,18 +44,21 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
     let has_tls = error.url().is_some_and(|url| url.scheme() == "https");
     let (words, innermost) = chain(error);
     let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
-    let other_scheme = if has_tls { "" } else { ", or has the URL to begin with https://" };
+    let other_scheme = if has_tls { "" } else { ", or must the URL begin with https://" };
     if !error.is_connect() {
         return match () {
             () if says(&["connection closed before message completed"]) => {
-                format!("the request failed: it hung up without an answer: is this an MCP server's port{other_scheme}?")
+                format!(
+                    "the request failed: the connection was closed without an answer: is this an MCP server's \
+                    port{other_scheme}?"
+                )
             }
             // The last phrase is for servers that speak first, such as mail servers.
             () if says(&["invalid HTTP", "invalid header", "received unexpected message"]) => {
-                format!("the request failed: what answers there speaks no HTTP: is this its port{other_scheme}?")
+                format!("the request failed: the answer is not HTTP: is this its port{other_scheme}?")
             }
             () if says(&["error reading a body", "end of file before message length"]) => {
-                "the request failed: its answer broke off: the server's own log may say why".to_owned()
+                "the request failed: its answer was cut off: the server's own log may say why".to_owned()
             }
             () if error.is_timeout() => "the request failed: it took too long".to_owned(),
             () => format!("the request failed: {innermost}"),
@@ -70,7 +78,7 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
     }
     match () {
         () if has_tls && says(&["InvalidContentType", "corrupt message", "wrong version number"]) => {
-            "cannot connect: the server speaks no TLS there: write http:// instead of https://".to_owned()
+            "cannot connect: the server does not use TLS there: write http:// instead of https://".to_owned()
         }
         () if io_kind(error) == Some(ErrorKind::ConnectionRefused) => {
             "cannot connect: nothing listens there: is the server running, and is this its port?".to_owned()

@@ -88,7 +88,7 @@ impl ChildState {
         let noise = self.noise.after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
         match tail.is_empty() {
             true if noise.is_empty() && !exit.is_empty() => {
-                format!("{exit}; it said nothing on stderr: run it by hand to see why")
+                format!("{exit}; it wrote nothing to stderr: run it by hand to see why")
             }
             true => format!("{exit}{noise}"),
             false => format!("{exit}{noise}; the end of its stderr:\n  {}", tail.replace('\n', "\n  ")),
@@ -192,7 +192,7 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
         }
         // The standard library's error for arguments that cannot be passed to `cmd.exe` safely.
         ErrorKind::InvalidInput if cfg!(windows) => {
-            format!("cannot start {command:?}: {error}: start the program behind the batch file, such as \"node\"")
+            format!("cannot start {command:?}: {error}: start the program that the batch file runs, such as \"node\"")
         }
         ErrorKind::PermissionDenied => format!("cannot start {command:?}: it is not an executable file"),
         _ => format!("cannot start {command:?}: {error}"),

@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn an_answer_that_cannot_be_read_ends_its_request() {
         let odd = heard(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":\"no\"}\n");
-        assert!(odd[0].contains("\"id\":7") && odd[0].contains("that is no JSON-RPC"), "{odd:?}");
+        assert!(odd[0].contains("\"id\":7") && odd[0].contains("that is not JSON-RPC"), "{odd:?}");
         for text in ["{\"jsonrpc\":\"2.0\",\"result\":{}}", "{\"level\":\"info\"}", "12", "null"] {
             assert!(heard(text.as_bytes())[0].starts_with("noise "), "{text}");
         }

@@ -37,7 +37,7 @@ impl Noise {
             1 => "once".to_owned(),
             n => format!("{n} times"),
         };
-        Some(format!("it wrote to stdout what is no MCP, {times}; the last was {}", noise.1))
+        Some(format!("the server wrote to stdout what is not MCP, {times}; the last was {}", noise.1))
     }
 }
 
