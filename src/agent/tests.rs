@@ -284,7 +284,7 @@ async fn a_model_that_breaks_off_in_a_call_runs_nothing() {
     let StopReason::ModelFailed(ModelFailure { message, .. }) = &played.finished.reason else {
         panic!("{:?}", played.finished.reason)
     };
-    assert!(message.contains("broke off"), "{message}");
+    assert!(message.contains("was cut off"), "{message}");
     assert_eq!((played.ran, played.finished.answer.as_str()), (0, "Look."));
     let conversation = &played.finished.conversation;
     assert!(conversation.messages().next().unwrap().cut_off);

@@ -395,7 +395,7 @@ mod tests {
                 "calls[0].args.tags.close",
                 "prose",
             ),
-            ("[{\"header\": \"<moon:{name}>\", \"close\": \"</moon>\"}]", "[]", ".", "nothing says"),
+            ("[{\"header\": \"<moon:{name}>\", \"close\": \"</moon>\"}]", "[]", ".", "no form of a call"),
         ] {
             let error = foreign(&MOON.replace(old, new)).unwrap_err();
             assert!(error.path == path && error.problem.contains(problem), "{new}: {error}");

@@ -48,7 +48,7 @@ struct ExtraTrust {
 #[non_exhaustive]
 pub enum PemError {
     /// The text has no certificate in PEM; it may be a key, or a certificate in DER.
-    #[error("it has no certificate in PEM (\"-----BEGIN CERTIFICATE-----\")")]
+    #[error("no certificate in PEM (\"-----BEGIN CERTIFICATE-----\") was found")]
     NoCertificate,
     /// The text has certificates, none of which is well-formed.
     #[error("none of its certificates is well-formed")]

@@ -145,7 +145,7 @@ const SESSIONS: &[(&str, u32, &str)] = &[
     ("placeholder-call.use_mcp_tool.en", 1, "the output limit"),
     ("prompt-echo-loop.type_marker.zh", 1, "the output limit"),
     ("runaway-2048", 1, "the output limit"),
-    ("server-killed", 1, "broke off"),
+    ("server-killed", 1, "was cut off"),
 ];
 
 #[tokio::test]

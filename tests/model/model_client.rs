@@ -322,7 +322,7 @@ async fn what_came_before_a_break_is_kept() {
         assert_eq!(content, "Half an", "script {script}");
         let error = end.unwrap_err();
         assert!(matches!(error, ModelError::CutOff { .. } | ModelError::BrokeOff), "script {script}: {error}");
-        assert!(error.to_string().contains("broke off"), "script {script}: {error}");
+        assert!(error.to_string().contains("was cut off"), "script {script}: {error}");
     }
     assert_eq!(endpoint.requests(), scripts.len(), "nothing is tried again after the first byte");
 }
@@ -352,7 +352,7 @@ async fn an_error_in_mid_stream_is_reported_in_the_endpoints_words() {
     let endpoint = Endpoint::start([Reply::events(std::slice::from_ref(&plain)), Reply::new(200, &plain.to_string())]);
     for _ in 0..2 {
         let error = error_of(&ask(&endpoint).await);
-        assert!(error.contains("out of memory (500)") && !error.contains("broke off"), "{error}");
+        assert!(error.contains("out of memory (500)") && !error.contains("was cut off"), "{error}");
     }
 }
 

@@ -72,7 +72,8 @@ fn sources_of(folder: &str) -> Vec<Source> {
         .collect()
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+/// Collects the source files of a folder and its subfolders, without those of tests.
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a source folder can be read") {
         let path = entry.expect("an entry can be read").path();
         if path.is_dir() {

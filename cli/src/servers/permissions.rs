@@ -162,8 +162,8 @@ pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) 
     let named = if is_word(server) && is_word(tool) { format!(" {server} {tool}") } else { String::new() };
     let changes = changes.join("; ");
     format!(
-        "the tool has changed since it was allowed ({changes}); `toolgraft config accept{named}` allows it in its \
-        present form"
+        "it has changed since it was allowed ({changes}); `toolgraft config accept{named}` allows it in its present \
+        form"
     )
 }
 

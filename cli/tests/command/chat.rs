@@ -96,7 +96,7 @@ fn an_allowed_call_runs_and_its_result_reaches_the_answer() {
 fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
     let endpoint = Endpoint::answer(|request, number| match number {
         0 => Reply::text(&weather("Oslo")),
-        _ => Reply::text(if request.question().contains("nobody is there") { "I may not." } else { "?" }),
+        _ => Reply::text(if request.question().contains("no user is present") { "I may not." } else { "?" }),
     });
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?"]);
     assert_eq!((done.code, done.out.as_str()), (Some(1), "I may not.\n"), "{}", done.err);
@@ -280,7 +280,7 @@ fn a_failed_turn_keeps_what_came_and_is_code_1() {
     let home = Home::new();
     let done = home.ask(&endpoint, &["Hi"]);
     assert_eq!((done.code, done.out.as_str()), (Some(1), "Half an ans\n"));
-    assert!(done.err.contains("error:") && done.err.contains("broke off"), "{}", done.err);
+    assert!(done.err.contains("error:") && done.err.contains("was cut off"), "{}", done.err);
     let done = home.ask(&endpoint, &["Hi"]);
     assert_eq!((done.code, done.out.as_str()), (Some(1), ""));
     assert!(done.err.contains("no such key") && done.err.contains("set the API key"), "{}", done.err);
@@ -362,7 +362,7 @@ fn a_conversation_is_saved_and_goes_on() {
     done.fails_with(2, &["notes.txt: not a saved conversation"]);
     home.ask(&endpoint, &["Hi", "--save", "c.json"])
         .fails_with(2, &["c.json holds another conversation (\"I am Ann\")", "--resume c.json"]);
-    home.ask(&endpoint, &["Hi", "--save", "notes.txt"]).fails_with(2, &["notes.txt is there"]);
+    home.ask(&endpoint, &["Hi", "--save", "notes.txt"]).fails_with(2, &["notes.txt exists"]);
     home.ask(&endpoint, &["Hi", "--save", "no/c.json"]).fails_with(2, &["no/c.json", "folder"]);
     assert_eq!(fs::read_to_string(home.0.path("notes.txt")).unwrap(), "mine");
 }

@@ -115,8 +115,8 @@ fn what_came_before_a_break_or_an_error_is_shown_and_kept() {
     let half = || Reply::events(&[says("It rains in "), says("Os")]);
     let error = format!("data: {}\n\n", json!({"error": {"message": "out of memory", "code": 500}}));
     for (name, reply, words) in [
-        ("break", half().end(End::Break), "broke off"),
-        ("end without a reason", half(), "broke off"),
+        ("break", half().end(End::Break), "was cut off"),
+        ("end without a reason", half(), "was cut off"),
         ("error object", half().raw(&error), "out of memory"),
         ("error event", half().raw("event: error\ndata: {\"message\": \"out of memory\"}\n\n"), "out of memory"),
     ] {
@@ -139,7 +139,7 @@ fn a_call_that_breaks_off_does_not_run() {
     let half = Reply::events(&[says(&call[..call.len() / 2])]).end(End::Break);
     let place = Place::new();
     let run = chat(&place, &Endpoint::start([half]), &[]);
-    run.fails_with(1, &["broke off"]);
+    run.fails_with(1, &["was cut off"]);
     assert!(
         !run.err.contains("Oslo, now:") && saved(&place).iter().all(|entry| entry["type"] != "outcome"),
         "{}",
@@ -152,7 +152,7 @@ fn a_break_behind_a_call_and_its_result_keeps_both() {
     let place = Place::new();
     let broken = Reply::events(&[says("The tool ")]).end(End::Break);
     let endpoint = Endpoint::start([Reply::text(&weather()), broken, Reply::text("It rains.")]);
-    chat(&place, &endpoint, &[]).fails_with(1, &["broke off"]);
+    chat(&place, &endpoint, &[]).fails_with(1, &["was cut off"]);
     assert_eq!(saved(&place)[2]["outcome"]["status"], "result");
     // The conversation goes on from there.
     let run = chat(&place, &endpoint, &["--resume", "c.json"]).ok();
@@ -195,7 +195,7 @@ fn endpoints_on_their_usual_ports_are_found_and_all_are_offered() {
     let page = Endpoint::setup().port(8080).answer(|_, _| Reply::html("My router"));
     let run = ask(&[]);
     run.fails_with(1, &["no model endpoint answered", "Ollama at http://localhost:11434/v1: busy", "another program"]);
-    assert!(run.err.contains("LM Studio at http://localhost:1234/v1: not found"), "{}", run.err);
+    assert!(run.err.contains("LM Studio at http://localhost:1234/v1: nothing there"), "{}", run.err);
     drop((busy, page));
 }
 
@@ -417,7 +417,7 @@ fn a_server_that_loads_its_model_is_waited_for_with_a_line() {
     let endpoint = Endpoint::start([loading(), loading(), loading(), loading(), Reply::text("It rains.")]);
     let run = chat(&Place::new(), &endpoint, &[]).ok();
     assert_eq!(run.out, "It rains.\n");
-    assert_eq!(run.err.matches("still loads its model").count(), 1, "{}", run.err);
+    assert_eq!(run.err.matches("still loading its model").count(), 1, "{}", run.err);
     assert_eq!(endpoint.requests(), 5);
     // The list of models is waited for as well.
     let mut loads = 2;
@@ -431,7 +431,12 @@ fn a_server_that_loads_its_model_is_waited_for_with_a_line() {
     });
     let url = endpoint.url();
     let run = Place::new().run(&["chat", "--base-url", &url, "Weather?"]).ok();
-    assert_eq!((run.out.as_str(), run.err.matches("still loads its model").count()), ("It rains.\n", 1), "{}", run.err);
+    assert_eq!(
+        (run.out.as_str(), run.err.matches("still loading its model").count()),
+        ("It rains.\n", 1),
+        "{}",
+        run.err
+    );
 }
 
 #[test]

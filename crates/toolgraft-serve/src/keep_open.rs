@@ -84,7 +84,7 @@ async fn whole(answer: Response) -> Result<Map<String, Value>, Result<Value, Fau
         Err(Fault::upstream(kept, format!("the endpoint's answer (HTTP {status}) {what}")))
     };
     let body = axum::body::to_bytes(answer.into_body(), MAX_ANSWER).await;
-    let body = body.map_err(|_| failed("broke off".to_owned()))?;
+    let body = body.map_err(|_| failed("was cut off".to_owned()))?;
     match serde_json::from_slice(&body) {
         Ok(Value::Object(error)) if error.contains_key("error") => Err(Ok(error.into())),
         Ok(Value::Object(completion)) if status.is_success() => Ok(completion),

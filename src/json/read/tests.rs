@@ -130,8 +130,8 @@ fn words_and_keys_of_other_languages_are_read() {
     let text = "{key-1: True, $b: None, 3: FALSE, 'c': (1, 'x')}";
     let value = json!({"key-1": true, "$b": null, "3": false, "c": []});
     assert_mended(&text.replace("(1, 'x')", "[]"), value, &["syntax"]);
-    assert_refused(&["[05]", "[1__0]", "[NaN]", "[undefined]", "[abc]", "[0x1f]", "[1.1.1]"], "no value");
-    assert_refused(&["[.5]", "[5.]", "[+5]", "[1_000]"], "no value");
+    assert_refused(&["[05]", "[1__0]", "[NaN]", "[undefined]", "[abc]", "[0x1f]", "[1.1.1]"], "not a value");
+    assert_refused(&["[.5]", "[5.]", "[+5]", "[1_000]"], "not a value");
     assert_refused(&[text, "[(1)]", "{\"a\":\u{3000}2}"], "a value is missing");
     assert_refused(&["{\"a\"：1}"], "not closed");
     assert_refused(&["[1 // x\n]", "[1 /* x */]", "[1 # x\n]"], "neither a comma");
@@ -183,7 +183,7 @@ fn what_cannot_be_mended_is_told_with_its_position() {
         ("{\"a\": 1", "the text ends before the value is closed, at line 1 column 8"),
         ("{\"a\": 1}}", "something follows the value"),
         ("{\"a\":\n \"x \"y\", \"b\": \"z\"}", "a quotation mark inside a string is not escaped, at line 2 column 6"),
-        ("{\"a\": 1e999}", "is no value, at line 1 column 7"),
+        ("{\"a\": 1e999}", "is not a value, at line 1 column 7"),
         ("", "the text ends"),
         ("{'a': 1, 'a': 2}", "the key \"a\" is given twice"),
     ] {

@@ -79,7 +79,7 @@ fn a_folder_that_others_can_write_to_is_named() {
     };
     for folder in [".local/state/toolgraft", ".local/state/toolgraft/sessions", ".config/toolgraft"] {
         let told = warned(folder, 0o777);
-        assert!(told.contains("other users can write to") && told.contains(&format!("{folder},")), "{told}");
+        assert!(told.contains("other users can write to") && told.contains(&format!("{folder} and")), "{told}");
         assert!(!warned(folder, 0o755).contains("other users can write to"), "{folder}");
     }
 }

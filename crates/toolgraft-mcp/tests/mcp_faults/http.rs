@@ -474,7 +474,7 @@ async fn wants_token(_: Arc<Case>) {
     assert!(status.error.unwrap().contains("set a token under \"headers\""));
     let asked = server.requests.try_iter().count();
     let outcome = call(&hub, "echo").await;
-    for text in ["\"s\"", "HTTP 401", "headers", "not asked again for"] {
+    for text in ["\"s\"", "HTTP 401", "headers", "no new attempt for"] {
         assert!(outcome.text.contains(text), "{text}: {outcome:?}");
     }
     assert_eq!((asked > 0, server.requests.try_iter().count()), (true, 0));

@@ -340,7 +340,7 @@ async fn what_fails_has_the_endpoints_status_or_is_the_last_line() {
     let lines = lines(&served, "/api/chat", &request()).await;
     let [first, last] = &lines[..] else { panic!("{lines:#?}") };
     assert_eq!(first["message"]["content"], "Once upon");
-    assert!(last["error"].as_str().unwrap().contains("broke off") && last.as_object().unwrap().len() == 1, "{last}");
+    assert!(last["error"].as_str().unwrap().contains("was cut off") && last.as_object().unwrap().len() == 1, "{last}");
 }
 
 #[tokio::test]

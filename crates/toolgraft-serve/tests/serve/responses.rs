@@ -273,7 +273,7 @@ async fn a_failure_in_mid_stream_is_an_error_and_a_failed_answer() {
     let events = events(&served, &request(true)).await;
     let [.., error, failed] = &events[..] else { panic!("{events:#?}") };
     assert_eq!((&error["type"], &error["code"]), (&json!("error"), &json!("upstream_failed")), "{error:#}");
-    assert!(error["message"].as_str().unwrap().contains("broke off"));
+    assert!(error["message"].as_str().unwrap().contains("was cut off"));
     assert_eq!((&failed["type"], &failed["response"]["status"]), (&json!("response.failed"), &json!("failed")));
     assert_eq!(failed["response"]["output"][0]["status"], "incomplete", "{failed:#}");
     // Before anything was sent the error has a status.
