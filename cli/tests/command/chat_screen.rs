@@ -545,7 +545,7 @@ fn a_file_goes_with_a_later_question() {
     window.asks("First?");
     for (line, answer) in [
         ("/file", "no file is attached to the next question"),
-        ("/file plan.pdf", "/file plan.pdf: it is a PDF, and only texts and images"),
+        ("/file plan.pdf", "/file plan.pdf: the file is a PDF, and only texts and images"),
         ("/file -", "/file takes names of files"),
         // Tab completes the name.
         ("/file my\t", "with the next question: my notes.md"),

@@ -119,7 +119,7 @@ fn files_that_are_wrong_are_told_in_plain_words() {
         (&["prompt", "--tool-file", "cut.json"][..], "cut.json:2:1: the text ends inside a list: fix the JSON there"),
         (&["prompt", "--tool-file", "none.json"], "cannot read none.json: No such file or directory\n"),
         (&["prompt", "--tool-file", "data.bin"], "data.bin is a binary file: name a text file"),
-        (&["chat", "-f", "data.bin", "hi"], "-f data.bin: it is a binary file, and only texts and images"),
+        (&["chat", "-f", "data.bin", "hi"], "-f data.bin: the file is a binary file, and only texts and images"),
         (
             &["mcp", "add", "files"],
             "\"files\" has neither a URL nor a program: give its URL, or the program to start \

@@ -254,7 +254,7 @@ fn files_go_with_the_question_as_text() {
     place.write("a.md", "# A\n```\ncode\n```\n");
     place.write("b.txt", "second\n");
     place.write("c.pdf", b"%PDF-1.7\n");
-    ask(&place, &endpoint, &["-f", "c.pdf", "What?"]).refuses(2, "-f c.pdf: it is a PDF");
+    ask(&place, &endpoint, &["-f", "c.pdf", "What?"]).refuses(2, "-f c.pdf: the file is a PDF");
     ask(&place, &endpoint, &["-f", "gone.md", "What?"]).refuses(2, "gone.md");
     ask(&place, &endpoint, &["-f", "a.md", "--file", "b.txt", "What is missing?"]).ok();
     let one = with_file("What is missing?", "a.md", "# A\n```\ncode\n```\n");
