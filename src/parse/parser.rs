@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::config::Config;
 use super::emit::not_a_call::NotACall;
-use super::marks::lexicon::{Plain, has_no_trigger};
+use super::marks::lexicon::{Plain, has_no_trigger, has_no_trigger_or_bracket};
 use super::near::near_call;
 use super::tables::Tables;
 use super::tables::openers::Opener;
@@ -112,24 +112,32 @@ impl Parser {
     #[inline]
     fn take(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if self.way == Way::on_a_line(reasoning) && has_no_trigger(chunk.as_bytes()) {
-            self.scanner.context.pass(chunk);
-            self.text.hand_on(chunk, sink);
-            return;
+            return self.push_plain(chunk, sink);
         }
-        if self.way == Way::Bracketed {
-            return self.push_bracketed(reasoning, chunk, sink);
+        if self.way == Way::Bracketed
+            && self.text.reasoning_channel == reasoning
+            && has_no_trigger_or_bracket(chunk)
+        {
+            return self.push_plain(chunk, sink);
         }
         self.push_slow(reasoning, chunk, sink);
     }
 
-    /// Takes a chunk after a bracket that is open in the text. On its own for the same reason as the next.
-    #[inline(never)]
-    fn push_bracketed(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk) {
-            self.scanner.context.pass(chunk);
-            return self.text.hand_on(chunk, sink);
+    /// Takes a chunk of plain text on a line.
+    #[inline(always)] // With each chunk.
+    fn push_plain(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        match self.scanner.context.takes(chunk) {
+            true => self.text.hand_on(chunk, sink),
+            false => self.push_long(chunk, sink),
         }
-        self.push_slow(reasoning, chunk, sink);
+    }
+
+    /// Takes a chunk of plain text that is long, or comes when the line's buffer is full. On its own for the same reason
+    /// as the next.
+    #[inline(never)]
+    fn push_long(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        self.scanner.context.pass(chunk);
+        self.text.hand_on(chunk, sink);
     }
 
     /// Takes a chunk that is more than plain text, or may be. On its own, so that plain text
@@ -302,7 +310,11 @@ impl Parser {
 
     /// The way of plain text, each chunk of which is looked at while brackets in it matter.
     fn watched(&self, way: Way) -> Way {
-        if way != Way::Line && self.scanner.watches_brackets() { Way::Bracketed } else { way }
+        match self.scanner.watches_brackets() {
+            true if way == Way::Line || self.scanner.is_behind_quote() => Way::Line,
+            true => Way::Bracketed,
+            false => way,
+        }
     }
 
     /// Tells the scanner what was handed on without it, and what was looked at.

@@ -388,12 +388,9 @@ impl Damage {
         };
     }
 
-    /// Returns `true` if a chunk without brackets leaves what is known of them as it is: no text in quotes
-    /// ends before it or with it, for all that its last two bytes say.
-    #[inline(always)] // With each chunk after calls.
-    pub(crate) fn passes(&self, chunk: &str) -> bool {
-        let last = chunk.strip_suffix(' ').unwrap_or(chunk).as_bytes().last();
-        !self.brackets.behind_quote && !matches!(last, Some(b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n'))
+    /// Returns `true` if only closing brackets and white space follow a quotation mark.
+    pub(crate) fn is_behind_quote(&self) -> bool {
+        self.brackets.behind_quote
     }
 
     /// Returns `true` if what closes a call may say something here.

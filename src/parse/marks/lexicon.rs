@@ -171,10 +171,11 @@ pub(crate) fn has_no_trigger(bytes: &[u8]) -> bool {
     has_none(bytes, Trigger)
 }
 
-/// The same, with no bracket among them.
+/// The same, with no bracket among them, and no text in quotes that ends with them, for all that the last two bytes say.
 #[inline(always)] // With each chunk after calls.
-pub(crate) fn has_no_trigger_or_bracket(bytes: &[u8]) -> bool {
-    has_none(bytes, Either(Trigger, Bracket))
+pub(crate) fn has_no_trigger_or_bracket(text: &str) -> bool {
+    let last = text.strip_suffix(' ').unwrap_or(text).as_bytes().last();
+    !matches!(last, Some(b'"' | b'\'' | b' ' | b'\t' | b'\r')) && has_none(text.as_bytes(), Either(Trigger, Bracket))
 }
 
 /// Returns `true` if there are bytes, and none of this kind among them.

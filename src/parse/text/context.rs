@@ -76,11 +76,19 @@ impl Context {
     }
 
     /// Goes on after plain text that the scanner does not see.
-    #[inline(always)] // With each chunk.
+    #[inline]
     pub(crate) fn pass(&mut self, text: &str) {
+        if !self.takes(text) {
+            self.pass_long(text.as_bytes());
+        }
+    }
+
+    /// The same, if the text is short and there is room for it.
+    #[inline(always)] // With each chunk.
+    pub(crate) fn takes(&mut self, text: &str) -> bool {
         let (bytes, at) = (text.as_bytes(), self.length);
         if at > ROOM || bytes.len() > SHORT {
-            return self.pass_long(bytes);
+            return false;
         }
         // Blocks of one size, or two that overlap, need no loop.
         if let Ok(block) = <&[u8; 16]>::try_from(bytes) {
@@ -97,6 +105,7 @@ impl Context {
             self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         }
         self.length = at + bytes.len();
+        true
     }
 
     #[inline(never)]

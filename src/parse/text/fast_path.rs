@@ -24,7 +24,7 @@ pub(crate) enum Way {
     Answer,
     /// The same of a separate reasoning field.
     Reasoning,
-    /// More text of either, at a line's start.
+    /// More text of either, at a line's start, or after a quotation mark where brackets matter.
     Line,
     /// More text of either, on a line, whose brackets say something of the calls before it.
     Bracketed,

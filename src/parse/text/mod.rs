@@ -42,7 +42,7 @@ use crate::parse::emit::not_a_call::{NotACall, Reason};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::marks::lexicon::{Plain, has_no_trigger_or_bracket};
+use crate::parse::marks::lexicon::Plain;
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
@@ -237,10 +237,9 @@ impl Scanner {
         self.emitter.region.reads_brackets()
     }
 
-    /// Returns `true` if nothing begins in a chunk of text on a line, and no bracket in it says anything.
-    #[inline(always)] // With each chunk after calls.
-    pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
-        has_no_trigger_or_bracket(chunk.as_bytes()) && self.emitter.region.known_damage().passes(chunk)
+    /// Returns `true` if a bracket that comes next would follow a text in quotes.
+    pub(crate) fn is_behind_quote(&self) -> bool {
+        self.emitter.region.known_damage().is_behind_quote()
     }
 
     /// Goes on after plain text, which is handed on without the scanner; `false` if a bracket in it is for
