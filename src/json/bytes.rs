@@ -129,12 +129,12 @@ impl Kind for Bracket {
     }
 }
 
-/// Bytes of one kind or another.
+/// Bytes of one kind or another; [`OTHER`](Kind::OTHER) of the first is of neither.
 #[derive(Clone, Copy)]
 pub(crate) struct Either<A, B>(pub(crate) A, pub(crate) B);
 
 impl<A: Kind, B: Kind> Kind for Either<A, B> {
-    const OTHER: u8 = 0;
+    const OTHER: u8 = A::OTHER;
 
     #[inline]
     fn rest(self, byte: u8) -> u8 {

@@ -8,7 +8,7 @@
 //! something else comes.
 
 use crate::event::{Event, Region};
-use crate::json::bytes::{HIGH, Kind, Places, any_zero, differs};
+use crate::json::bytes::{Byte, Either, Kind, Places, any_zero};
 use crate::json::{Special, escaped, is_short_escape};
 use crate::parse::call::OpenValue;
 use crate::parse::emit::prose::Prose;
@@ -124,7 +124,7 @@ impl CloserStart {
     /// Returns `true` if a string that is open at the start of `chunk` is open at its end, and nothing begins in it.
     #[inline]
     fn string_holds(self, chunk: &[u8]) -> bool {
-        let kind = InString(self.first);
+        let kind = Either(Special, Byte(self.first));
         if !any_zero(chunk, |b| kind.rest(b)) {
             return true;
         }
@@ -139,24 +139,6 @@ impl CloserStart {
             }
         }
         true
-    }
-}
-
-/// The bytes that are not plain inside a JSON string in a call that a tag with this first byte ends.
-#[derive(Clone, Copy)]
-struct InString(u8);
-
-impl Kind for InString {
-    const OTHER: u8 = Special::OTHER;
-
-    #[inline]
-    fn rest(self, byte: u8) -> u8 {
-        Special.rest(byte).min(byte ^ self.0)
-    }
-
-    #[inline]
-    fn bits(self, word: u64) -> u64 {
-        Special.bits(word) | !differs(word, self.0) & HIGH
     }
 }
 
