@@ -16,10 +16,23 @@ pub(crate) struct Prefixes {
     sets: Vec<(Kinds, Kinds)>,
     /// The bytes that nodes stand for after their first one.
     labels: Vec<u8>,
-    /// By first byte, the number of the node that it begins, from 1; 0 where none does.
-    roots: Vec<u16>,
-    /// Of each of these nodes by bit, the bytes that may follow the first: nearly no text goes further.
-    seconds: Vec<[u64; 4]>,
+    /// By first byte, the literals that begin with it.
+    roots: Vec<Root>,
+    /// The numbers of the nodes that second bytes begin, from 1; 0 where none does.
+    seconds: Vec<u16>,
+}
+
+/// The literals that begin with a byte. Nearly no text goes further than to its second byte.
+#[derive(Debug, Clone, Copy, Default)]
+struct Root {
+    /// The number of the byte's node, from 1; 0 if there is none.
+    node: u16,
+    /// The index in [`Prefixes::seconds`] of the lowest byte that may follow, that byte, and how many may from there.
+    start: u16,
+    lowest: u8,
+    count: u8,
+    /// A literal has no other byte.
+    is_whole: bool,
 }
 
 /// The kinds that a text may be, by its first bytes.
@@ -133,27 +146,43 @@ impl Prefixes {
             is_same
         });
         self.nodes.reserve_exact(marks.len() + marks.len() / 2);
-        let mut open = self.grow(&marks, &bytes, 0);
-        self.roots = vec![0; 256];
-        for Grown { at, marks, .. } in &open {
-            self.roots[usize::from(marks[0].of(&bytes)[0])] = *at as u16 + 1;
-            let mut seconds = [0; 4];
-            for mark in *marks {
-                match mark.of(&bytes).get(1) {
-                    Some(second) => seconds[usize::from(second >> 6)] |= 1 << (second & 63),
-                    None => seconds = [u64::MAX; 4],
-                }
-            }
-            self.seconds.push(seconds);
+        self.roots = vec![Root::default(); 256];
+        let mut open = Vec::new();
+        for root in self.grow(&marks, &bytes, 0) {
+            open.extend(self.grow_children(&root, &bytes));
+            self.add_root(root.at);
         }
-        while let Some(Grown { at, marks, depth }) = open.pop() {
-            let child = self.nodes.len();
-            open.extend(self.grow(marks, &bytes, depth));
-            let children = (self.nodes.len() - child) as u8;
-            self.nodes[at] = Node { child: child as u32, children, ..self.nodes[at] };
+        while let Some(grown) = open.pop() {
+            open.extend(self.grow_children(&grown, &bytes));
         }
         self.nodes.shrink_to_fit();
         self.labels.shrink_to_fit();
+        self.seconds.shrink_to_fit();
+    }
+
+    /// Adds the nodes after one.
+    fn grow_children<'m>(&mut self, grown: &Grown<'m>, bytes: &[u8]) -> Vec<Grown<'m>> {
+        let child = self.nodes.len();
+        let further = self.grow(grown.marks, bytes, grown.depth);
+        let children = (self.nodes.len() - child) as u8;
+        self.nodes[grown.at] = Node { child: child as u32, children, ..self.nodes[grown.at] };
+        further
+    }
+
+    /// Adds the node of a first byte, whose children are in the order of their bytes. No text holds the highest
+    /// bytes, and all of these nodes come before the others, so that their numbers are small.
+    fn add_root(&mut self, at: usize) {
+        let node = self.nodes[at];
+        let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
+        let start = self.seconds.len();
+        let lowest = children.first().map_or(0, |child| child.lead);
+        for (child, number) in children.iter().zip(node.child + 1..) {
+            self.seconds.resize(start + usize::from(child.lead - lowest), 0);
+            self.seconds.push(number as u16);
+        }
+        let (count, is_whole) = ((self.seconds.len() - start) as u8, self.sets[usize::from(node.sets)].1 != Kinds::NONE);
+        self.roots[usize::from(node.lead)] =
+            Root { node: at as u16 + 1, start: start as u16, lowest, count, is_whole };
     }
 
     /// Adds the nodes of literals that are alike up to `depth` and go on there.
@@ -162,7 +191,11 @@ impl Prefixes {
         for marks in marks.chunk_by(|mark, next| mark.of(bytes).get(depth) == next.of(bytes).get(depth)) {
             let ([first, ..], [.., last]) = (marks, marks) else { continue };
             let (first, last) = (first.of(bytes), last.of(bytes));
-            let same = first.iter().zip(last).take_while(|(byte, other)| byte == other).count();
+            let mut same = first.iter().zip(last).take_while(|(byte, other)| byte == other).count();
+            // The first byte has a node of its own.
+            if depth == 0 {
+                same = same.min(1);
+            }
             if same <= depth {
                 continue;
             }
@@ -185,22 +218,27 @@ impl Prefixes {
     /// Returns which of these kinds a text with these bytes may be.
     ///
     /// If one literal begins another, the result names both.
-    #[inline]
+    #[inline(never)] // Most text is looked up once or not at all, so that what is kept in registers for more is lost.
     pub(crate) fn fit(&self, text: &[u8], kinds: Kinds) -> Fit {
         let [first, rest @ ..] = text else { return Fit { kinds, is_whole: false } };
-        let root = self.roots.get(usize::from(*first)).and_then(|root| root.checked_sub(1)).map(usize::from);
-        let Some((root, seconds)) = root.and_then(|root| Some((root, self.seconds.get(root)?))) else {
-            return Fit::NONE;
+        let Some(root) = self.roots.get(usize::from(*first)) else { return Fit::NONE };
+        let (number, rest) = match rest {
+            [second, rest @ ..] if !root.is_whole => {
+                let at = second.wrapping_sub(root.lowest);
+                let number = if at < root.count { self.seconds[usize::from(root.start) + usize::from(at)] } else { 0 };
+                (number, rest)
+            }
+            _ => (root.node, rest),
         };
-        match rest.first() {
-            Some(second) if seconds[usize::from(second >> 6)] >> (second & 63) & 1 == 0 => Fit::NONE,
-            _ => self.fit_node(root, rest, kinds),
+        match number.checked_sub(1) {
+            Some(node) => self.fit_node(usize::from(node), rest, kinds),
+            None => Fit::NONE,
         }
     }
 
     #[inline(never)] // Nearly no text comes here.
-    fn fit_node(&self, root: usize, mut rest: &[u8], kinds: Kinds) -> Fit {
-        let mut node = &self.nodes[root];
+    fn fit_node(&self, at: usize, mut rest: &[u8], kinds: Kinds) -> Fit {
+        let mut node = &self.nodes[at];
         loop {
             let (all, ends) = self.sets[usize::from(node.sets)];
             let found = all & kinds;
