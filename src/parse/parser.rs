@@ -144,35 +144,44 @@ impl Parser {
     /// does not pay for the registers that this needs.
     #[inline(never)]
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if chunk.is_empty() {
-            return;
-        }
-        let plain = match self.way {
+        match self.way {
+            _ if chunk.is_empty() => {}
             Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed if self.text.reasoning_channel == reasoning => {
-                match self.pass_text(chunk, sink) {
-                    Ok(tail) => return self.held.push_str(tail),
-                    Err(plain) => Some(plain),
-                }
+                self.push_text(chunk, sink);
             }
             // A longer chunk is taken in pieces.
             Way::Held if self.text.reasoning_channel == reasoning && chunk.len() <= PIECE => {
-                return self.push_held(chunk, sink);
+                self.push_held(chunk, sink);
             }
-            Way::Value => {
-                if let Some(value) = self.value.as_mut().filter(|value| value.reasoning_channel == reasoning)
-                    && value.passes(chunk, |at| self.scanner.lex_chunk(at, chunk))
-                {
-                    value.hand_on(chunk, &mut self.scratch, sink);
-                    return self.held.push_str(chunk);
-                }
-                None
-            }
-            _ => None,
-        };
-        self.read(reasoning, chunk, plain, sink);
+            Way::Value => self.push_value(reasoning, chunk, sink),
+            _ => self.read(reasoning, chunk, None, sink),
+        }
+    }
+
+    /// Takes a chunk of text, with nothing held before it.
+    #[inline(never)]
+    fn push_text(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        match self.pass_text(chunk, sink) {
+            Ok("") => {}
+            Ok(tail) => self.held.push_str(tail),
+            Err(plain) => self.read(self.text.reasoning_channel, chunk, Some(plain), sink),
+        }
+    }
+
+    /// Takes a chunk of a value in the open call.
+    #[inline(never)]
+    fn push_value(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if let Some(value) = self.value.as_mut().filter(|value| value.reasoning_channel == reasoning)
+            && value.passes(chunk, |at| self.scanner.lex_chunk(at, chunk))
+        {
+            value.hand_on(chunk, &mut self.scratch, sink);
+            return self.held.push_str(chunk);
+        }
+        self.read(reasoning, chunk, None, sink);
     }
 
     /// Takes a chunk after bytes that are held since a mark may begin with them.
+    #[inline(never)]
     fn push_held(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         let mut held = std::mem::take(&mut self.held);
         let before = held.len();
@@ -196,18 +205,19 @@ impl Parser {
 
     /// Hands on text as far as nothing begins in it, and yields what is to be held of it. Of text that the
     /// scanner must see, yields how far it is plain.
-    #[inline]
+    #[inline(always)] // Twice.
     fn pass_text<'t>(&mut self, text: &'t str, sink: &mut impl FnMut(Event<'_>)) -> Result<&'t str, Plain> {
         let plain = self.scanner.tables.lexicon.plain(text.as_bytes(), self.text.line_start, self.text.counts);
         let (front, tail) = text.split_at(plain.length);
         if !tail.is_empty() && !FastText::holds(front, tail, plain.fit) {
             return Err(plain);
         }
-        if !self.scanner.passes(front) {
+        if self.text.watches_brackets && !self.scanner.passes_brackets(front) {
             return Err(plain);
         }
+        self.scanner.context.pass(front);
         self.text.pass(front, plain.line_start, sink);
-        self.way = if tail.is_empty() { self.watched(self.text.way()) } else { Way::Held };
+        self.way = if tail.is_empty() { self.way_of_text() } else { Way::Held };
         Ok(tail)
     }
 
@@ -302,18 +312,23 @@ impl Parser {
         }
         self.feed(chunk, sink);
         match self.scanner.fast_path(self.base + self.held.len() as u64) {
-            Some(FastPath::Text(text)) => (self.way, self.text) = (self.watched(text.way()), text),
+            Some(FastPath::Text(text)) => {
+                self.text = text;
+                self.way = self.way_of_text();
+            }
             Some(FastPath::Value(value)) => (self.way, self.value) = (Way::Value, Some(value)),
             None => {}
         }
     }
 
-    /// The way of plain text, each chunk of which is looked at while brackets in it matter.
-    fn watched(&self, way: Way) -> Way {
-        match self.scanner.watches_brackets() {
-            true if way == Way::Line || self.scanner.is_behind_quote() => Way::Line,
+    /// The way of the text that comes next.
+    #[inline]
+    fn way_of_text(&self) -> Way {
+        match self.text.watches_brackets {
+            _ if self.text.line_start => Way::Line,
+            false => Way::on_a_line(self.text.reasoning_channel),
+            true if self.scanner.is_behind_quote() => Way::Line,
             true => Way::Bracketed,
-            false => way,
         }
     }
 

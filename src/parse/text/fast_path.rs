@@ -65,6 +65,8 @@ pub(crate) struct FastText {
     pub(crate) counts: Kinds,
     /// `true` if the text comes from a separate reasoning field.
     pub(crate) reasoning_channel: bool,
+    /// `true` if brackets in it say something of the calls before it.
+    pub(crate) watches_brackets: bool,
 }
 
 /// The state of a value in a call's arguments.
@@ -151,6 +153,7 @@ impl FastText {
         prose: Prose::None,
         counts: Kinds::ALL,
         reasoning_channel: false,
+        watches_brackets: false,
     };
 
     /// Hands on text in which nothing begins; whether a line starts after it. Text that does not
@@ -177,12 +180,6 @@ impl FastText {
         };
         let is_held = || tail.starts_with('<') && (fit.kinds.has(Kinds::THINK | Kinds::OPENERS) || is_quote());
         !fit.is_whole && fit.kinds != Kinds::NONE && (tail.len() == 1 || is_held())
-    }
-
-    /// The way of what follows.
-    #[inline]
-    pub(crate) fn way(&self) -> Way {
-        if self.line_start { Way::Line } else { Way::on_a_line(self.reasoning_channel) }
     }
 
     /// Hands on plain text.

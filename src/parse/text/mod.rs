@@ -229,12 +229,8 @@ impl Scanner {
             prose: self.emitter.region.prose,
             counts: self.counts(),
             reasoning_channel: self.reasoning.is_field,
+            watches_brackets: self.emitter.region.reads_brackets(),
         }))
-    }
-
-    /// Returns `true` if brackets in plain text say something of the calls before it.
-    pub(crate) fn watches_brackets(&self) -> bool {
-        self.emitter.region.reads_brackets()
     }
 
     /// Returns `true` if a bracket that comes next would follow a text in quotes.
@@ -242,15 +238,9 @@ impl Scanner {
         self.emitter.region.known_damage().is_behind_quote()
     }
 
-    /// Goes on after plain text, which is handed on without the scanner; `false` if a bracket in it is for
-    /// the scanner.
-    #[inline]
-    pub(crate) fn passes(&mut self, text: &str) -> bool {
-        let passes = !self.watches_brackets() || self.emitter.region.damage().passes_brackets(text);
-        if passes {
-            self.context.pass(text);
-        }
-        passes
+    /// Advances past the brackets in plain text that is emitted without the scanner; `false` if one is for the scanner.
+    pub(crate) fn passes_brackets(&mut self, text: &str) -> bool {
+        self.emitter.region.damage().passes_brackets(text)
     }
 
     /// Goes on after text that was handed on without the scanner, and `plain`,
