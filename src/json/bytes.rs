@@ -1,5 +1,8 @@
 //! Many bytes at once, in safe code: what a compiler makes a few instructions of.
 
+/// Bytes that are looked at in one go.
+pub(crate) const BLOCK: usize = 16;
+
 /// The highest bit of each byte.
 pub(crate) const HIGH: u64 = of(0x80);
 
@@ -147,6 +150,29 @@ impl<A: Kind, B: Kind> Kind for Either<A, B> {
     }
 }
 
+/// Returns `true` if there are bytes, and none of them is of this kind.
+#[inline(always)]
+pub(crate) fn has_none(bytes: &[u8], kind: impl Kind) -> bool {
+    // A block, or two that overlap, else one of two words that do: all usual lengths without a loop.
+    let is_plain = |block: &[u8; BLOCK]| !any_zero_in(block, |b| kind.rest(b));
+    let block_of = |first: u64, last: u64| (u128::from(first) | u128::from(last) << 64).to_le_bytes();
+    if let Ok(block) = bytes.try_into() {
+        return is_plain(block);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
+        let between = || bytes.as_chunks().0.iter().skip(1).all(is_plain);
+        return is_plain(first) && is_plain(last) && (bytes.len() <= 2 * BLOCK || between());
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return is_plain(&block_of(u64::from_le_bytes(*first), u64::from_le_bytes(*last)));
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let word = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
+        return is_plain(&block_of(word, word));
+    }
+    !bytes.is_empty() && !bytes.iter().any(|b| kind.rest(*b) == 0)
+}
+
 /// Returns `true` if `rest` is zero for some byte.
 ///
 /// Sixteen are looked at in one go, which works as long as one comparison is made of each.
@@ -158,7 +184,7 @@ pub(crate) fn any_zero(bytes: &[u8], rest: impl Fn(u8) -> u8 + Copy) -> bool {
 
 /// [`any_zero`] of one block.
 #[inline(always)] // A call would cost more than it does.
-pub(crate) fn any_zero_in(block: &[u8; 16], rest: impl Fn(u8) -> u8) -> bool {
+pub(crate) fn any_zero_in(block: &[u8; BLOCK], rest: impl Fn(u8) -> u8) -> bool {
     block.iter().fold(false, |found, b| found | (rest(*b) == 0))
 }
 

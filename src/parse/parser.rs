@@ -111,13 +111,10 @@ impl Parser {
 
     #[inline]
     fn take(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if self.way == Way::on_a_line(reasoning) && has_no_trigger(chunk.as_bytes()) {
+        if self.way == Way::on_a_line(reasoning) && has_no_trigger(chunk) {
             return self.push_plain(chunk, sink);
         }
-        if self.way == Way::Bracketed
-            && self.text.reasoning_channel == reasoning
-            && has_no_trigger_or_bracket(chunk)
-        {
+        if self.way == Way::Bracketed && self.text.reasoning_channel == reasoning && has_no_trigger_or_bracket(chunk) {
             return self.push_plain(chunk, sink);
         }
         self.push_slow(reasoning, chunk, sink);

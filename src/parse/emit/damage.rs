@@ -13,7 +13,7 @@
 //! right after its own call is only written twice.
 
 use crate::dialect::{Block, Dialect, NamedCall};
-use crate::json::bytes::{Bracket, Kind, Places, any_zero};
+use crate::json::bytes::{Bracket, Places, has_none};
 use crate::json::window::{Answer, Match, No, Window, begins_tag, first_of};
 use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
@@ -162,7 +162,7 @@ impl Brackets {
     /// The state after a chunk of plain text, unless a bracket in it closes nothing.
     #[inline]
     fn behind(mut self, chunk: &str) -> Option<Self> {
-        if any_zero(chunk.as_bytes(), |byte| Bracket.rest(byte)) {
+        if !has_none(chunk.as_bytes(), Bracket) && !chunk.is_empty() {
             return self.read(chunk, false).is_none().then_some(self);
         }
         if let Some(last) = chunk.trim_ascii_end().bytes().next_back() {

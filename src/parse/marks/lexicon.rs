@@ -7,7 +7,7 @@
 
 use super::kinds::Kinds;
 use super::prefixes::{Fit, Prefixes};
-use crate::json::bytes::{Bracket, Either, HIGH, Kind, any_zero_in, differs, word};
+use crate::json::bytes::{BLOCK, Bracket, Either, HIGH, Kind, any_zero_in, differs, has_none, word};
 
 /// The prefixes of all marks that may begin after a `<`, after a `[`, and at a line's start.
 #[derive(Debug, Default)]
@@ -163,42 +163,23 @@ fn past_plain_blocks(text: &[u8], from: usize) -> usize {
     from + plain * BLOCK
 }
 
-const BLOCK: usize = 16;
-
 /// Returns `true` if there are bytes, and no `<`, no `[` and no line break among them.
 #[inline(always)] // With each chunk; the call alone would cost a quarter of it.
-pub(crate) fn has_no_trigger(bytes: &[u8]) -> bool {
-    has_none(bytes, Trigger)
+pub(crate) fn has_no_trigger(text: &str) -> bool {
+    has_none(text.as_bytes(), Trigger)
 }
 
 /// The same, with no bracket among them, and no text in quotes that ends with them, for all that the last two bytes say.
 #[inline(always)] // With each chunk after calls.
 pub(crate) fn has_no_trigger_or_bracket(text: &str) -> bool {
-    let last = text.strip_suffix(' ').unwrap_or(text).as_bytes().last();
-    !matches!(last, Some(b'"' | b'\'' | b' ' | b'\t' | b'\r')) && has_none(text.as_bytes(), Either(Trigger, Bracket))
-}
-
-/// Returns `true` if there are bytes, and none of this kind among them.
-#[inline(always)]
-fn has_none(bytes: &[u8], kind: impl Kind) -> bool {
-    // A block, or two that overlap, else one of two words that do: all usual lengths without a loop.
-    let block_of = |first: u64, last: u64| (u128::from(first) | u128::from(last) << 64).to_le_bytes();
-    let is_plain = |block: &[u8; BLOCK]| !any_zero_in(block, |b| kind.rest(b));
-    if let Ok(block) = bytes.try_into() {
-        return is_plain(block);
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
-        let between = || bytes.as_chunks().0.iter().skip(1).all(is_plain);
-        return is_plain(first) && is_plain(last) && (bytes.len() <= 2 * BLOCK || between());
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        return is_plain(&block_of(u64::from_le_bytes(*first), u64::from_le_bytes(*last)));
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let word = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
-        return is_plain(&block_of(word, word));
-    }
-    !bytes.is_empty() && !bytes.iter().any(|b| kind.rest(*b) == 0)
+    // White space and quotation marks come before nearly all letters and signs.
+    let ends_no_quote = |bytes: &[u8]| match bytes {
+        [.., last] if *last > b'\'' => true,
+        [.., before, b' '] => *before > b'\'',
+        // Text in quotes does not end before a chunk that comes here.
+        _ => bytes == b" ",
+    };
+    has_none(text.as_bytes(), Either(Trigger, Bracket)) && ends_no_quote(text.as_bytes())
 }
 
 /// A `<`, a `[`, or a line break.
@@ -240,12 +221,12 @@ mod tests {
             // Neighbours of the triggers' bytes.
             let mut text: Vec<u8> =
                 (0..length).map(|at| [b'=', b'Z', b'\\', 0x0b, 0x8a, 0xbc, 0xff, 0, 0xdb][at % 9]).collect();
-            assert_eq!(has_no_trigger(&text), length > 0, "{length}");
+            assert_eq!(has_none(&text, Trigger), length > 0, "{length}");
             assert_eq!(plain(&all, &text), length);
             for at in (0..length).rev() {
                 let before = text[at];
                 text[at] = [b'<', b'[', b'\n'][at % 3];
-                assert!(!has_no_trigger(&text), "{at} of {length}");
+                assert!(!has_none(&text, Trigger), "{at} of {length}");
                 assert_eq!(plain(&all, &text), at + usize::from(at % 3 == 2), "{at} of {length}");
                 // The last byte alone says nothing yet.
                 let last = text.iter().rposition(|byte| matches!(byte, b'<' | b'['));

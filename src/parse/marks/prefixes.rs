@@ -180,9 +180,9 @@ impl Prefixes {
             self.seconds.resize(start + usize::from(child.lead - lowest), 0);
             self.seconds.push(number as u16);
         }
-        let (count, is_whole) = ((self.seconds.len() - start) as u8, self.sets[usize::from(node.sets)].1 != Kinds::NONE);
-        self.roots[usize::from(node.lead)] =
-            Root { node: at as u16 + 1, start: start as u16, lowest, count, is_whole };
+        let (count, is_whole) =
+            ((self.seconds.len() - start) as u8, self.sets[usize::from(node.sets)].1 != Kinds::NONE);
+        self.roots[usize::from(node.lead)] = Root { node: at as u16 + 1, start: start as u16, lowest, count, is_whole };
     }
 
     /// Adds the nodes of literals that are alike up to `depth` and go on there.
