@@ -85,9 +85,6 @@ impl Reader<'_> {
     /// Takes the string that begins here with a quotation mark.
     pub(super) fn string(&mut self, open: char, role: Role) -> Result<String, Stop> {
         let begin = self.at;
-        if let Some(text) = self.plain_string(open) {
-            return Ok(text.to_owned());
-        }
         if open != '"' {
             self.repair(Repair::Syntax, begin)?;
         }
@@ -100,10 +97,6 @@ impl Reader<'_> {
                 return self.stop("a string is not closed");
             };
             if !closes(open, c) {
-                // Room for the rest at once: each escape would make the text grow.
-                if out.capacity() == out.len() {
-                    out.reserve(self.to_a_quote());
-                }
                 self.special(c, open == '"', &mut out, &mut escapes)?;
                 continue;
             }
@@ -122,15 +115,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a string of strict JSON without escapes: nearly all are such.
-    fn plain_string(&mut self, open: char) -> Option<&str> {
-        let text = self.rest().strip_prefix('"').filter(|_| open == '"' && !self.is_tolerant)?;
-        let end = Places::new(Special, text.as_bytes()).next()?;
-        let is_over = text.as_bytes()[end] == b'"';
-        self.at += if is_over { end + 2 } else { 0 };
-        is_over.then(|| &text[..end])
-    }
-
     /// The bytes up to a quotation mark that no backslash stands before.
     fn to_a_quote(&self) -> usize {
         let rest = self.rest().as_bytes();
@@ -145,9 +129,14 @@ impl Reader<'_> {
             '"' => Places::new(Special, rest.as_bytes()).next(),
             _ => rest.find(|c: char| c < ' ' || c == '\\' || closes(open, c)),
         }?;
+        let next = rest[length..].chars().next();
+        if out.capacity() - out.len() < length {
+            // Room for the rest at once: each escape would make the text grow.
+            out.reserve_exact(if next == Some(open) { length } else { self.to_a_quote().max(length) });
+        }
         out.push_str(&rest[..length]);
         self.at += length;
-        rest[length..].chars().next()
+        next
     }
 
     /// Takes a backslash or a control character.
