@@ -159,18 +159,6 @@ fn is_behind(byte: u8) -> bool {
 }
 
 impl Brackets {
-    /// The state after a chunk of plain text, unless a bracket in it closes nothing.
-    #[inline]
-    fn behind(mut self, chunk: &str) -> Option<Self> {
-        if !has_none(chunk.as_bytes(), Bracket) && !chunk.is_empty() {
-            return self.read(chunk, false).is_none().then_some(self);
-        }
-        if let Some(last) = chunk.trim_ascii_end().bytes().next_back() {
-            self.behind_quote = matches!(last, b'"' | b'\'');
-        }
-        Some(self)
-    }
-
     /// Goes on after `text`: up to after a bracket that closes nothing and stands right after
     /// a text in quotes. `any`: or alone on its line.
     #[inline(never)]
@@ -399,12 +387,21 @@ impl Damage {
         self.open.is_some() || !self.came.is_empty()
     }
 
-    /// Goes on after plain text in a region that is not damaged; `false` if it is to be
-    /// [read](Self::read_brackets).
+    /// Advances past plain text in a region that is not damaged; `false` if it is to be [read](Self::read_brackets),
+    /// since a bracket in it closes nothing.
     pub(crate) fn passes_brackets(&mut self, text: &str) -> bool {
-        let behind = self.brackets.behind(text);
-        self.brackets = behind.unwrap_or(self.brackets);
-        behind.is_some()
+        if text.is_empty() || has_none(text.as_bytes(), Bracket) {
+            if let Some(last) = text.trim_ascii_end().bytes().next_back() {
+                self.brackets.behind_quote = matches!(last, b'"' | b'\'');
+            }
+            return true;
+        }
+        let mut brackets = self.brackets;
+        let passes = brackets.read(text, false).is_none();
+        if passes {
+            self.brackets = brackets;
+        }
+        passes
     }
 
     /// Goes on after text in which brackets are watched: up to after one that closes nothing,
