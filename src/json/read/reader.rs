@@ -59,7 +59,16 @@ impl<'t> Reader<'t> {
     }
 
     /// Goes to the next character that is not white space.
+    #[inline]
     pub(super) fn next(&mut self) -> Result<char, Stop> {
+        match self.text.as_bytes().get(self.at) {
+            Some(byte) if byte.is_ascii_graphic() => Ok(char::from(*byte)),
+            _ => self.next_after_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn next_after_space(&mut self) -> Result<char, Stop> {
         self.at += leading_space(self.rest());
         match self.rest().chars().next() {
             Some(c) => Ok(c),
