@@ -10,7 +10,7 @@ use super::near::near_call;
 use super::tables::Tables;
 use super::tables::openers::Opener;
 use super::text::Scanner;
-use super::text::fast_path::{FastPath, FastText, FastValue, Way};
+use super::text::fast_path::Way;
 use crate::event::{Assembled, Collector, Entry, Event, RejectedKind};
 use crate::json::window::Window;
 use crate::message::FinishReason;
@@ -35,10 +35,6 @@ pub struct Parser {
     base: u64,
     /// The way of the next chunk.
     way: Way,
-    /// The position of plain text that the scanner does not see, as long as this is the way.
-    text: FastText,
-    /// The same of a value in the open call.
-    value: Option<FastValue>,
     /// The buffer in which text is escaped that is reported so.
     scratch: String,
 }
@@ -65,8 +61,6 @@ impl Parser {
             held: String::new(),
             base: 0,
             way: Way::Scanner,
-            text: FastText::START,
-            value: None,
             scratch: String::new(),
         }
     }
@@ -111,10 +105,11 @@ impl Parser {
 
     #[inline]
     fn take(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if self.way == Way::on_a_line(reasoning) && has_no_trigger(chunk) {
+        if self.way.is_on_a_line(reasoning) && has_no_trigger(chunk) {
             return self.push_plain(chunk, sink);
         }
-        if self.way == Way::Bracketed && self.text.reasoning_channel == reasoning && has_no_trigger_or_bracket(chunk) {
+        let is_bracketed = matches!(self.way, Way::Bracketed) && !self.scanner.channel_changes(reasoning);
+        if is_bracketed && has_no_trigger_or_bracket(chunk) {
             return self.push_plain(chunk, sink);
         }
         self.push_slow(reasoning, chunk, sink);
@@ -123,10 +118,10 @@ impl Parser {
     /// Takes a chunk of plain text on a line.
     #[inline(always)] // With each chunk.
     fn push_plain(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        match self.scanner.context.takes(chunk) {
-            true => self.text.hand_on(chunk, sink),
-            false => self.push_long(chunk, sink),
+        if !self.scanner.context.takes(chunk) {
+            return self.push_long(chunk, sink);
         }
+        self.scanner.emit_plain(chunk, sink);
     }
 
     /// Takes a chunk of plain text that is long, or comes when the line's buffer is full. On its own for the same reason
@@ -134,7 +129,7 @@ impl Parser {
     #[inline(never)]
     fn push_long(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         self.scanner.context.pass(chunk);
-        self.text.hand_on(chunk, sink);
+        self.scanner.emit_plain(chunk, sink);
     }
 
     /// Takes a chunk that is more than plain text, or may be. On its own, so that plain text
@@ -143,32 +138,33 @@ impl Parser {
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         match self.way {
             _ if chunk.is_empty() => {}
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed if self.text.reasoning_channel == reasoning => {
-                self.push_text(chunk, sink);
-            }
+            Way::Value(_) => self.push_value(reasoning, chunk, sink),
+            _ if self.scanner.channel_changes(reasoning) => self.read(reasoning, chunk, None, sink),
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed => self.push_text(reasoning, chunk, sink),
             // A longer chunk is taken in pieces.
-            Way::Held if self.text.reasoning_channel == reasoning && chunk.len() <= PIECE => {
-                self.push_held(chunk, sink);
-            }
-            Way::Value => self.push_value(reasoning, chunk, sink),
-            _ => self.read(reasoning, chunk, None, sink),
+            Way::Held if chunk.len() <= PIECE => self.push_held(reasoning, chunk, sink),
+            Way::Held | Way::Scanner => self.read(reasoning, chunk, None, sink),
         }
     }
 
     /// Takes a chunk of text, with nothing held before it.
     #[inline(never)]
-    fn push_text(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        match self.pass_text(chunk, sink) {
-            Ok("") => {}
-            Ok(tail) => self.held.push_str(tail),
-            Err(plain) => self.read(self.text.reasoning_channel, chunk, Some(plain), sink),
+    fn push_text(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        match self.scanner.pass_text(chunk, sink) {
+            Ok("") => self.way = self.scanner.way_of_text(),
+            Ok(tail) => {
+                self.way = Way::Held;
+                self.held.push_str(tail);
+            }
+            Err(plain) => self.read(reasoning, chunk, Some(plain), sink),
         }
     }
 
     /// Takes a chunk of a value in the open call.
     #[inline(never)]
     fn push_value(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if let Some(value) = self.value.as_mut().filter(|value| value.reasoning_channel == reasoning)
+        if let Way::Value(value) = &mut self.way
+            && value.reasoning_channel == reasoning
             && value.passes(chunk, |at| self.scanner.lex_chunk(at, chunk))
         {
             value.hand_on(chunk, &mut self.scratch, sink);
@@ -179,43 +175,23 @@ impl Parser {
 
     /// Takes a chunk after bytes that are held since a mark may begin with them.
     #[inline(never)]
-    fn push_held(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+    fn push_held(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         let mut held = std::mem::take(&mut self.held);
         let before = held.len();
         held.push_str(chunk);
-        let plain = match self.pass_text(&held, sink) {
+        match self.scanner.pass_text(&held, sink) {
             Ok(tail) => {
+                self.way = if tail.is_empty() { self.scanner.way_of_text() } else { Way::Held };
                 let passed = held.len() - tail.len();
                 held.drain(..passed);
-                None
+                self.held = held;
             }
             Err(plain) => {
                 held.truncate(before);
-                Some(plain)
+                self.held = held;
+                self.read(reasoning, chunk, Some(plain), sink);
             }
-        };
-        self.held = held;
-        if plain.is_some() {
-            self.read(self.text.reasoning_channel, chunk, plain, sink);
         }
-    }
-
-    /// Hands on text as far as nothing begins in it, and yields what is to be held of it. Of text that the
-    /// scanner must see, yields how far it is plain.
-    #[inline(always)] // Twice.
-    fn pass_text<'t>(&mut self, text: &'t str, sink: &mut impl FnMut(Event<'_>)) -> Result<&'t str, Plain> {
-        let plain = self.scanner.tables.lexicon.plain(text.as_bytes(), self.text.line_start, self.text.counts);
-        let (front, tail) = text.split_at(plain.length);
-        if !tail.is_empty() && !FastText::holds(front, tail, plain.fit) {
-            return Err(plain);
-        }
-        if self.text.watches_brackets && !self.scanner.passes_brackets(front) {
-            return Err(plain);
-        }
-        self.scanner.context.pass(front);
-        self.text.pass(front, plain.line_start, sink);
-        self.way = if tail.is_empty() { self.way_of_text() } else { Way::Held };
-        Ok(tail)
     }
 
     /// Stop strings of the request that this message answers, in place of the configured
@@ -308,41 +284,15 @@ impl Parser {
             self.scanner.change_channel(reasoning);
         }
         self.feed(chunk, sink);
-        match self.scanner.fast_path(self.base + self.held.len() as u64) {
-            Some(FastPath::Text(text)) => {
-                self.text = text;
-                self.way = self.way_of_text();
-            }
-            Some(FastPath::Value(value)) => (self.way, self.value) = (Way::Value, Some(value)),
-            None => {}
-        }
-    }
-
-    /// The way of the text that comes next.
-    #[inline]
-    fn way_of_text(&self) -> Way {
-        match self.text.watches_brackets {
-            _ if self.text.line_start => Way::Line,
-            false => Way::on_a_line(self.text.reasoning_channel),
-            true if self.scanner.is_behind_quote() => Way::Line,
-            true => Way::Bracketed,
-        }
+        self.way = self.scanner.way(self.base + self.held.len() as u64);
     }
 
     /// Tells the scanner what was handed on without it, and what was looked at.
     fn leave_fast_path(&mut self, plain: Option<Plain>) {
         match std::mem::replace(&mut self.way, Way::Scanner) {
             Way::Scanner => {}
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed | Way::Held => {
-                self.base = self.text.at;
-                let line_start = self.text.line_start;
-                self.scanner.skip_text(self.text, plain.unwrap_or(Plain::none(line_start)));
-            }
-            Way::Value => {
-                if let Some(value) = self.value {
-                    self.scanner.skip_in_call(value.at);
-                }
-            }
+            Way::Value(value) => self.scanner.skip_in_call(value.at),
+            _ => self.base = self.scanner.leave_text(plain),
         }
     }
 
@@ -397,8 +347,8 @@ impl fmt::Debug for Parser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = match self.way {
             Way::Scanner => self.base,
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed | Way::Held => self.text.at,
-            Way::Value => self.value.map_or(self.base, |value| value.at),
+            Way::Value(value) => value.at,
+            _ => self.scanner.reported(),
         };
         f.debug_struct("Parser").field("offset", &offset).field("held", &self.held.len()).finish_non_exhaustive()
     }

@@ -87,13 +87,19 @@ impl Context {
     #[inline(always)] // With each chunk.
     pub(crate) fn takes(&mut self, text: &str) -> bool {
         let (bytes, at) = (text.as_bytes(), self.length);
-        if at > ROOM || bytes.len() > SHORT {
+        if at > ROOM {
             return false;
         }
         // Blocks of one size, or two that overlap, need no loop.
         if let Ok(block) = <&[u8; 16]>::try_from(bytes) {
             self.bytes[at..at + 16].copy_from_slice(block);
-        } else if bytes.len() >= 16 {
+            self.length = at + 16;
+            return true;
+        }
+        if bytes.len() > SHORT {
+            return false;
+        }
+        if bytes.len() >= 16 {
             copy_blocks::<16>(&mut self.bytes, at, bytes);
         } else if let [byte] = bytes {
             self.bytes[at] = *byte;

@@ -13,10 +13,12 @@ use crate::json::{Special, escaped, is_short_escape};
 use crate::parse::call::OpenValue;
 use crate::parse::emit::prose::Prose;
 use crate::parse::marks::kinds::Kinds;
+use crate::parse::marks::lexicon::Plain;
 use crate::parse::marks::prefixes::Fit;
+use crate::parse::text::Scanner;
 
 /// Which way the next chunk takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Way {
     /// The scanner's.
     Scanner,
@@ -30,43 +32,20 @@ pub(crate) enum Way {
     Bracketed,
     /// More text of either, whose first bytes are held: a mark may begin with them.
     Held,
-    /// A value in the open call's arguments.
-    Value,
-}
-
-impl Way {
-    /// The way of text in one of the channels.
-    #[inline(always)] // With each chunk.
-    pub(crate) fn on_a_line(reasoning_channel: bool) -> Self {
-        if reasoning_channel { Way::Reasoning } else { Way::Answer }
-    }
-}
-
-/// The kind of the text while nothing happens in it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum FastPath {
-    /// Text between calls.
-    Text(FastText),
     /// A value in the open call's arguments, or all of them.
     Value(FastValue),
 }
 
-/// The state of plain text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FastText {
-    /// Offset of the text that comes next.
-    pub(crate) at: u64,
-    /// `true` if the next byte begins a line.
-    pub(crate) line_start: bool,
-    pub(crate) region: Region,
-    /// The position of the prose before it.
-    pub(crate) prose: Prose,
-    /// The kinds of marks that count here.
-    pub(crate) counts: Kinds,
-    /// `true` if the text comes from a separate reasoning field.
-    pub(crate) reasoning_channel: bool,
-    /// `true` if brackets in it say something of the calls before it.
-    pub(crate) watches_brackets: bool,
+impl Way {
+    /// Returns `true` for text on a line of this channel, of which nothing but marks says anything.
+    #[inline(always)] // With each chunk.
+    pub(crate) fn is_on_a_line(&self, reasoning_channel: bool) -> bool {
+        match self {
+            Way::Answer => !reasoning_channel,
+            Way::Reasoning => reasoning_channel,
+            _ => false,
+        }
+    }
 }
 
 /// The state of a value in a call's arguments.
@@ -144,53 +123,108 @@ impl CloserStart {
     }
 }
 
-impl FastText {
-    /// Before any text.
-    pub(crate) const START: FastText = FastText {
-        at: 0,
-        line_start: true,
-        region: Region::Content,
-        prose: Prose::None,
-        counts: Kinds::ALL,
-        reasoning_channel: false,
-        watches_brackets: false,
+/// Returns `true` if `tail`, at which a mark may begin after `front`, is held whatever else is known: it
+/// is a bracket alone, or the first recogniser that knows it is undecided about it.
+#[inline]
+pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
+    // What is before it tells a heredoc from a conflict's row of signs.
+    let is_quote = || {
+        let is_sign = front.is_empty() || front.ends_with('<');
+        fit.kinds.has(Kinds::QUOTE) && !(is_sign && tail.starts_with("<<"))
     };
+    let is_held = || tail.starts_with('<') && (fit.kinds.has(Kinds::THINK | Kinds::OPENERS) || is_quote());
+    !fit.is_whole && fit.kinds != Kinds::NONE && (tail.len() == 1 || is_held())
+}
 
-    /// Hands on text in which nothing begins; whether a line starts after it. Text that does not
-    /// come here holds no line break.
-    #[inline]
-    pub(crate) fn pass(&mut self, text: &str, line_start: bool, sink: &mut impl FnMut(Event<'_>)) {
-        self.line_start = line_start;
-        if self.prose != Prose::Above {
-            self.prose.read(text);
+impl Scanner {
+    /// Returns the way of what comes next, if everything up to `at` was emitted: not the scanner's where it is only
+    /// more of the same until something begins or ends in it.
+    pub(crate) fn way(&mut self, at: u64) -> Way {
+        if self.emitter.reported != at || self.emitter.waits_for_fence() {
+            return Way::Scanner;
         }
-        if !text.is_empty() {
-            self.hand_on(text, sink);
+        if let Some(call) = &mut self.call {
+            let value = call.fast_value(at, self.emitter.index(), self.reasoning.is_field);
+            return value.map_or(Way::Scanner, Way::Value);
+        }
+        let near_calls = self.group.is_some_and(|group| group.is_near);
+        // A closer that the lexicon does not know is looked for in each chunk.
+        let odd_closer = self.reasoning.odd_closer().is_some();
+        let is_settled = self.run.is_none()
+            && !near_calls
+            && !odd_closer
+            && self.emitter.is_settled()
+            && self.context.block.is_none()
+            && !self.emitter.region.reads_every_bracket()
+            // Whether text follows a call's closer is noted here alone.
+            && !self.emitter.region.known_damage().is_near;
+        if !is_settled {
+            return Way::Scanner;
+        }
+        self.fast_counts = self.counts();
+        self.way_of_text()
+    }
+
+    /// The way of plain text that comes next.
+    #[inline(always)] // Thrice.
+    pub(crate) fn way_of_text(&self) -> Way {
+        let damage = self.emitter.region.known_damage();
+        match damage.watches_brackets {
+            _ if self.line_start => Way::Line,
+            true if damage.is_behind_quote() => Way::Line,
+            true => Way::Bracketed,
+            false if self.reasoning.is_field => Way::Reasoning,
+            false => Way::Answer,
         }
     }
 
-    /// Returns `true` if `tail`, at which a mark may begin after `front`, is held whatever else is known: it
-    /// is a bracket alone, or the first recogniser that knows it is undecided about it.
-    #[inline]
-    pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
-        // What is before it tells a heredoc from a conflict's row of signs.
-        let is_quote = || {
-            let is_sign = front.is_empty() || front.ends_with('<');
-            fit.kinds.has(Kinds::QUOTE) && !(is_sign && tail.starts_with("<<"))
-        };
-        let is_held = || tail.starts_with('<') && (fit.kinds.has(Kinds::THINK | Kinds::OPENERS) || is_quote());
-        !fit.is_whole && fit.kinds != Kinds::NONE && (tail.len() == 1 || is_held())
+    /// Emits text as far as nothing begins in it, and yields what is to be held of it. Of text that the scanner must
+    /// see, yields how far it is plain.
+    #[inline(always)] // Twice.
+    pub(crate) fn pass_text<'t>(&mut self, text: &'t str, sink: &mut impl FnMut(Event<'_>)) -> Result<&'t str, Plain> {
+        let plain = self.tables.lexicon.plain(text.as_bytes(), self.line_start, self.fast_counts);
+        let (front, tail) = text.split_at(plain.length);
+        if !tail.is_empty() && !holds(front, tail, plain.fit) {
+            return Err(plain);
+        }
+        let region = &mut self.emitter.region;
+        if region.reads_brackets() && !region.damage().passes_brackets(front) {
+            return Err(plain);
+        }
+        self.line_start = plain.line_start;
+        // Text that does not come here holds no line break.
+        if region.prose != Prose::Above {
+            region.prose.read(front);
+        }
+        self.context.pass(front);
+        if !front.is_empty() {
+            self.emit_plain(front, sink);
+        }
+        Ok(tail)
     }
 
-    /// Hands on plain text.
+    /// Emits plain text that the context has.
     #[inline]
-    pub(crate) fn hand_on(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        let span = self.at..self.at + chunk.len() as u64;
-        self.at = span.end;
-        match self.region {
-            Region::Content => sink(Event::Text { text: chunk, span }),
-            Region::Reasoning => sink(Event::Reasoning { text: chunk, syntax: None, span }),
+    pub(crate) fn emit_plain(&mut self, text: &str, sink: &mut impl FnMut(Event<'_>)) {
+        let span = self.emitter.reported..self.emitter.reported + text.len() as u64;
+        self.emitter.reported = span.end;
+        match self.emitter.region.kind {
+            Region::Content => sink(Event::Text { text, span }),
+            Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
         }
+    }
+
+    /// Goes on after text that was emitted on the fast path, and `plain`, which comes next and was not; yields the
+    /// offset up to which all was emitted.
+    pub(crate) fn leave_text(&mut self, plain: Option<Plain>) -> u64 {
+        let plain = plain.unwrap_or(Plain::none(self.line_start));
+        self.context.at = self.emitter.reported;
+        self.at = self.emitter.reported + plain.length as u64;
+        self.line_start = plain.line_start;
+        if plain.fit.is_whole {
+            self.mark_at = self.at;
+        }
+        self.emitter.reported
     }
 }
 

@@ -47,7 +47,6 @@ use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
 use crate::parse::text::context::{Context, Marks};
-use crate::parse::text::fast_path::{FastPath, FastText};
 use crate::parse::text::group::CallGroup;
 use crate::parse::text::open::OpenCall;
 use crate::parse::text::state::{Channels, Reasoning};
@@ -81,6 +80,8 @@ pub(crate) struct Scanner {
     no_object_at: Option<u64>,
     /// `<s>` was seen, so `</s>` is HTML.
     saw_strike: bool,
+    /// The kinds of marks that count in text that is emitted on the fast path.
+    fast_counts: Kinds,
     /// Stop strings of the message's request.
     pub(crate) stop: Vec<String>,
     /// The candidates that were rejected, if somebody asked for them.
@@ -167,6 +168,7 @@ impl Scanner {
             saw_strike: false,
             no_object_at: None,
             closer_at: NOWHERE,
+            fast_counts: Kinds::ALL,
             not_calls: None,
         }
     }
@@ -202,59 +204,6 @@ impl Scanner {
         self.stops().without(none)
     }
 
-    /// Returns the position where the text stands, if everything up to `at` was handed on and what comes
-    /// is only more of the same until something begins or ends in it.
-    pub(crate) fn fast_path(&mut self, at: u64) -> Option<FastPath> {
-        if self.emitter.reported != at || self.emitter.waits_for_fence() {
-            return None;
-        }
-        if let Some(call) = &mut self.call {
-            return call.fast_value(at, self.emitter.index(), self.reasoning.is_field).map(FastPath::Value);
-        }
-        let near_calls = self.group.is_some_and(|group| group.is_near);
-        // A closer that the lexicon does not know is looked for in each chunk.
-        let odd_closer = self.reasoning.odd_closer().is_some();
-        let is_settled = self.run.is_none()
-            && !near_calls
-            && !odd_closer
-            && self.emitter.is_settled()
-            && self.context.block.is_none()
-            && !self.emitter.region.reads_every_bracket()
-            // Whether text follows a call's closer is noted here alone.
-            && !self.emitter.region.known_damage().is_near;
-        is_settled.then_some(FastPath::Text(FastText {
-            at,
-            line_start: self.line_start,
-            region: self.emitter.region.kind,
-            prose: self.emitter.region.prose,
-            counts: self.counts(),
-            reasoning_channel: self.reasoning.is_field,
-            watches_brackets: self.emitter.region.reads_brackets(),
-        }))
-    }
-
-    /// Returns `true` if a bracket that comes next would follow a text in quotes.
-    pub(crate) fn is_behind_quote(&self) -> bool {
-        self.emitter.region.known_damage().is_behind_quote()
-    }
-
-    /// Advances past the brackets in plain text that is emitted without the scanner; `false` if one is for the scanner.
-    pub(crate) fn passes_brackets(&mut self, text: &str) -> bool {
-        self.emitter.region.damage().passes_brackets(text)
-    }
-
-    /// Goes on after text that was handed on without the scanner, and `plain`,
-    /// which comes next and was not handed on yet.
-    pub(crate) fn skip_text(&mut self, text: FastText, plain: Plain) {
-        (self.emitter.reported, self.emitter.region.prose) = (text.at, text.prose);
-        self.at = text.at + plain.length as u64;
-        self.line_start = plain.line_start;
-        if plain.fit.is_whole {
-            self.mark_at = self.at;
-        }
-        self.context.at = text.at;
-    }
-
     /// Reads a chunk of JSON in the open call, at `at`; see [`CallJson::lex_chunk`](crate::parse::call::json::CallJson::lex_chunk).
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &str) -> Option<bool> {
         match self.call.as_mut()?.shape.open_value()? {
@@ -276,6 +225,11 @@ impl Scanner {
     /// Returns `true` if a call is open, or calls are held.
     pub(crate) fn in_call(&self) -> bool {
         self.call.is_some() || self.emitter.waits_for_fence()
+    }
+
+    /// Offset up to which everything was emitted.
+    pub(crate) fn reported(&self) -> u64 {
+        self.emitter.reported
     }
 
     pub(crate) fn channel_changes(&self, reasoning: bool) -> bool {
