@@ -21,9 +21,18 @@ impl Kind for Special {
     }
 }
 
-/// Returns `true` if a backslash and this byte are an escape of one character.
-pub(crate) fn is_short_escape(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
+/// Returns the character that a backslash and this byte denote, if both are a whole escape.
+#[inline]
+pub(crate) fn short_escape(byte: u8) -> Option<char> {
+    Some(match byte {
+        b'"' | b'\\' | b'/' => char::from(byte),
+        b'b' => '\x08',
+        b'f' => '\x0c',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        _ => return None,
+    })
 }
 
 /// The text as it stands in a JSON string: itself, or written into `scratch`.

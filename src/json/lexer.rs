@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::bytes::Places;
-use super::escape::{Special, is_short_escape};
+use super::escape::{Special, short_escape};
 use super::loose::Loose;
 
 /// The result of a step of the lexer.
@@ -161,7 +161,7 @@ impl Lexer {
                         }
                         continue;
                     }
-                    b'\\' if bytes.get(i + 1).is_some_and(|next| is_short_escape(*next)) => i += 1,
+                    b'\\' if bytes.get(i + 1).is_some_and(|next| short_escape(*next).is_some()) => i += 1,
                     b'\\' => self.state = State::Escape { key },
                     _ => {
                         *cursor = base + i as u64;
@@ -330,7 +330,7 @@ impl Lexer {
     fn escape(&mut self, key: bool, byte: u8, at: u64) -> Step {
         self.state = match byte {
             b'u' => State::Unicode { key, left: 4 },
-            byte if is_short_escape(byte) => State::String { key },
+            byte if short_escape(byte).is_some() => State::String { key },
             _ => return fault(at),
         };
         Step::Taken

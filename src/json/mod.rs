@@ -51,7 +51,7 @@ mod unclosed;
 pub(crate) mod window;
 
 pub(crate) use delimited::{Delimited, DelimitedStep};
-pub(crate) use escape::{Special, escaped, is_short_escape, push_escaped};
+pub(crate) use escape::{Special, escaped, push_escaped, short_escape};
 pub(crate) use lexer::{LexStep, Lexer};
 pub(crate) use loose::{Closer, Loose, LooseStep};
 pub(crate) use outside::outside;

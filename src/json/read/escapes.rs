@@ -8,6 +8,7 @@
 
 use super::reader::{Reader, Stop};
 use crate::json::Repair;
+use crate::json::escape::short_escape;
 
 /// The escapes of one string so far.
 #[derive(Debug, Default)]
@@ -73,13 +74,7 @@ impl Reader<'_> {
                 if matches!(c, 'n' | 't' | 'r') {
                     escapes.blank_end = self.at + 2;
                 }
-                match c {
-                    'b' => '\x08',
-                    'f' => '\x0c',
-                    'n' => '\n',
-                    'r' => '\r',
-                    _ => '\t',
-                }
+                short_escape(c as u8).unwrap_or(c)
             }
             // A line that goes on, or a line break that was escaped twice.
             Some('\n' | '\r') => return self.stop("a backslash before a line break"),

@@ -9,7 +9,7 @@ use super::escapes::Escapes;
 use super::reader::{Reader, Stop};
 use crate::json::Repair;
 use crate::json::bytes::Places;
-use crate::json::escape::Special;
+use crate::json::escape::{Special, short_escape};
 
 /// The role of a string, which decides what must follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,15 @@ impl Reader<'_> {
     /// Takes a backslash or a control character.
     fn special(&mut self, c: char, plain: bool, out: &mut String, escapes: &mut Escapes) -> Result<(), Stop> {
         if c == '\\' {
-            return self.escape(plain, out, escapes);
+            // Strict JSON has no escape whose meaning depends on the others.
+            return match self.text.as_bytes().get(self.at + 1).copied().and_then(short_escape) {
+                Some(meant) if !self.is_tolerant => {
+                    out.push(meant);
+                    self.at += 2;
+                    Ok(())
+                }
+                _ => self.escape(plain, out, escapes),
+            };
         }
         self.repair(Repair::Syntax, self.at)?;
         out.push(c);

@@ -9,7 +9,7 @@
 
 use crate::event::{Event, Region};
 use crate::json::bytes::{Byte, Either, Kind, Places, any_zero};
-use crate::json::{Special, escaped, is_short_escape};
+use crate::json::{Special, escaped, short_escape};
 use crate::parse::call::OpenValue;
 use crate::parse::emit::prose::Prose;
 use crate::parse::marks::kinds::Kinds;
@@ -114,7 +114,7 @@ impl CloserStart {
             match chunk[at] {
                 // The second byte of an escape.
                 _ if at < plain_from => {}
-                b'\\' if chunk.get(at + 1).is_some_and(|next| is_short_escape(*next)) => plain_from = at + 2,
+                b'\\' if chunk.get(at + 1).is_some_and(|next| short_escape(*next).is_some()) => plain_from = at + 2,
                 byte if byte == self.first && self.begins_nothing(chunk, at) => {}
                 _ => return false,
             }
