@@ -22,7 +22,6 @@ use crate::dialog::elicit::{Questions, over};
 use crate::screen::{BAD, DIM};
 use crate::servers::watch::Watch;
 use crate::sessions::{by_process, saved::Saved};
-use crate::settings::Folder;
 use crate::terminal::tty::Tty;
 use toolgraft::agent::Finished;
 use toolgraft::conversation::{Entry, User};
@@ -45,7 +44,6 @@ pub(super) struct Session {
     pub(super) place: ConversationArgs,
     pub(super) display: Display,
     pub(super) signals: Signals,
-    pub(super) folder: Folder,
     pub(super) questions: Arc<Questions>,
     pub(super) files: Files,
     tty: Option<Arc<Tty>>,
@@ -75,7 +73,6 @@ impl Session {
             place,
             display,
             signals,
-            folder: Folder::here(),
             questions,
             files,
             tty,
@@ -121,13 +118,6 @@ impl Session {
         let file = self.place.save.as_ref().filter(|file| file.is_file())?;
         self.place.save = (2..).map(|n| media::numbered(file, n)).find(|next| !next.exists());
         self.place.save.clone()
-    }
-
-    /// Goes on with the arguments and permissions as they are now.
-    pub(super) fn renew(&mut self) -> Result<(), Failure> {
-        self.talk.renew()?;
-        self.display.show_as(&self.talk.args.settings);
-        Ok(())
     }
 
     /// Shows a call with all of its arguments, by the number in its box.

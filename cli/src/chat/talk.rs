@@ -16,8 +16,9 @@ use super::kept::{self, Keeping};
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
-use crate::settings::{Images, Settings, prompt_settings, saved_profiles};
+use crate::settings::{self, Folder, Images, Settings, prompt_settings, saved_profiles};
 use crate::terminal::grouped;
+use serde_json::Value;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::conversation::{Entry, User};
@@ -49,6 +50,7 @@ pub(crate) struct Talk {
     schema: Option<PathBuf>,
     asked: Asked,
     pub(super) keeping: Option<Keeping>,
+    pub(super) folder: Folder,
     /// The tokens that the turns of the conversation took.
     usage: Option<Usage>,
 }
@@ -70,7 +72,8 @@ impl Talk {
     ) -> Result<Self, Failure> {
         let asked = asked((&args, schema.as_deref()), &hub, &endpoint, &approvals)?;
         let (conversation, keeping, usage) = (Conversation::new(), None, None);
-        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, asked, keeping, usage })
+        let folder = Folder::here();
+        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, asked, keeping, folder, usage })
     }
 
     /// Keeps the conversation by itself from now on.
@@ -217,6 +220,24 @@ impl Talk {
     pub(crate) fn servers_are_there(&mut self) -> Result<(), Failure> {
         self.approvals.settle(&self.args.settings)?;
         self.renew()
+    }
+
+    /// Sets a key for this conversation and the next ones in this folder, and returns its value.
+    ///
+    /// # Errors
+    /// The key cannot change now, or has no such value; it cannot be kept. Nothing has changed then.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<Value, Failure> {
+        let wanted = settings::changed(key, value)?;
+        let values = serde_json::to_value(&wanted).map_err(Failure::job)?;
+        let before = self.args.settings.clone();
+        self.args.settings.take(key, &wanted);
+        let keep = |folder: &Folder| folder.change(|kept| drop(kept.insert(key.to_owned(), values[key].clone())));
+        if let Err(failure) = self.renew().and_then(|()| keep(&self.folder)) {
+            self.args.settings = before;
+            self.renew()?;
+            return Err(failure);
+        }
+        Ok(values[key].clone())
     }
 
     /// Goes on with the arguments and permissions as they are now.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::file::{one, unknown};
+use crate::base::Failure;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -26,8 +28,8 @@ pub(crate) enum Reader {
     /// `chat` and `up`.
     Talk,
     Chat,
-    /// `/set` in a conversation.
-    Here,
+    /// A conversation at its start: `/set` cannot change the key.
+    AtStart,
     /// `serve` and `launch`.
     Served,
     Serve,
@@ -52,9 +54,12 @@ macro_rules! settings {
         )*];
 
         impl Settings {
-            /// Sets the values of others, where they have any.
-            pub(crate) fn put(&mut self, stronger: &Settings) {
-                $(self.$key.put(&stronger.$key);)*
+            /// Takes the value of one key from others.
+            pub(crate) fn take(&mut self, key: &str, from: &Settings) {
+                match key {
+                    $(stringify!($key) => self.$key.clone_from(&from.$key),)*
+                    _ => {}
+                }
             }
 
             /// Takes the values of a weaker source where these have none.
@@ -66,27 +71,27 @@ macro_rules! settings {
 }
 
 settings! {
-    base_url: Option<String> = "\"http://localhost:11434/v1\"", "endpoint to talk to, as --base-url" [Talk Serve];
-    model: Option<String> = "\"qwen3:8b\"", "model to ask, as --model" [Talk Serve Prompt];
+    base_url: Option<String> = "\"http://localhost:11434/v1\"", "endpoint to talk to, as --base-url" [Talk AtStart Serve];
+    model: Option<String> = "\"qwen3:8b\"", "model to ask, as --model" [Talk AtStart Serve Prompt];
     #[serde(deserialize_with = "profile", serialize_with = "name")]
     profile: Option<&'static Profile> = "\"deepseek-r1\"",
-        "profile to take instead of the one for the model's name" [Talk Here Served];
-    tools_mode: Option<ToolsMode> = "\"auto\"", "strategy for offering tools: auto, native, prompt" [Talk Here Served];
+        "profile to take instead of the one for the model's name" [Talk Served];
+    tools_mode: Option<ToolsMode> = "\"auto\"", "strategy for offering tools: auto, native, prompt" [Talk Served];
     constrain: Option<Constrain> = "\"auto\"",
-        "constraint on answers, by a grammar or a schema: auto, off, require" [Talk Here Served];
+        "constraint on answers, by a grammar or a schema: auto, off, require" [Talk Served];
     way: Option<Way> = "\"auto\"",
-        "strategy for deciding whether to call a tool: auto, free, measured" [Talk Here Served];
+        "strategy for deciding whether to call a tool: auto, free, measured" [Talk Served];
     call_threshold: Option<f64> = "-2.0",
         "log probability from which a call is made, for measured; 1.5 lower at a question"
-        [Talk Here Served Probe];
+        [Talk Served Probe];
     #[serde(deserialize_with = "dialect")]
-    dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach" [Talk Here Served Prompt];
-    lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh" [Talk Prompt];
-    prompt_style: Option<PromptStyle> = "\"full\"", "length of the prompt: full, compact" [Talk Here Served Prompt];
+    dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach" [Talk Served Prompt];
+    lang: Option<Lang> = "\"en\"", "language of the prompt: en, zh" [Talk AtStart Prompt];
+    prompt_style: Option<PromptStyle> = "\"full\"", "length of the prompt: full, compact" [Talk Served Prompt];
     listing: Option<Listing> = "\"signature\"",
-        "form of the list of tools: schema, signature, brief, index" [Talk Here Served Prompt];
+        "form of the list of tools: schema, signature, brief, index" [Talk Served Prompt];
     tool_budget: Option<NonZeroUsize> = "4000",
-        "tokens that the list of tools may take; a quarter of the context, or 8000" [Talk Here Served Prompt];
+        "tokens that the list of tools may take; a quarter of the context, or 8000" [Talk Served Prompt];
     #[serde(deserialize_with = "describe", serialize_with = "described")]
     describe: Option<usize> = "\"full\"",
         "characters of a tool's description at most, or full; 600, and 2000 with whole schemas" [Talk Served Prompt];
@@ -103,12 +108,12 @@ settings! {
     images: Option<Images> = "\"auto\"",
         "images of tools for the model: auto (if the endpoint reports that it reads them; sound, too), always, never" [Talk Served];
     #[serde(deserialize_with = "temperature")]
-    temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2" [Talk Here];
+    temperature: Option<f64> = "0.7", "sampling temperature, from 0 to 2" [Talk];
     carry_reasoning: Option<CarryReasoning> = "\"none\"",
-        "reasoning that is sent back to the model: none, last, turn" [Talk Here];
-    max_rounds: Option<NonZeroU32> = "12", "most requests for one question" [Talk Here Served];
+        "reasoning that is sent back to the model: none, last, turn" [Talk];
+    max_rounds: Option<NonZeroU32> = "12", "most requests for one question" [Talk Served];
     max_repeats: Option<u32> = "10",
-        "times in a row that the model may repeat a passage; 0 for no limit" [Talk Here Served];
+        "times in a row that the model may repeat a passage; 0 for no limit" [Talk Served];
     max_same_results: Option<u32> = "8",
         "times in a row that equal calls of a read-only tool may give the same result; 0 for no limit" [Talk Served];
     max_time: Option<NonZeroU32> = "600",
@@ -126,20 +131,20 @@ settings! {
     max_workers: Option<NonZeroUsize> = "2", "large requests that serve reads at once; as many as processors" [Serve];
     max_pixels: Option<NonZeroUsize> = "50000000",
         "pixels of pictures of MCP servers that serve decodes at once" [Serve];
-    max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model" [Talk Here Probe];
-    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has" [Talk Here Launch];
+    max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model" [Talk Probe];
+    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has" [Talk Launch];
     system: Option<String> = "\"Answer briefly.\"",
-        "your own system text, which comes first; @FILE reads it from a file" [Talk Here Prompt];
+        "your own system text, which comes first; @FILE reads it from a file" [Talk Prompt];
     allow: Vec<String> = "[\"files.read_*\"]",
-        "tools whose calls run without a question: globs over SERVER.TOOL" [Talk Serve];
-    deny: Vec<String> = "[\"*.delete_*\"]", "tools whose calls never run" [Talk Serve];
+        "tools whose calls run without a question: globs over SERVER.TOOL" [Talk AtStart Serve];
+    deny: Vec<String> = "[\"*.delete_*\"]", "tools whose calls never run" [Talk AtStart Serve];
     untrusted: Vec<String> = "[\"web\"]",
-        "servers whose output is untrusted: each call after it is asked about" [Talk Serve];
+        "servers whose output is untrusted: each call after it is asked about" [Talk AtStart Serve];
     search: Option<String> = "\"web\"", "the MCP server whose tool answers a client's own web search, in serve" [Serve];
     reasoning_display: Option<ReasoningDisplay> = "\"folded\"",
-        "display of reasoning: folded, full, hidden" [Chat Here];
+        "display of reasoning: folded, full, hidden" [Chat];
     call_display: Option<CallDisplay> = "\"line\"",
-        "display of calls at a terminal: box, or line (/call N and /result N open it)" [Chat Here];
+        "display of calls at a terminal: box, or line (/call N and /result N open it)" [Chat];
     history: Option<bool> = "true", "keep the history of your input lines" [];
     sessions: Option<bool> = "true", "save conversations automatically" [];
     session_days: Option<u32> = "90",
@@ -150,6 +155,33 @@ settings! {
 pub(crate) fn keys_of(readers: &[Reader]) -> Vec<&'static str> {
     let is_read = |key: &&Key| key.read_by.iter().any(|reader| readers.contains(reader));
     KEYS.iter().filter(is_read).map(|key| key.name).collect()
+}
+
+/// Returns the names of the keys that can change while a conversation goes on.
+pub(crate) fn changeable_keys() -> Vec<&'static str> {
+    let at_start = keys_of(&[Reader::AtStart]);
+    keys_of(&[Reader::Talk, Reader::Chat]).into_iter().filter(|key| !at_start.contains(key)).collect()
+}
+
+/// Reads a key and its value for a conversation that goes on.
+///
+/// # Errors
+/// The value is none of the key, or the key cannot change now; the message says how it is set instead.
+pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
+    if changeable_keys().contains(&key) {
+        return one(key, value);
+    }
+    let remedy = match (key, KEYS.iter().find(|known| known.name == key)) {
+        (_, None) => unknown(key),
+        ("model", _) => "/model NAME chooses one".to_owned(),
+        ("allow", _) => "/allow GLOB adds to it".to_owned(),
+        (_, Some(Key { read_by: [], .. })) => format!("`toolgraft config set {key} VALUE` sets it for all of them"),
+        (_, Some(known)) if known.read_by.contains(&Reader::AtStart) => {
+            format!("`toolgraft chat --{} VALUE` sets it at the start", key.replace('_', "-"))
+        }
+        _ => "no conversation has a use for it".to_owned(),
+    };
+    Err(Failure::usage(format!("/set cannot change {key} while a conversation goes on: {remedy}")))
 }
 
 /// Returns the names of all keys.
@@ -188,8 +220,6 @@ pub(crate) enum CallDisplay {
 /// A value that a stronger source may have, or may leave to a weaker one.
 trait Layer: Sized {
     fn over(&mut self, weaker: &Self);
-
-    fn put(&mut self, stronger: &Self);
 }
 
 impl<T: Clone> Layer for Option<T> {
@@ -198,22 +228,12 @@ impl<T: Clone> Layer for Option<T> {
             self.clone_from(weaker);
         }
     }
-
-    fn put(&mut self, stronger: &Self) {
-        if stronger.is_some() {
-            self.clone_from(stronger);
-        }
-    }
 }
 
 /// Patterns of all sources count.
 impl Layer for Vec<String> {
     fn over(&mut self, weaker: &Self) {
         self.splice(0..0, weaker.iter().cloned());
-    }
-
-    fn put(&mut self, stronger: &Self) {
-        self.over(stronger);
     }
 }
 

@@ -31,9 +31,9 @@ mod sources;
 mod variables;
 
 pub(crate) use command::{Args, run};
-pub(crate) use file::{names, one, parsed_with, path, read as file};
+pub(crate) use file::{names, parsed_with, path, read as file};
 pub(crate) use folder::Folder;
-pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, key_names, keys_of};
+pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, changeable_keys, changed, key_names};
 pub(crate) use names::{Names, Place};
 pub(crate) use sources::{defaults, environment, nearer};
 pub(crate) use variables::variable;

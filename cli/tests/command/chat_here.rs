@@ -59,7 +59,14 @@ fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
     for (line, words) in [
         ("/set temperature hot", "temperature: "),
         ("/set temperatur 1", "/set cannot change temperatur"),
-        ("/set model other", "/set cannot change model"),
+        ("/set temperatur 1", "did you mean"),
+        ("/set model other", "/model NAME"),
+        ("/set base_url http://x", "--base-url VALUE"),
+        ("/set untrusted demo", "--untrusted VALUE"),
+        ("/set history false", "config set history"),
+        ("/set max_time 9", "no conversation has"),
+        ("/set stop User:", "stop = [\"User:\"], for this folder"),
+        ("/set stop '[\"A\", \"B\"]'", "stop = [\"A\",\"B\"], for this folder"),
         ("/set temperature 0.3", "temperature = 0.3, for this folder"),
         ("/set system 'Be brief.'", "system = \"Be brief.\", for this folder"),
     ] {
@@ -68,6 +75,10 @@ fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
     }
     chat.says("Hi");
     chat.sees("Hello.");
+    let last = chat.endpoint.seen().last().unwrap().body.clone();
+    assert_eq!(last["stop"], json!(["A", "B"]), "the later value takes the earlier one's place");
+    chat.says("/set stop []");
+    chat.sees("stop = [], for this folder");
     let seen = |chat: &Chat| {
         let seen = chat.endpoint.seen();
         let last = seen.last().unwrap();
