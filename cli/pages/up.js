@@ -13,10 +13,20 @@ let key = document.body.dataset.key || history.state?.key || "";
 document.body.removeAttribute("data-key");
 // Ends what is told of the conversation that is left.
 let looking;
-// The question that waits for its answer, in case that it is to be asked again.
-let asked = "";
+// The question that waits for its answer and its files, in case that it is to be asked again.
+let [asked, sent] = ["", []];
 // What was pasted into it.
 let pasted = [];
+// The files that go with it, each with its name and its bytes in base64.
+let files = [];
+// The question that is edited: its place, and its words as they were.
+let editing;
+// The title that the conversation was given, and its system text.
+let [title, system] = [null, null];
+// Whether the end of the conversation is followed, and where it was scrolled to.
+let [follows, scrolled] = [true, 0];
+// Bytes of all files of a question.
+const MOST = 40e6;
 // The elements of the round that goes on, and the boxes of calls by id.
 let round = {};
 let calls = new Map();
@@ -31,11 +41,43 @@ function element(tag, set, ...children) {
 }
 
 function add(made) {
-  const said = at("said");
-  const isAtEnd = said.scrollHeight - said.scrollTop - said.clientHeight < 80;
-  if (made) said.append(made);
-  if (isAtEnd) said.scrollTop = said.scrollHeight;
+  at("said").append(made);
   return made;
+}
+
+const distance = () => at("said").scrollHeight - at("said").scrollTop - at("said").clientHeight;
+
+// Goes to the end, unless somebody has scrolled up.
+function follow() {
+  if (follows) at("said").scrollTop = at("said").scrollHeight;
+}
+
+const small = (label, name, onclick) => element("button", { type: "button", className: "small", textContent: label, ariaLabel: name, onclick });
+const picture = (of, n, alt) => element("img", { src: `/picture?chat=${chat}&call=${encodeURIComponent(of)}&n=${n}`, alt, onload: follow });
+
+// Asks in a dialog, with a box for text where there is a value; the text or true, and undefined where it is left.
+function asked_for({ title: heading, text: content, label, value, rows, go, isBad }) {
+  return new Promise((tell) => {
+    const box = rows ? element("textarea", { id: "value", rows, value }) : element("input", { id: "value", value, autocomplete: "off" });
+    const hasBox = value !== undefined;
+    const form = element("form", { method: "dialog" }, element("h2", { id: "heading", textContent: heading }));
+    if (content) form.append(element("p", { textContent: content }));
+    if (hasBox) form.append(element("label", { htmlFor: "value", textContent: label }), box);
+    const leave = element("button", { type: "button", textContent: "Cancel", onclick: () => made.close() });
+    form.append(element("div", { className: "choice" }, element("button", { className: isBad ? "stop" : "go", textContent: go }), leave));
+    const made = element("dialog", {}, form);
+    made.setAttribute("aria-labelledby", "heading");
+    let answer;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      answer = hasBox ? box.value : true;
+      made.close();
+    });
+    made.addEventListener("close", () => { made.remove(); tell(answer); });
+    document.body.append(made);
+    made.showModal();
+    if (isBad) leave.focus();
+  });
 }
 
 const block = (kind, label, ...children) =>
@@ -117,7 +159,6 @@ function closed(call) {
 function spoken(content) {
   round.text ??= add(element("div", { className: "block answer", dir: "auto" }, text("")));
   round.text.firstChild.textContent += content;
-  add();
 }
 
 function thought(content) {
@@ -133,14 +174,17 @@ const STEPS = {
     chat = step.chat;
     keep(`#${chat}`);
     STEPS.model(step);
+    document.title = "toolgraft";
     at("said").replaceChildren();
     [round, calls] = [{}, new Map()];
     wait("");
     if (step.note) STEPS.note({ text: step.note });
     step.steps.forEach(take);
     if (!at("said").firstChild) add(element("p", { className: "note", id: "begin", textContent: "Ask something. The model can use the tools that are switched on." }));
-    at("said").scrollTop = at("said").scrollHeight;
+    follows = true;
     working(step.busy);
+    const edited = editing && at("said").querySelectorAll(".user")[editing.at];
+    if (editing && edited?.words !== editing.was) edit();
     at("timeline").href = `/timeline?chat=${chat}`;
     at("share").href = `/share?chat=${chat}`;
     at("ways").hidden = !step.steps.length;
@@ -148,14 +192,22 @@ const STEPS = {
   },
   model(step) {
     at("about").textContent = step.about;
-    talksTo = step.model;
+    [talksTo, title, system] = [step.model, step.title, step.system];
     named(step.model);
   },
   user(step) {
     at("begin")?.remove();
     at("ways").hidden = false;
     round = {};
-    add(block("user", "You", text(step.text)));
+    const made = block("user", "You", text(step.text));
+    const place = at("said").querySelectorAll(".user").length;
+    made.words = step.raw ?? step.text;
+    made.firstChild.append(small("Edit", `Edit question ${place + 1}`, () => edit(place, made.words)));
+    const folded = ({ name, text: content }) => element("details", { className: "files" }, element("summary", { textContent: name || "file", dir: "auto" }), element("pre", { dir: "auto", textContent: content }));
+    made.append(...(step.files ?? []).map(folded));
+    for (let n = 0; n < (step.pictures ?? 0); n += 1) made.append(picture(step.call, n, "A picture of the question"));
+    add(made);
+    working(true);
   },
   round() { round = {}; },
   text(step) { spoken(step.text); },
@@ -170,8 +222,8 @@ const STEPS = {
   answer(step) {
     round.text ??= add(element("div", { className: "block answer" }));
     round.text.classList.add("md");
-    round.text.replaceChildren(...step.tree.map(grown));
-    add();
+    const copy = small("Copy", "Copy this answer", () => copied(step.text));
+    round.text.replaceChildren(...step.tree.map(grown), copy);
   },
   call(step) { box(step); },
   ask(step) {
@@ -201,8 +253,11 @@ const STEPS = {
     made.append(choice);
     made.setAttribute("role", "group");
     made.setAttribute("aria-label", step.title);
-    if (made.offsetHeight > at("said").clientHeight) made.scrollIntoView({ block: "start" });
-    else at("said").scrollTop = at("said").scrollHeight;
+    if (made.offsetHeight <= at("said").clientHeight) follows = true;
+    else if (follows) {
+      follows = false;
+      made.scrollIntoView({ block: "start" });
+    }
     document.title = `? ${step.title}`;
     // Nobody who writes is interrupted, and no key runs a call by chance.
     if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus({ preventScroll: true });
@@ -237,7 +292,8 @@ const STEPS = {
       say(Object.fromEntries(fields.map(([name, input]) => [name, input.value])));
     });
     calls.set(step.input, add(made));
-    at("said").scrollTop = at("said").scrollHeight;
+    follows = true;
+    follow();
     if ([document.body, at("question")].includes(document.activeElement) && !at("question").value) made.focus();
   },
   "input-over"(step) {
@@ -257,11 +313,7 @@ const STEPS = {
     const made = box({ call: step.call, name: step.call });
     if (!step.good) made.classList.add("bad");
     made.append(element("details", { className: "more", open: !step.good }, element("summary", { textContent: step.status }), element("pre", { dir: "auto", textContent: step.text })));
-    for (let n = 0; n < step.pictures; n += 1) {
-      const src = `/picture?chat=${chat}&call=${encodeURIComponent(step.call)}&n=${n}`;
-      made.append(element("img", { src, alt: "A picture of the result", onload: () => add() }));
-    }
-    add();
+    for (let n = 0; n < step.pictures; n += 1) made.append(picture(step.call, n, "A picture of the result"));
   },
   rejected(step) { add(block("reject", step.title, text(step.text))); },
   note(step) { add(element("p", { className: "note", textContent: step.text })); },
@@ -271,13 +323,24 @@ const STEPS = {
     calls.forEach((_, call) => closed(call));
     wait("");
     if (step.stopped) STEPS.note({ text: step.stopped });
-    if (step.again && !at("question").value) at("question").value = asked;
+    if (step.again && !at("question").value && !files.length) {
+      at("question").value = asked;
+      files = sent;
+      attached();
+    }
+    [asked, sent] = ["", []];
     working(false);
     list();
   },
+  gone() { look(""); },
+  list() { list(); },
+  tools() { if (isShown("tools")) tools(); },
 };
 
-function take(step) { STEPS[step?.step]?.(step); }
+function take(step) {
+  STEPS[step?.step]?.(step);
+  follow();
+}
 function wait(content) { at("wait").textContent = content; }
 
 function working(is) {
@@ -285,6 +348,8 @@ function working(is) {
   at("said").setAttribute("aria-busy", is);
   at("send").hidden = is;
   at("stop").hidden = !is;
+  at("last").hidden = is || !at("said").querySelector(".user");
+  for (const each of [...at("said").querySelectorAll(".user .small"), at("system"), at("rename"), at("delete")]) each.disabled = is;
 }
 
 // What a conversation is told, line by line, until another one is looked at or the connection is lost.
@@ -331,16 +396,101 @@ async function post(path, message) {
 
 async function send() {
   const question = at("question").value.trim();
-  if (!question || busy) return;
-  asked = question;
+  if ((!question && !files.length) || busy) return;
+  [asked, sent] = [question, files];
   at("question").value = "";
+  [files, follows] = [[], true];
+  attached();
   working(true);
-  if ((await post("/ask", { chat, text: question, pasted })) === undefined) {
+  if ((await post("/ask", { chat, text: question, pasted, files: sent, question: editing?.at })) === undefined) {
     at("question").value = question;
+    files = sent;
+    attached();
     working(false);
   } else {
     pasted = [];
+    edit();
   }
+}
+
+async function retry() {
+  working(true);
+  if ((await post("/retry", { chat })) === undefined) working(false);
+}
+
+async function undo() {
+  const taken = await post("/undo", { chat });
+  if (taken && !at("question").value) at("question").value = taken.text;
+  if (taken) at("question").focus();
+}
+
+// Edits the question at this place, or none any more.
+function edit(place, words) {
+  const wasEdited = editing;
+  editing = words === undefined ? undefined : { at: place, was: words };
+  at("editing").hidden = !editing;
+  if (editing) at("question").value = words;
+  else if (wasEdited && at("question").value === wasEdited.was) at("question").value = "";
+  if (editing || wasEdited) at("question").focus();
+}
+
+async function copied(content) {
+  try {
+    await navigator.clipboard.writeText(content);
+    wait("The answer is copied.");
+  } catch {
+    wait("The browser does not let this page copy: select the answer instead.");
+  }
+}
+
+// Takes files for the next question; one of the same name takes the other's place.
+async function take_files(list) {
+  for (const file of list) {
+    const bytes = files.filter(({ name }) => name !== file.name).reduce((sum, { data }) => sum + data.length * 0.75, file.size);
+    if (bytes > MOST) {
+      wait(`${file.name}: all files of a question together can have ${MOST / 1e6} MB`);
+      continue;
+    }
+    const data = await new Promise((tell) => {
+      const reader = new FileReader();
+      reader.onload = () => tell(reader.result.split(",")[1] ?? "");
+      reader.onerror = () => tell(undefined);
+      reader.readAsDataURL(file);
+    });
+    if (data === undefined) wait(`${file.name} cannot be read`);
+    else files = [...files.filter(({ name }) => name !== file.name), { name: file.name, data }];
+  }
+  attached();
+}
+
+function attached() {
+  const entry = ({ name }) => {
+    const drop = small("Remove", `Remove ${name}`, () => {
+      files = files.filter((file) => file.name !== name);
+      attached();
+      at("attach").focus();
+    });
+    return element("li", {}, element("span", { textContent: name, dir: "auto" }), drop);
+  };
+  at("attached").replaceChildren(...files.map(entry));
+  at("attached").hidden = !files.length;
+}
+
+async function rename() {
+  const value = title ?? at("said").querySelector(".user")?.words.replace(/\s+/g, " ").slice(0, 100) ?? "";
+  const given = await asked_for({ title: "Rename this conversation", label: "Title; without one it is the first question", value, go: "Rename" });
+  if (given !== undefined) post("/rename", { chat, title: given });
+}
+
+async function forget() {
+  const agreed = await asked_for({ title: "Delete this conversation?", text: "It is deleted for good, in all windows.", go: "Delete", isBad: true });
+  if (agreed) post("/delete", { chat });
+}
+
+async function teach() {
+  const text = "Your own text comes before what the model is told of the tools. It holds for this conversation and the next ones in the folder where toolgraft was started.";
+  const given = await asked_for({ title: "System text", text, label: "System text", value: system ?? "", rows: 6, go: "Save" });
+  if (given !== undefined) post("/set", { chat, key: "system", value: given });
 }
 
 // The choice of a model; the one that is talked to may be in no list.
@@ -380,14 +530,18 @@ async function list() {
   at("found").replaceChildren(...(found.length ? found : [element("li", { className: "note", textContent: "No conversation here." })]));
 }
 
+async function tools() {
+  switched(await ask("/tools").then((answer) => answer.json()).catch(() => ({ servers: [] })));
+}
+
 function switched({ servers }) {
+  const focused = at("tools").contains(document.activeElement) ? document.activeElement.dataset.of : undefined;
   const check = (label, on, message) => {
     const input = element("input", { type: "checkbox", checked: on });
     input.addEventListener("change", async () => {
       const answer = await post("/switch", { ...message, on: input.checked });
       if (answer) switched(answer);
       else input.checked = on;
-      at("tools").querySelector(`[data-of="${CSS.escape(JSON.stringify(message))}"]`)?.focus();
     });
     input.dataset.of = JSON.stringify(message);
     return element("label", { className: "switch" }, input, label);
@@ -397,6 +551,7 @@ function switched({ servers }) {
     ...(server.error ? [element("p", { className: "meta", textContent: server.error })] : []),
     ...server.tools.map((tool) => check(element("span", { className: "name", textContent: tool.shown ?? tool.name }), tool.on, { server: server.name, tool: tool.name })));
   at("tools").replaceChildren(...(servers.length ? servers.map(of) : [element("p", { className: "note", textContent: "No MCP servers are configured." })]));
+  if (focused) at("tools").querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
 }
 
 async function panel(name, show) {
@@ -404,7 +559,7 @@ async function panel(name, show) {
   if (name === "chats") at(name).classList.toggle("shown", show);
   else at(name).hidden = !show;
   if (show && narrow.matches) panel(name === "chats" ? "tools" : "chats", false);
-  if (show && name === "tools") switched(await ask("/tools").then((answer) => answer.json()));
+  if (show && name === "tools") await tools();
   if (show) at(name).querySelector("input, a")?.focus();
 }
 
@@ -413,12 +568,26 @@ for (const name of ["chats", "tools"]) at(`to-${name}`).addEventListener("click"
 at("ask").addEventListener("submit", (event) => { event.preventDefault(); send(); });
 at("stop").addEventListener("click", stop);
 at("model").addEventListener("change", choose);
+for (const [name, act] of Object.entries({ retry, undo, rename, delete: forget, system: teach })) at(name).addEventListener("click", act);
+at("leave").addEventListener("click", () => edit());
+at("attach").addEventListener("click", () => at("files").click());
+at("files").addEventListener("change", async () => {
+  await take_files([...at("files").files]);
+  at("files").value = "";
+});
+at("said").addEventListener("scroll", () => {
+  // What is added below does not scroll: whoever goes up has scrolled.
+  if (at("said").scrollTop < scrolled - 1) follows = false;
+  if (distance() < 80) follows = true;
+  scrolled = at("said").scrollTop;
+});
 at("search").addEventListener("input", list);
 at("new").addEventListener("click", () => { look(""); at("question").focus(); });
 at("found").addEventListener("click", (event) => { if (event.target.closest("a")) panel("chats", false); });
 at("question").addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text/plain");
   if (text) pasted.push(text.replace(/\r\n?/g, "\n"));
+  else take_files([...(event.clipboardData?.files ?? [])]);
 });
 at("question").addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -431,7 +600,10 @@ document.addEventListener("keydown", (event) => {
   if (open) {
     panel(open, false);
     at(`to-${open}`).focus();
+  } else if (document.querySelector("dialog")) {
+    // It is the dialog's.
   } else if (busy) stop();
+  else if (editing) edit();
 });
 addEventListener("hashchange", () => {
   const wanted = location.hash.slice(1);

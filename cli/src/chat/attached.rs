@@ -20,7 +20,7 @@ const OTHERS: &[(&[u8], &str)] = &[
 
 /// The files of a question.
 #[derive(Debug, Default)]
-pub(super) struct Attached {
+pub(crate) struct Attached {
     /// The names and texts of files.
     texts: Vec<(String, String)>,
     images: Vec<Image>,
@@ -41,7 +41,7 @@ impl Attached {
     }
 
     /// Takes further files. One that is named again goes once, as it is now.
-    pub(super) fn extend(&mut self, more: Attached) {
+    pub(crate) fn extend(&mut self, more: Attached) {
         self.texts.retain(|(name, _)| !more.names.contains(name));
         self.images.retain(|image| !more.images.contains(image));
         self.names.retain(|name| !more.names.contains(name));
@@ -61,7 +61,7 @@ impl Attached {
     }
 
     /// Takes what a file of this name holds.
-    pub(super) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str) -> Result<(), Failure> {
+    pub(crate) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str) -> Result<(), Failure> {
         self.names.push(name.to_owned());
         match Image::new(&bytes) {
             Ok(image) => {

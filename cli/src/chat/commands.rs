@@ -43,7 +43,10 @@ pub(super) enum Command {
     Save(PathBuf),
     Clear,
     Retry,
-    Undo,
+    /// So many questions are taken back, with their answers.
+    Undo(usize),
+    Rename(String),
+    Delete,
     Quit,
     /// A server's prompt: its place in the list, and its arguments as they were written.
     McpPrompt(usize, Vec<String>),
@@ -64,9 +67,8 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
         _ => Err(format!("{name} takes no arguments")),
     };
     let number = |word: &str| {
-        word.trim_start_matches('#')
-            .parse()
-            .map_err(|_| format!("/result {word}: expected the number of a result, such as 2"))
+        let number = word.trim_start_matches('#').parse();
+        number.map_err(|_| format!("{name} {word}: expected a number, such as 2"))
     };
     match (name.as_str(), rest) {
         ("/help" | "/?", _) => alone(Command::Help),
@@ -75,7 +77,11 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
         ("/think", _) => alone(Command::Think),
         ("/clear" | "/new", _) => alone(Command::Clear),
         ("/retry", _) => alone(Command::Retry),
-        ("/undo", _) => alone(Command::Undo),
+        ("/undo", [word]) => number(word).map(Command::Undo),
+        ("/undo", _) => alone(Command::Undo(1)),
+        ("/rename", []) => Err("/rename takes a title".to_owned()),
+        ("/rename", title) => Ok(Command::Rename(title.join(" "))),
+        ("/delete", _) => alone(Command::Delete),
         ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
         // Standard input is the terminal.
         ("/file", files) if files.iter().any(|file| file == "-") => {
@@ -195,7 +201,7 @@ impl Session {
                 self.note(DIM, &thoughts)
             }
             Command::File(files) => {
-                self.attach(Attached::read(&files, "/file")?);
+                self.talk.attach(Attached::read(&files, "/file")?);
                 let waiting = self.attached_names();
                 self.note(DIM, &waiting.unwrap_or_else(|| "no file is attached to the next question".to_owned()))
             }
@@ -230,25 +236,29 @@ impl Session {
                 self.note(DIM, &format!("saved to {}", file.display()))
             }
             Command::Clear => {
-                self.begin_anew();
+                self.talk.begin_anew();
                 self.note(DIM, "a new conversation")?;
                 match self.save_elsewhere() {
                     Some(file) => self.note(DIM, &format!("it is saved in {}", file.display())),
                     None => Ok(()),
                 }
             }
-            Command::Undo if self.attached.names().is_some() => {
-                let files = std::mem::take(&mut self.attached).names().unwrap_or_default();
+            Command::Undo(_) if self.talk.attached.names().is_some() => {
+                let files = std::mem::take(&mut self.talk.attached).names().unwrap_or_default();
                 self.note(DIM, &format!("taken back: {files}"))
             }
-            Command::Undo => match self.talk.take_back() {
-                Some(question) => {
-                    let first = question.text.lines().next().unwrap_or_default().to_owned();
-                    self.note(DIM, &format!("taken back: {first}"))
-                }
-                None => Err(Failure::usage("nothing was asked yet")),
-            },
-            Command::Quit | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
+            Command::Undo(questions) => {
+                let at = || self.talk.questions().checked_sub(questions).unwrap_or(usize::MAX);
+                let at = (questions != 1).then(at);
+                let question = self.talk.take_back(at)?;
+                let first = question.text.lines().next().unwrap_or_default().to_owned();
+                self.note(DIM, &format!("taken back: {first}"))
+            }
+            Command::Rename(title) => {
+                self.talk.rename(&title);
+                self.note(DIM, &format!("the title is: {}", word(self.talk.title().unwrap_or_default())))
+            }
+            Command::Quit | Command::Delete | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
         }
     }
 

@@ -129,6 +129,11 @@ impl Keeping {
         .map_err(|e| format!("the conversation is not kept: {e}"))
     }
 
+    /// Deletes what was kept.
+    pub(super) fn forget(&self) -> Result<(), Failure> {
+        self.store.forget(&self.id)
+    }
+
     /// Begins another conversation.
     pub(super) fn begin_anew(&mut self) {
         *self = Keeping::fresh(self.store.clone());

@@ -49,7 +49,6 @@ use crate::sessions::{Store, saved::Saved};
 use crate::settings::{self, Reader};
 use crate::terminal::tty::Tty;
 use approve::{AtTerminal, LastBox};
-use attached::Attached;
 use display::Display;
 use files::Files;
 use session::{Ended, Session};
@@ -63,10 +62,11 @@ use toolgraft_mcp::Hub;
 pub(crate) use approve::{Answer, Approvals, Person, Question, warn_unmatched};
 pub(super) use args::Args;
 pub(crate) use args::{EndpointArgs, EndpointOrUrl, TalkArgs};
+pub(crate) use attached::Attached;
 pub(crate) use endpoint::{Endpoint, local_models};
 pub(crate) use existing::Existing;
 pub(crate) use kept::{Keeping, prune};
-pub(crate) use said::Line;
+pub(crate) use said::{Line, words};
 pub(crate) use talk::Talk;
 
 /// Characters by which the ID of a conversation is known, at least.
@@ -157,7 +157,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
         session.keep(keeping, begun)?;
-        session.attach(attached);
+        session.talk.attach(attached);
         match (question, prompt) {
             (Some(question), _) => one(&mut session, question, &typed, asker.is_some()).await,
             (None, Some(prompt)) => {

@@ -147,10 +147,23 @@ async fn answer(
     }
     match commands::read(line, &session.talk.hub.prompts()).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
-        Command::Retry => match session.talk.take_back() {
-            Some(question) => session.send(question).await.map(next),
-            None => Err(Failure::usage("nothing was asked yet")),
-        },
+        Command::Retry => {
+            let before = session.talk.say_anew(None, None)?;
+            session.turn(before).await.map(next)
+        }
+        Command::Delete => {
+            let id = session.talk.keeping.as_ref().map(|keeping| keeping.id().to_owned());
+            let id = id.ok_or_else(|| Failure::usage("this conversation is not kept: /clear begins a new one"))?;
+            let nobody = || Failure::usage(format!("nobody can be asked here: `toolgraft log remove {id}` deletes it"));
+            let asker = asker.ok_or_else(nobody)?;
+            let answer = asker.ask("Delete this conversation, for good? [y/n] ").await.unwrap_or_default();
+            let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+            if is_agreed {
+                session.talk.forget()?;
+            }
+            session.note(DIM, if is_agreed { "deleted; a new conversation" } else { "nothing is deleted" })?;
+            Ok(Next::Prompt)
+        }
         Command::Edit(text) => {
             // Ctrl-C in the editor is the editor's.
             let interrupts = session.signals.take_interrupts();

@@ -4,6 +4,7 @@
 //! a template, and large pastes at the terminal and in the browser.
 
 use toolgraft::conversation::User;
+use toolgraft::outcome::named_files;
 
 /// The name of what comes through a pipe beside a question.
 pub(crate) const PIPE: &str = "standard input";
@@ -34,6 +35,28 @@ pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
     }
     let said = said.with_words(rest.trim());
     placed.iter().fold(said, |said, one| said.with_file(&one.name, &one.text))
+}
+
+/// The words of a message without its files.
+pub(crate) fn words(text: &str) -> String {
+    let (mut words, mut after) = (User::default(), 0);
+    for (_, file) in named_files(text) {
+        let start = file.as_ptr() as usize - text.as_ptr() as usize;
+        let end = start + file.len();
+        // The frame's opening line precedes the file, its closing line follows it.
+        let open = text[..start.saturating_sub(1)].rfind('\n').map_or(0, |at| at + 1);
+        words = words.with_words(text.get(after..open).unwrap_or_default().trim());
+        after = text[end + 1..].find('\n').map_or(text.len(), |at| end + 1 + at);
+    }
+    words.with_words(text[after..].trim()).text
+}
+
+/// The words with the files and pictures of another message.
+pub(crate) fn with_files_of(words: User, other: User) -> User {
+    let files = named_files(&other.text);
+    let mut said = files.fold(words, |said, (name, text)| said.with_file(&name.unwrap_or_default(), text));
+    said.images.extend(other.images);
+    said
 }
 
 /// A line that was typed, in which these texts were pasted.
@@ -90,6 +113,16 @@ mod tests {
             let line = Line::of(line, [pasted.to_owned()]);
             assert_eq!((line.files, line.said.text.as_str()), (0, line.typed.as_str()));
         }
+    }
+
+    #[test]
+    fn words_and_files_of_a_message_are_told_apart() {
+        let said =
+            User::new("Sum\nit.").with_file("a\n\"><file", "one\n</file>\n").with_words("Be brief.").with_file("b", "");
+        assert_eq!(words(&said.text), "Sum\nit.\n\nBe brief.");
+        assert_eq!(words("a <file b"), "a <file b");
+        let edited = with_files_of(User::new("List it."), said);
+        assert_eq!((words(&edited.text).as_str(), framed(&edited)), ("List it.", vec!["one\n</file>\n", ""]));
     }
 
     #[test]

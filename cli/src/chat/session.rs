@@ -9,7 +9,6 @@ use futures::StreamExt;
 
 use super::approve::Approvals;
 use super::args::{Args, ConversationArgs, OutputArgs};
-use super::attached::Attached;
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
@@ -47,8 +46,6 @@ pub(super) struct Session {
     pub(super) questions: Arc<Questions>,
     pub(super) files: Files,
     tty: Option<Arc<Tty>>,
-    /// Files that wait for the next question.
-    pub(super) attached: Attached,
     /// Resources that were named, of which servers say when they change.
     pub(super) followed: Followed,
 }
@@ -67,18 +64,7 @@ impl Session {
         let followed = Followed::begin(&hub);
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        Ok(Session {
-            talk,
-            output,
-            place,
-            display,
-            signals,
-            questions,
-            files,
-            tty,
-            attached: Attached::default(),
-            followed,
-        })
+        Ok(Session { talk, output, place, display, signals, questions, files, tty, followed })
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
@@ -89,14 +75,9 @@ impl Session {
         Ok(())
     }
 
-    /// Sends files with the next question, too.
-    pub(super) fn attach(&mut self, attached: Attached) {
-        self.attached.extend(attached);
-    }
-
     /// Which files go with the next question.
     pub(super) fn attached_names(&self) -> Option<String> {
-        self.attached.names().map(|names| format!("with the next question: {names}"))
+        self.talk.attached.names().map(|names| format!("with the next question: {names}"))
     }
 
     /// Says how to go on with what was said.
@@ -105,12 +86,6 @@ impl Session {
             Some(farewell) => self.note(DIM, &farewell),
             None => Ok(()),
         }
-    }
-
-    /// Begins a new conversation; the one until now stays kept.
-    pub(super) fn begin_anew(&mut self) {
-        self.talk.begin_anew();
-        self.attached = Attached::default();
     }
 
     /// Saves what is said from now on beside the file that has another conversation, if there is one.
@@ -151,12 +126,6 @@ impl Session {
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
     }
 
-    /// Says something to the model, with the files that wait, and shows what follows.
-    pub(super) async fn ask(&mut self, question: User) -> Result<Ended, Failure> {
-        let question = std::mem::take(&mut self.attached).with(question);
-        self.send(question).await
-    }
-
     /// Reads the resources that a person names in a question; they go with it.
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
         let watch = Watch { questions: &self.questions };
@@ -169,12 +138,12 @@ impl Session {
         };
         drop(interrupts);
         self.followed.follow(&self.talk.hub, found).await;
-        self.attach(attached);
+        self.talk.attach(attached);
         Ok(())
     }
 
-    /// Says this to the model and shows what follows.
-    pub(super) async fn send(&mut self, question: User) -> Result<Ended, Failure> {
+    /// Says something to the model, with the files that wait, and shows what follows.
+    pub(super) async fn ask(&mut self, question: User) -> Result<Ended, Failure> {
         let before = self.talk.say(question)?;
         self.turn(before).await
     }
@@ -182,7 +151,13 @@ impl Session {
     /// One turn. Where the model said nothing at all, the conversation stays as
     /// it was `before`.
     pub(super) async fn turn(&mut self, before: Conversation) -> Result<Ended, Failure> {
-        let mut run = self.talk.begin(self.files.recorder.as_ref())?;
+        let mut run = match self.talk.begin(self.files.recorder.as_ref()) {
+            Ok(run) => run,
+            Err(failure) => {
+                self.talk.go_back(before);
+                return Err(failure);
+            }
+        };
         let (interrupts, ending) = (self.signals.take_interrupts(), self.signals.hold());
         let cancel = run.cancellation();
         self.talk.approvals.begin(cancel.clone());

@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use super::approve::Approvals;
 use super::args::TalkArgs;
+use super::attached::Attached;
 use super::endpoint::Endpoint;
 use super::kept::{self, Keeping};
+use super::said;
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
@@ -51,6 +53,10 @@ pub(crate) struct Talk {
     asked: Asked,
     pub(super) keeping: Option<Keeping>,
     pub(super) folder: Folder,
+    /// The title that the user gave the conversation.
+    title: Option<String>,
+    /// Files that wait for the next question.
+    pub(super) attached: Attached,
     /// The tokens that the turns of the conversation took.
     usage: Option<Usage>,
 }
@@ -72,8 +78,21 @@ impl Talk {
     ) -> Result<Self, Failure> {
         let asked = asked((&args, schema.as_deref()), &hub, &endpoint, &approvals)?;
         let (conversation, keeping, usage) = (Conversation::new(), None, None);
-        let folder = Folder::here();
-        Ok(Talk { args, hub, endpoint, conversation, approvals, schema, asked, keeping, folder, usage })
+        let (folder, title, attached) = (Folder::here(), None, Attached::default());
+        Ok(Talk {
+            args,
+            hub,
+            endpoint,
+            conversation,
+            approvals,
+            schema,
+            asked,
+            keeping,
+            folder,
+            title,
+            attached,
+            usage,
+        })
     }
 
     /// Keeps the conversation by itself from now on.
@@ -113,9 +132,32 @@ impl Talk {
         &self.endpoint
     }
 
+    /// The settings as they are now.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.args.settings
+    }
+
+    /// The title that the user gave the conversation.
+    pub(crate) fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Gives the conversation a title; an empty one takes it back, and the first question is the title.
+    pub(crate) fn rename(&mut self, title: &str) {
+        self.title = Some(title.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|title| !title.is_empty());
+        self.write_kept();
+    }
+
+    /// Deletes the conversation where it is kept, and begins a new one.
+    pub(crate) fn forget(&mut self) -> Result<(), Failure> {
+        self.keeping.as_ref().map_or(Ok(()), Keeping::forget)?;
+        self.begin_anew();
+        Ok(())
+    }
+
     /// Goes on with an earlier one. Servers whose output is untrusted stay so.
     pub(crate) fn go_on(&mut self, saved: Saved) -> Result<(), Failure> {
-        (self.conversation, self.usage) = (saved.conversation, saved.usage);
+        (self.conversation, self.usage, self.title) = (saved.conversation, saved.usage, saved.title);
         let untrusted = &mut self.args.settings.untrusted;
         let known = untrusted.len();
         untrusted.extend(saved.untrusted);
@@ -126,21 +168,48 @@ impl Talk {
 
     /// Begins a new conversation; the one until now stays kept.
     pub(super) fn begin_anew(&mut self) {
-        (self.conversation, self.usage) = (Conversation::new(), None);
+        (self.conversation, self.usage, self.title) = (Conversation::new(), None, None);
+        self.attached = Attached::default();
         if let Some(keeping) = &mut self.keeping {
             keeping.begin_anew();
         }
     }
 
-    /// Takes the last question back, with all that followed it; `None` where nothing was asked.
-    pub(crate) fn take_back(&mut self) -> Option<User> {
-        let entries = self.conversation.entries();
-        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)))?;
-        let Entry::User(said) = entries[at].clone() else { return None };
-        // What stood there was a conversation without its end, too.
-        self.conversation = Conversation::try_from(entries[..at].to_vec()).ok()?;
+    /// Sends files with the next question, too.
+    pub(crate) fn attach(&mut self, attached: Attached) {
+        self.attached.extend(attached);
+    }
+
+    /// Takes a question back, counted from 0, or the last one, with all that followed it.
+    ///
+    /// # Errors
+    /// It was not asked.
+    pub(crate) fn take_back(&mut self, at: Option<usize>) -> Result<User, Failure> {
+        let said = self.cut(at)?;
         self.write_kept();
-        Some(said)
+        Ok(said)
+    }
+
+    /// The number of questions that were asked.
+    pub(super) fn questions(&self) -> usize {
+        self.conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
+    }
+
+    fn cut(&mut self, at: Option<usize>) -> Result<User, Failure> {
+        let entries = self.conversation.entries();
+        let mut asked = entries.iter().enumerate().filter_map(|(place, entry)| match entry {
+            Entry::User(said) => Some((place, said)),
+            _ => None,
+        });
+        let found = match at {
+            Some(at) => asked.nth(at),
+            None => asked.next_back(),
+        };
+        let none = || Failure::usage(if at.is_none() { "nothing was asked yet" } else { "so much was not asked" });
+        let (place, said) = found.map(|(place, said)| (place, said.clone())).ok_or_else(none)?;
+        // What stood there was a conversation without its end, too.
+        self.conversation = Conversation::try_from(entries[..place].to_vec()).map_err(Failure::job)?;
+        Ok(said)
     }
 
     /// Keeps what was said until now.
@@ -156,19 +225,38 @@ impl Talk {
     pub(crate) fn saved(&self) -> Result<Saved, String> {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
         saved.endpoint = self.endpoint.named_url().map(kept_url);
-        saved.usage = self.usage;
+        (saved.usage, saved.title) = (self.usage, self.title.clone());
         saved.untrusted.clone_from(&self.args.settings.untrusted);
         saved.without(&self.endpoint.secrets().and(&self.hub.config().secrets()))
     }
 
-    /// Says this to the model; the conversation as it was before.
+    /// Says this to the model, with the files that wait; the conversation as it was before.
     pub(crate) fn say(&mut self, question: User) -> Result<Conversation, Failure> {
         let before = self.conversation.clone();
+        let question = std::mem::take(&mut self.attached).with(question);
+        self.push(question)?;
+        Ok(before)
+    }
+
+    /// Asks a question anew, counted from 0, or the last one; what followed it goes. With other words it keeps its
+    /// files, and the files that wait go with it. Returns the conversation as it was before.
+    pub(crate) fn say_anew(&mut self, at: Option<usize>, words: Option<User>) -> Result<Conversation, Failure> {
+        let before = self.conversation.clone();
+        let asked = self.cut(at)?;
+        let question = match words {
+            Some(words) => std::mem::take(&mut self.attached).with(said::with_files_of(words, asked)),
+            None => asked,
+        };
+        self.push(question)?;
+        Ok(before)
+    }
+
+    fn push(&mut self, question: User) -> Result<(), Failure> {
         self.warn_long(&question.text);
         self.conversation.push_user(question).map_err(Failure::job)?;
         // Kept before it is answered: a program that is killed says nothing more.
         self.write_kept();
-        Ok(before)
+        Ok(())
     }
 
     /// Forgets what was said since then, where no turn can begin.
@@ -187,15 +275,16 @@ impl Talk {
         run.map_err(Failure::job)
     }
 
-    /// A turn is over. Where the model said nothing at all, the conversation stays as it was
-    /// `before`.
-    pub(crate) fn end(&mut self, finished: &Finished, before: Conversation) {
+    /// A turn is over. Where the model said nothing at all, the conversation is as it was `before`, and this returns
+    /// `false`.
+    pub(crate) fn end(&mut self, finished: &Finished, before: Conversation) -> bool {
         self.usage = match (self.usage, finished.usage) {
             (Some(before), Some(now)) => Some(before.plus(now)),
             (before, now) => before.or(now),
         };
-        let said = finished.conversation.messages().count() > before.messages().count();
+        let said = finished.conversation.messages().count() > self.conversation.messages().count();
         self.conversation = if said { finished.conversation.clone() } else { before };
+        said
     }
 
     /// The profile in force.

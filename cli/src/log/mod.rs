@@ -76,7 +76,7 @@ fn remove(store: &Store, ids: &[String]) -> Result<(), Failure> {
             let by = by_process(by);
             Failure::job(format!("the conversation {id} is open in another chat{by}: leave that first"))
         })?;
-        store.remove(id).map_err(cannot_remove)?;
+        store.forget(id)?;
     }
     output::tell(&format!("{} forgotten", counted(found.len(), "conversation")))
 }
@@ -90,16 +90,12 @@ fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
             return output::tell("nothing is forgotten");
         }
     }
-    let (gone, open) = store.clear().map_err(cannot_remove)?;
+    let (gone, open) = store.clear()?;
     output::tell(&format!("{} forgotten", counted(gone, "conversation")))?;
     if open > 0 {
         output::note(&format!("{} left: open in another chat", counted(open, "conversation")));
     }
     Ok(())
-}
-
-fn cannot_remove(error: std::io::Error) -> Failure {
-    Failure::job(format!("cannot remove a conversation: {error}"))
 }
 
 /// A conversation for people.

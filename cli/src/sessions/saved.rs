@@ -23,6 +23,9 @@ pub(crate) struct Saved {
     /// Model that was talked to last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
+    /// Title that the user gave it, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
     /// Endpoint that was named then, without the keys in its URL; none where it was found on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
@@ -46,7 +49,7 @@ impl Saved {
     pub(crate) fn new(model: &str, conversation: &Conversation) -> Self {
         let model = Some(model.to_owned());
         let (untrusted, conversation) = (Vec::new(), conversation.clone());
-        Saved { toolgraft: VERSION, model, endpoint: None, usage: None, untrusted, conversation }
+        Saved { toolgraft: VERSION, model, title: None, endpoint: None, usage: None, untrusted, conversation }
     }
 
     /// The same without these secrets, as a recording has it.
@@ -94,6 +97,7 @@ impl Saved {
                 conversation,
                 toolgraft: self.toolgraft,
                 model: self.model.clone(),
+                title: self.title.clone(),
                 endpoint: self.endpoint.clone(),
                 usage: self.usage,
                 untrusted: self.untrusted.clone(),
@@ -110,8 +114,11 @@ impl Saved {
         recording
     }
 
-    /// The first question, in one line.
+    /// The title that the user gave it, else the first question, in one line.
     pub(crate) fn title(&self) -> String {
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
         let asked = self.conversation.entries().iter().find_map(|entry| match entry {
             Entry::User(said) => Some(said.shown()),
             _ => None,
@@ -119,14 +126,14 @@ impl Saved {
         asked.as_deref().unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// All that person and model have said, each from a line of its own.
+    /// The title, and all that person and model have said, each from a line of its own.
     pub(super) fn text(&self) -> String {
         let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
             Entry::User(said) => Some(said.shown().into_owned()),
             Entry::Assistant(message) => Some(message.content()),
             _ => None,
         });
-        texts.collect::<Vec<_>>().join("\n")
+        self.title.iter().cloned().chain(texts).collect::<Vec<_>>().join("\n")
     }
 
     /// Questions that were asked.

@@ -61,6 +61,11 @@ impl Store {
         Ok(!self.opened()?.remove(&[id.to_owned()], |_| true)?.is_empty())
     }
 
+    /// As [`remove`](Self::remove), in the words of a failed command.
+    pub(crate) fn forget(&self, id: &str) -> Result<(), Failure> {
+        self.remove(id).map(drop).map_err(cannot_remove)
+    }
+
     /// The conversations that contain all of these words, the latest first.
     pub(crate) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
         self.opened()?.list(words)
@@ -105,10 +110,10 @@ impl Store {
     }
 
     /// Forgets all that no chat is at; their number, and that of the others.
-    pub(crate) fn clear(&self) -> io::Result<(usize, usize)> {
-        let mut opened = self.opened()?;
-        let ids: Vec<String> = opened.ids()?.into_iter().map(|(id, _)| id).collect();
-        let gone = opened.remove(&ids, |id| self.hold(id).is_ok())?.len();
+    pub(crate) fn clear(&self) -> Result<(usize, usize), Failure> {
+        let mut opened = self.opened().map_err(cannot_remove)?;
+        let ids: Vec<String> = opened.ids().map_err(cannot_remove)?.into_iter().map(|(id, _)| id).collect();
+        let gone = opened.remove(&ids, |id| self.hold(id).is_ok()).map_err(cannot_remove)?.len();
         opened.shrink();
         Ok((gone, ids.len() - gone))
     }
@@ -120,6 +125,10 @@ impl Store {
     fn opened(&self) -> io::Result<Database> {
         Database::read(&self.file())
     }
+}
+
+fn cannot_remove(error: io::Error) -> Failure {
+    Failure::job(format!("cannot remove a conversation: {error}"))
 }
 
 const LISTS_THEM: &str = "`toolgraft log` lists them";

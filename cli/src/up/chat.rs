@@ -12,12 +12,12 @@ use super::common::{Common, Refusal};
 use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
-use crate::chat::{Answer, Existing, Line, Talk};
+use crate::chat::{Answer, Attached, Existing, Talk, words};
 use crate::labels;
 use crate::servers::starting::{self, StartingServers};
 use crate::sessions::Kept;
 use toolgraft::agent::{Run, StopReason};
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::{Entry, User};
 use toolgraft::message::Image;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
@@ -33,8 +33,8 @@ pub(super) struct Chat {
     cancel: Mutex<Option<CancellationToken>>,
     /// Its turns with their times, where it was begun here.
     recorded: Mutex<Option<(Recorder, Written)>>,
-    /// The model, and its endpoint and profile.
-    about: Mutex<(String, String)>,
+    /// The fields of a step with the model, its endpoint and profile, the title and the system text.
+    about: Mutex<Value>,
     note: Option<String>,
     existing: Existing,
     /// The hub, if some of its servers were still starting when this was begun.
@@ -44,11 +44,7 @@ pub(super) struct Chat {
 impl Chat {
     pub(super) fn new((id, talk, note): (String, Talk, Option<String>), person: AtPage, common: &Common) -> Self {
         person.settle(all_said(talk.conversation()), &Value::Null);
-        for entry in talk.conversation().entries() {
-            if let Entry::Outcome { id, outcome } = entry {
-                person.keep_pictures(id, outcome);
-            }
-        }
+        talk.conversation().entries().iter().for_each(|entry| keep_pictures(&person, entry));
         let is_new = talk.conversation().entries().is_empty();
         let recorded = is_new.then(|| {
             let written = Written::default();
@@ -56,7 +52,7 @@ impl Chat {
         });
         Chat {
             id,
-            about: Mutex::new(talk.model_and_place()),
+            about: Mutex::new(about(&talk)),
             talk: Arc::new(Held::new(talk)),
             person,
             cancel: Mutex::default(),
@@ -84,24 +80,101 @@ impl Chat {
 
     /// Returns its state as one step, and the steps that follow.
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
-        let is_busy = lock(&self.cancel).is_some();
+        // In this order: the end of a turn that ends meanwhile is told, too.
         let (steps, told) = self.person.look();
-        let (model, about) = lock(&self.about).clone();
-        let state = json!({
-            "step": "state", "chat": self.id, "model": model, "about": about, "busy": is_busy, "steps": steps, "note": self.note,
-        });
-        (state, told)
+        (self.state(steps), told)
     }
 
-    /// Says something to the model, in which these texts were pasted; its turn goes on by itself.
-    pub(super) fn ask(self: &Arc<Self>, question: &str, pasted: Vec<String>) -> Result<(), Refusal> {
+    fn state(&self, steps: Vec<Value>) -> Value {
+        let mut state = lock(&self.about).clone();
+        state["step"] = "state".into();
+        state["chat"] = self.id.as_str().into();
+        state["busy"] = lock(&self.cancel).is_some().into();
+        (state["steps"], state["note"]) = (steps.into(), self.note.clone().into());
+        state
+    }
+
+    /// Says something to the model, with these files; its turn goes on by itself. It takes the place of the question
+    /// `at`, counted from 0, and of all that followed, where one is named.
+    pub(super) fn ask(self: &Arc<Self>, said: User, files: Attached, at: Option<usize>) -> Result<(), Refusal> {
+        self.begin_turn(at.is_none(), |talk| {
+            talk.attach(files);
+            if at.is_some() { talk.say_anew(at, Some(said)) } else { talk.say(said) }
+        })
+    }
+
+    /// Asks the last question once more.
+    pub(super) fn retry(self: &Arc<Self>) -> Result<(), Refusal> {
+        self.begin_turn(false, |talk| talk.say_anew(None, None))
+    }
+
+    fn begin_turn(
+        self: &Arc<Self>,
+        is_new: bool,
+        say: impl FnOnce(&mut Talk) -> Result<Conversation, Failure>,
+    ) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
-        let before = talk.say(Line::of(question, pasted).said).map_err(Refusal::wrong)?;
+        let before = say(&mut talk).map_err(Refusal::wrong)?;
         let stop = CancellationToken::new();
         *lock(&self.cancel) = Some(stop.clone());
-        self.person.tell(told::user(question));
+        let last = talk.conversation().entries().last();
+        last.iter().for_each(|entry| keep_pictures(&self.person, entry));
+        match last {
+            Some(Entry::User(said)) if is_new => self.person.tell(told::user(said)),
+            _ => self.show(&talk),
+        }
         tokio::spawn(self.clone().turn(talk, before, stop));
         Ok(())
+    }
+
+    /// Takes a question back, counted from 0, or the last one, with all that followed it; its words.
+    pub(super) fn take_back(&self, at: Option<usize>) -> Result<String, Refusal> {
+        let mut talk = self.idle()?;
+        let said = talk.take_back(at).map_err(Refusal::wrong)?;
+        self.show(&talk);
+        Ok(words(&said.text))
+    }
+
+    /// Gives it a title; an empty one takes it back.
+    pub(super) fn rename(&self, title: &str) -> Result<(), Refusal> {
+        let mut talk = self.idle()?;
+        talk.rename(title);
+        self.tell_about(&talk);
+        Ok(())
+    }
+
+    /// Sets a key as `/set` does; new conversations begin with it.
+    pub(super) fn set(&self, key: &str, value: &str, common: &Common) -> Result<(), Refusal> {
+        let mut talk = self.idle()?;
+        talk.set(key, value).map_err(Refusal::wrong)?;
+        lock(&common.args).settings.take(key, talk.settings());
+        self.tell_about(&talk);
+        Ok(())
+    }
+
+    /// Deletes it where it is kept; all windows leave it.
+    pub(super) fn forget(&self) -> Result<(), Refusal> {
+        self.idle()?.forget()?;
+        self.person.announce(&json!({"step": "gone"}));
+        Ok(())
+    }
+
+    /// Shows all windows the conversation as it is.
+    fn show(&self, talk: &Talk) {
+        let steps = all_said(talk.conversation());
+        self.person.settle(steps.clone(), &self.state(steps));
+    }
+
+    /// Tells all windows the model and the other settings as they are.
+    fn tell_about(&self, talk: &Talk) {
+        let about = about(talk);
+        self.person.announce(&about);
+        *lock(&self.about) = about;
+    }
+
+    /// Tells something to whoever looks now, which is no part of what was said.
+    pub(super) fn announce(&self, step: &Value) {
+        self.person.announce(step);
     }
 
     /// Returns the conversation, unless a turn goes on.
@@ -155,9 +228,7 @@ impl Chat {
             *lock(&self.recorded) = None;
         }
         common.begin_with(talk.endpoint());
-        let (model, about) = talk.model_and_place();
-        self.person.announce(&json!({"step": "model", "model": model, "about": about}));
-        *lock(&self.about) = (model, about);
+        self.tell_about(&talk);
         Ok(())
     }
 
@@ -210,6 +281,9 @@ impl Chat {
             }
         };
         *lock(&self.cancel) = None;
+        if last["again"] == true {
+            self.show(&talk);
+        }
         let said = all_said(talk.conversation());
         // Whoever is told so may ask the next question at once.
         drop(talk);
@@ -221,18 +295,33 @@ impl Chat {
         let mut teller = Teller::new(&self.existing);
         while let Some(event) = run.next().await {
             if let AgentEvent::Outcome { id, outcome } = &event {
-                self.person.keep_pictures(id, outcome);
+                self.person.keep_pictures(id, outcome.images().collect());
             }
             teller.take(&event).into_iter().for_each(|step| self.person.tell(step));
             if let AgentEvent::Finished(finished) = event {
-                talk.end(&finished, before);
+                let is_taken = talk.end(&finished, before);
                 talk.write_kept();
-                let was_taken = finished.conversation.entries().len() > talk.conversation().entries().len();
-                return told::finished(&finished, was_taken);
+                return told::finished(&finished, !is_taken);
             }
         }
         // There is always a last event, unless the program is at fault.
         talk.go_back(before);
         told::end(Some("the turn ended without a last event"), true)
+    }
+}
+
+/// The step with the model, its endpoint and profile, the title and the system text of a conversation.
+fn about(talk: &Talk) -> Value {
+    let (model, about) = talk.model_and_place();
+    json!({"step": "model", "model": model, "about": about, "title": talk.title(), "system": talk.settings().system})
+}
+
+fn keep_pictures(person: &AtPage, entry: &Entry) {
+    match entry {
+        Entry::Outcome { id, outcome } => person.keep_pictures(id, outcome.images().collect()),
+        Entry::User(said) if !said.images.is_empty() => {
+            person.keep_pictures(&told::pictures_of(said), said.images.clone());
+        }
+        _ => {}
     }
 }

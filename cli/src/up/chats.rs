@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::chat::Chat;
-use super::common::Common;
+use super::common::{Common, Refusal};
 use super::input::Inputs;
 use super::person::AtPage;
 use crate::base::{Failure, lock, secret::secret};
@@ -64,6 +64,19 @@ impl Chats {
     /// The conversation with this name, if it is open.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Chat>> {
         lock(&self.open).get(id).cloned()
+    }
+
+    /// Deletes a conversation that is open.
+    pub(super) fn forget(&self, id: &str) -> Result<(), Refusal> {
+        self.find(id).ok_or_else(Refusal::gone)?.forget()?;
+        lock(&self.open).remove(id);
+        self.announce("list");
+        Ok(())
+    }
+
+    /// Tells all windows that something has changed which all conversations have in common.
+    pub(super) fn announce(&self, step: &str) {
+        lock(&self.open).values().for_each(|chat| chat.announce(&json!({ "step": step })));
     }
 
     /// The conversations in which all of these words stand, the latest first.
@@ -138,8 +151,8 @@ impl Chats {
 
     fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
         let Common { args, hub, existing, .. } = &self.common;
-        let person = Some(Box::new(person.clone()) as _);
-        let approvals = Approvals::new(args, person, (hub.clone(), existing.clone()))?;
-        Talk::new((args.clone(), None), (hub.clone(), self.common.endpoint()), approvals)
+        let (args, person) = (lock(args).clone(), Some(Box::new(person.clone()) as _));
+        let approvals = Approvals::new(&args, person, (hub.clone(), existing.clone()))?;
+        Talk::new((args, None), (hub.clone(), self.common.endpoint()), approvals)
     }
 }

@@ -15,7 +15,8 @@ use toolgraft_mcp::Hub;
 
 /// The state with which each conversation of the page begins.
 pub(super) struct Common {
-    pub(super) args: TalkArgs,
+    /// With the settings that a new conversation begins with.
+    pub(super) args: Mutex<TalkArgs>,
     pub(super) hub: Arc<Hub>,
     /// The endpoint that the command was begun with: names of models without another one are of it.
     pub(super) home: Endpoint,

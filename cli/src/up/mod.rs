@@ -4,7 +4,7 @@
 //! browser ─▶ doors ─▶ web: /          the page, which holds all it needs
 //!                          /events    one conversation: as it is, then what happens to it
 //!                          /timeline, /share  a conversation as a page of its own
-//!                          /ask …     what the person says, answers, stops, switches
+//!                          /ask …     what the person says, answers, stops, switches, changes
 //!                           │
 //!                           ▼
 //!                 chats: those that are open ─▶ chat: a `Talk`, its turn, who looks at it
@@ -104,7 +104,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
             there.await;
         }
         let common = Common {
-            args: args.talk,
+            args: Mutex::new(args.talk),
             hub,
             home: endpoint.clone(),
             endpoint: Mutex::new(endpoint),

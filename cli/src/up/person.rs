@@ -9,7 +9,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::lock;
 use crate::chat::{Answer, Person, Question};
-use toolgraft::Outcome;
 use toolgraft::message::Image;
 
 /// Maximum number of steps that wait for a window; a window that is further back is cut off, and its browser asks for
@@ -29,7 +28,7 @@ struct Desk {
     said: Vec<Value>,
     turn: Vec<Value>,
     windows: Vec<mpsc::Sender<String>>,
-    /// Pictures of results, by the ids of their calls.
+    /// Pictures of results, by the ids of their calls, and of questions, by a hash.
     pictures: BTreeMap<String, Vec<Image>>,
     /// Questions by the id of their calls, each with the definition of the tool that it is about.
     questions: BTreeMap<String, (String, oneshot::Sender<Answer>)>,
@@ -68,7 +67,7 @@ impl AtPage {
         lock(&self.desk).send(step);
     }
 
-    /// The turn is over: these steps show all that was said. `last` is told to whoever looks.
+    /// No turn goes on: these steps show all that was said. `last` is told to whoever looks.
     pub(super) fn settle(&self, said: Vec<Value>, last: &Value) {
         let mut desk = lock(&self.desk);
         desk.said = said;
@@ -77,11 +76,10 @@ impl AtPage {
         desk.send(last);
     }
 
-    /// Keeps the pictures of a call's result for whoever looks.
-    pub(super) fn keep_pictures(&self, call: &str, outcome: &Outcome) {
-        let pictures: Vec<Image> = outcome.images().collect();
+    /// Keeps the pictures of a question or of a call's result for whoever looks.
+    pub(super) fn keep_pictures(&self, of: &str, pictures: Vec<Image>) {
         if !pictures.is_empty() {
-            lock(&self.desk).pictures.insert(call.to_owned(), pictures);
+            lock(&self.desk).pictures.insert(of.to_owned(), pictures);
         }
     }
 

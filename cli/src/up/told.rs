@@ -2,7 +2,8 @@
 //!
 //! A step is an object that names itself by `step`: `user`, `text`, `reasoning`, `answer` (the
 //! text so far as a tree), `call`, `outcome`, `rejected`, `note`, `wait`, `switch` (what seemed to
-//! be text was reasoning, or the other way round), `end`; `ask` and `state` are made elsewhere.
+//! be text was reasoning, or the other way round), `end`; `ask`, `state`, `model` (and what else is set), `gone`
+//! (the conversation was deleted) and `list` (others were changed) are made elsewhere.
 //!
 //! The text of a model, a tool or a user is [clean] in them: a page shows what is there, and nothing else.
 
@@ -10,16 +11,18 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use crate::chat::Existing;
+use crate::base::digest::sha256;
+use crate::chat::{Existing, words};
 use crate::labels;
 use crate::pages::markdown;
 use crate::screen::visible::{clean, clean_behind, packed};
 use crate::screen::{arguments, excerpt, full_name, pretty};
 use toolgraft::agent::{Finished, StopReason};
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::{Entry, User};
 use toolgraft::event::{Region, Rejected, RejectedKind};
+use toolgraft::message::Image;
 use toolgraft::model::Progress;
-use toolgraft::outcome::Status;
+use toolgraft::outcome::{Status, named_files};
 use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 
 /// Makes steps of a turn's events.
@@ -164,7 +167,7 @@ pub(super) fn all_said(conversation: &Conversation) -> Vec<Value> {
 
 fn of_entry(entry: &Entry) -> Vec<Value> {
     match entry {
-        Entry::User(said) => vec![user(&said.shown())],
+        Entry::User(said) => vec![user(said)],
         Entry::Assistant(message) => {
             let mut steps = vec![json!({"step": "round"})];
             if !message.reasoning.trim().is_empty() {
@@ -193,9 +196,29 @@ fn piece(before: &str, text: &str) -> String {
     clean_behind(before.chars().next_back().unwrap_or('\0'), text)
 }
 
-/// Returns the step of a user's message.
-pub(super) fn user(text: &str) -> Value {
-    json!({"step": "user", "text": clean(text)})
+/// Returns the step of a user's message: its words, `raw` where they are shown otherwise, its files and pictures.
+pub(super) fn user(said: &User) -> Value {
+    let words = words(&said.text);
+    let file =
+        |(name, text): (Option<String>, &str)| json!({"name": clean(&name.unwrap_or_default()), "text": clean(text)});
+    let files: Vec<Value> = named_files(&said.text).map(file).collect();
+    let mut step = json!({"step": "user", "text": clean(&words)});
+    if step["text"] != *words {
+        step["raw"] = words.into();
+    }
+    if !files.is_empty() {
+        step["files"] = files.into();
+    }
+    if !said.images.is_empty() {
+        (step["call"], step["pictures"]) = (pictures_of(said).into(), said.images.len().into());
+    }
+    step
+}
+
+/// Returns the name by which the pictures of a question are asked for.
+pub(super) fn pictures_of(said: &User) -> String {
+    let all: String = said.images.iter().map(Image::base64).collect();
+    sha256(all.as_bytes())
 }
 
 pub(super) fn wait(text: impl Into<String>) -> Value {
@@ -207,7 +230,8 @@ fn note(text: String) -> Value {
 }
 
 fn answer(text: &str) -> Value {
-    json!({"step": "answer", "tree": markdown::tree(&clean(text))})
+    let text = clean(text);
+    json!({"step": "answer", "tree": markdown::tree(&text), "text": text})
 }
 
 fn call_step(id: &str, name: &str, body: &str) -> Value {

@@ -12,7 +12,13 @@
 //! GET  /tools                 the servers and their tools
 //! GET  /models                the names by which a model can be chosen
 //! POST /model                 {"chat", "model"}
-//! POST /ask                   {"chat", "text"}
+//! POST /ask                   {"chat", "text", "pasted"?, "files"?: [{"name", "data"}], "question"?}: in place of
+//!                             that question, counted from 0, and of all that followed
+//! POST /retry                 {"chat"}: the last question once more
+//! POST /undo                  {"chat", "question"?}: the words of the question that is taken back
+//! POST /rename                {"chat", "title"}
+//! POST /delete                {"chat"}
+//! POST /set                   {"chat", "key", "value"}, as `/set` of a terminal
 //! POST /answer                {"chat", "call", "definition", "answer": "once" | "always" | "no", "reason"?}
 //! POST /input                 {"input", "values"?}: without values it is declined; what is wrong with
 //!                             one is answered as {"wrong"}
@@ -24,7 +30,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{RawQuery, State};
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
@@ -40,7 +46,7 @@ use super::chat::Chat;
 use super::chats::Chats;
 use super::common::Refusal;
 use crate::base::Failure;
-use crate::chat::Answer;
+use crate::chat::{Answer, Attached, Line};
 use crate::log;
 use crate::pages;
 use crate::pages::doors::{self, Behind, Doors, LocalServer, PageKey};
@@ -54,6 +60,9 @@ const OWN_STYLE: &str = include_str!("../../pages/up.css");
 
 /// The attribute in which the page has its key, once it is given one.
 const NO_KEY: &str = "data-key=\"\"";
+
+/// Bytes of a question with its files, which are in base64; a picture has at most 20 MB.
+const MAX_QUESTION: usize = 64 << 20;
 
 const BEHIND: Behind = Behind {
     path: "/",
@@ -112,7 +121,12 @@ fn router(desk: Desk, doors: Arc<Doors>) -> Router {
         .route("/tools", get(tools))
         .route("/models", get(models))
         .route("/model", post(model))
-        .route("/ask", post(ask))
+        .route("/ask", post(ask).layer(DefaultBodyLimit::max(MAX_QUESTION)))
+        .route("/retry", post(retry))
+        .route("/undo", post(undo))
+        .route("/rename", post(rename))
+        .route("/delete", post(delete))
+        .route("/set", post(set))
         .route("/answer", post(answer))
         .route("/input", post(input))
         .route("/stop", post(stop))
@@ -235,8 +249,57 @@ async fn model(State(desk): State<Desk>, body: Bytes) -> Answered {
 
 async fn ask(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
-    let text = said["text"].as_str().unwrap_or_default();
-    chat(&desk, &said)?.ask(text, texts(&said["pasted"]))?;
+    let line = Line::of(said["text"].as_str().unwrap_or_default(), texts(&said["pasted"]));
+    chat(&desk, &said)?.ask(line.said, files(&said["files"])?, question(&said))?;
+    answered(&Value::Null)
+}
+
+/// The files that go with a question, each with its bytes in base64.
+fn files(list: &Value) -> Result<Attached, Refusal> {
+    let mut files = Attached::default();
+    for file in list.as_array().into_iter().flatten() {
+        let (name, mut one) = (file["name"].as_str().unwrap_or_default(), Attached::default());
+        let bytes = STANDARD.decode(file["data"].as_str().unwrap_or_default());
+        let bytes = bytes.map_err(|_| Refusal::wrong(Failure::usage(format!("{name}: \"data\" is not base64"))))?;
+        if bytes.is_empty() {
+            return Err(Refusal::wrong(Failure::usage(format!("{name} is empty"))));
+        }
+        one.take(name, bytes, "file").map_err(Refusal::wrong)?;
+        files.extend(one);
+    }
+    Ok(files)
+}
+
+fn question(said: &Value) -> Option<usize> {
+    said["question"].as_u64().map(|at| usize::try_from(at).unwrap_or(usize::MAX))
+}
+
+async fn retry(State(desk): State<Desk>, body: Bytes) -> Answered {
+    chat(&desk, &read(&body))?.retry()?;
+    answered(&Value::Null)
+}
+
+async fn undo(State(desk): State<Desk>, body: Bytes) -> Answered {
+    let said = read(&body);
+    answered(&json!({ "text": chat(&desk, &said)?.take_back(question(&said))? }))
+}
+
+async fn rename(State(desk): State<Desk>, body: Bytes) -> Answered {
+    let said = read(&body);
+    chat(&desk, &said)?.rename(said["title"].as_str().unwrap_or_default())?;
+    desk.chats.announce("list");
+    answered(&Value::Null)
+}
+
+async fn delete(State(desk): State<Desk>, body: Bytes) -> Answered {
+    desk.chats.forget(read(&body)["chat"].as_str().unwrap_or_default())?;
+    answered(&Value::Null)
+}
+
+async fn set(State(desk): State<Desk>, body: Bytes) -> Answered {
+    let said = read(&body);
+    let field = |name| said[name].as_str().unwrap_or_default();
+    chat(&desk, &said)?.set(field("key"), field("value"), &desk.chats.common)?;
     answered(&Value::Null)
 }
 
@@ -289,7 +352,10 @@ async fn switch(State(desk): State<Desk>, body: Bytes) -> Answered {
         None => hub.switch(server, on).await,
     };
     match done {
-        Ok(()) => tools(State(desk)).await,
+        Ok(()) => {
+            desk.chats.announce("tools");
+            tools(State(desk)).await
+        }
         Err(error) => Err(Refusal(StatusCode::CONFLICT, error.to_string())),
     }
 }

@@ -469,6 +469,42 @@ fn without_an_editor_the_remedy_is_named() {
 }
 
 #[test]
+fn a_conversation_is_renamed_cut_back_and_deleted() {
+    let mut chat = Chat::start(Endpoint::start(["One.", "Two.", "Three."].map(Reply::text)));
+    for (line, words) in [
+        ("/delete now", "/delete takes nothing"),
+        ("/rename", "/rename takes a title"),
+        ("First question", "One."),
+        ("Second question", "Two."),
+        ("/undo x", "/undo x: expected a number"),
+        ("/undo 3", "so much was not asked"),
+        ("/undo 2", "taken back: First question"),
+        ("Third question", "Three."),
+        ("/rename Small  talk", "the title is: Small talk"),
+    ] {
+        chat.says(line);
+        chat.sees(words);
+    }
+    let sessions = |chat: &Chat| chat.place.run(&["log", "--json"]).ok().json()["sessions"].clone();
+    assert_eq!((&sessions(&chat)[0]["title"], &sessions(&chat)[0]["questions"]), (&json!("Small talk"), &json!(1)));
+    assert_eq!(chat.place.run(&["log", "search", "small"]).ok().out.lines().count(), 1);
+    chat.says("/delete");
+    chat.sees("for good? [y/n]");
+    chat.says("n");
+    chat.sees("nothing is deleted");
+    assert_eq!(sessions(&chat)[0]["title"], "Small talk");
+    chat.says("/delete");
+    chat.sees("for good? [y/n]");
+    chat.says("y");
+    chat.sees("deleted; a new conversation");
+    assert_eq!(sessions(&chat), json!([]));
+    let seen = chat.endpoint.seen();
+    let last = seen.iter().rfind(|request| request.body.get("messages").is_some()).unwrap();
+    assert!(!last.messages().contains("First") && !last.messages().contains("Second"), "{}", last.messages());
+    chat.leave();
+}
+
+#[test]
 fn a_question_is_asked_once_more_and_taken_back() {
     let endpoint = Endpoint::setup().models(&["small-model", "large-model"]);
     let mut chat = Chat::start(endpoint.start(["One.", "Two.", "Three."].map(Reply::text)));

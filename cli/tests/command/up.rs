@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
@@ -266,6 +268,11 @@ async fn the_cookie_alone_changes_nothing_and_looks_at_nothing() {
         ("/input", input),
         ("/stop", json!({"chat": chat})),
         ("/switch", json!({"server": "files", "on": false})),
+        ("/retry", json!({"chat": chat})),
+        ("/undo", json!({"chat": chat})),
+        ("/rename", json!({"chat": chat, "title": "x"})),
+        ("/delete", json!({"chat": chat})),
+        ("/set", json!({"chat": chat, "key": "system", "value": "x"})),
     ] {
         let (status, why) = up.post(path, body).await;
         assert!(status == 403 && why["error"].as_str().unwrap().contains("address"), "{path}: {status} {why}");
@@ -373,6 +380,205 @@ async fn a_question_is_answered_as_it_is_written_and_kept_for_other_commands() {
     window.step("end").await;
     assert_eq!(up.place.run(&["log", "--json"]).ok().json()["sessions"][0]["questions"], 2);
     assert_eq!(up.post("/ask", json!({"chat": "00000000", "text": "x"})).await.0, 404);
+}
+
+/// An endpoint whose model says what it was asked, and how many messages it got.
+fn echoes() -> Endpoint {
+    Endpoint::answer(|seen, n| match seen.question() {
+        fails if fails.contains("fail") => Reply::refused(400, "no such model"),
+        asked => {
+            let messages = seen.body["messages"].as_array().unwrap().len();
+            Reply::text(&format!("{n}: {asked} {messages}"))
+        }
+    })
+}
+
+/// The words of the questions and answers of a state.
+fn said(state: &Value) -> Vec<String> {
+    let steps = state["steps"].as_array().unwrap().iter();
+    steps.filter_map(|step| step["text"].as_str()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn questions_are_asked_again_edited_and_taken_back_in_all_windows() {
+    let mut up = Up::start(echoes(), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap().to_owned();
+    let of = |more: Value| {
+        let mut body = json!({ "chat": chat });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let (status, why) = up.post("/undo", of(json!({}))).await;
+    assert_eq!((status, &why["error"]), (400, &json!("nothing was asked yet")));
+    assert_eq!(up.post("/retry", of(json!({}))).await.0, 400);
+    for question in ["One", "Two"] {
+        up.post("/ask", of(json!({ "text": question }))).await;
+        window.step("end").await;
+    }
+    let (mut second, state) = up.look(&chat).await;
+    let [one, two] = [said(&state)[1].clone(), said(&state)[3].clone()];
+    assert!(one.contains(": One 2") && two.contains(": Two 4"), "{state:#}");
+
+    assert_eq!(up.post("/retry", of(json!({}))).await.0, 200);
+    for window in [&mut window, &mut second] {
+        let state = window.step("state").await;
+        assert_eq!((said(&state), &state["busy"]), (vec!["One".into(), one.clone(), "Two".into()], &json!(true)));
+        assert!(window.step("answer").await["text"].as_str().unwrap().contains(": Two 4"));
+        window.step("end").await;
+    }
+
+    // The first question in other words: what followed it goes.
+    assert_eq!(up.post("/ask", of(json!({"text": "Three", "question": 0}))).await.0, 200);
+    assert_eq!(said(&second.step("state").await), ["Three"]);
+    assert!(second.step("answer").await["text"].as_str().unwrap().contains(": Three 2"));
+    second.step("end").await;
+    let shown = up.place.run(&["log", "show", &chat]).ok().out;
+    assert!(shown.contains("> Three") && !shown.contains("One") && !shown.contains("Two"), "{shown}");
+
+    // Where nothing is answered the conversation is what it was, and the question is given back.
+    up.post("/ask", of(json!({"text": "fail", "question": 0}))).await;
+    assert_eq!(said(&second.step("state").await), ["fail"]);
+    let state = second.step("state").await;
+    assert_eq!((said(&state)[0].as_str(), said(&state).len(), &state["busy"]), ("Three", 2, &json!(false)));
+    assert_eq!(second.step("end").await["again"], true);
+    assert_eq!(said(&up.look(&chat).await.1)[0], "Three");
+
+    up.post("/ask", of(json!({"text": "Four\u{200b}"}))).await;
+    second.step("end").await;
+    let (status, taken) = up.post("/undo", of(json!({}))).await;
+    assert_eq!((status, &taken["text"]), (200, &json!("Four\u{200b}")));
+    assert_eq!(said(&second.step("state").await)[0], "Three");
+    assert_eq!(up.post("/undo", of(json!({"question": 5}))).await.0, 400);
+    assert_eq!(up.post("/undo", of(json!({"question": 0}))).await.1["text"], "Three");
+    assert_eq!(second.step("state").await["steps"], json!([]));
+    assert_eq!(up.place.run(&["log", "--json"]).ok().json()["sessions"], json!([]));
+}
+
+#[tokio::test]
+async fn files_and_pictures_go_with_a_question_and_stay_with_it() {
+    let mut up = Up::start(echoes(), &["--set", "images=always"], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap().to_owned();
+    let notes = json!({"name": "notes.md", "data": STANDARD.encode("Oslo is wet.\n")});
+    let dot = json!({"name": "dot.gif", "data": DOT});
+    let ask = |text: &str, files: &[&Value]| json!({"chat": chat, "text": text, "files": files});
+    for (file, problem) in [
+        (json!({"name": "plan.pdf", "data": STANDARD.encode("%PDF-1.7")}), "file plan.pdf: it is a PDF"),
+        (json!({"name": "none.txt", "data": ""}), "none.txt is empty"),
+        (json!({"name": "bad.txt", "data": "?"}), "is not base64"),
+    ] {
+        let (status, why) = up.post("/ask", ask("Look.", &[&notes, &file])).await;
+        assert!(status == 400 && why["error"].as_str().unwrap().contains(problem), "{why}");
+    }
+    // More than a server takes that nobody told otherwise.
+    let large = [STANDARD.decode(DOT).unwrap(), vec![0; 3 << 20]].concat();
+    let large = json!({"name": "large.gif", "data": STANDARD.encode(large)});
+    assert_eq!(up.post("/ask", ask("Large.", &[&large])).await.0, 200);
+    window.step("end").await;
+    up.post("/undo", json!({ "chat": chat })).await;
+
+    up.post("/ask", ask("Look.", &[&notes, &dot])).await;
+    let asked = window.step("user").await;
+    assert_eq!(asked["files"], json!([{"name": "notes.md", "text": "Oslo is wet.\n"}]));
+    assert_eq!((&asked["text"], &asked["pictures"]), (&json!("Look."), &json!(1)));
+    window.step("end").await;
+    let sent = |up: &Up| up.endpoint.seen().last().unwrap().messages();
+    assert!(sent(&up).contains("Oslo is wet.") && sent(&up).contains(DOT), "{}", sent(&up));
+    let at = format!("/picture?chat={chat}&n=0&call={}", asked["call"].as_str().unwrap());
+    assert!(up.get(&at).await.bytes().await.unwrap().starts_with(b"GIF89a"));
+    assert_eq!(up.look(&chat).await.1["steps"][0], asked, "a window that comes later shows the same");
+
+    up.post("/ask", json!({"chat": chat, "text": "Look again.", "question": 0})).await;
+    let state = window.step("state").await;
+    assert_eq!((&state["steps"][0]["files"], &state["steps"][0]["text"]), (&asked["files"], &json!("Look again.")));
+    window.step("end").await;
+    assert!(sent(&up).contains("Oslo is wet.") && sent(&up).contains(DOT) && !sent(&up).contains("Look."));
+}
+
+#[tokio::test]
+async fn a_conversation_is_renamed_and_deleted() {
+    let mut up = Up::start(echoes(), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap().to_owned();
+    let (mut other, _) = up.look("").await;
+    up.post("/ask", json!({"chat": chat, "text": "Oslo?"})).await;
+    window.step("end").await;
+    assert_eq!(up.post("/rename", json!({"chat": chat, "title": " The\nfjords "})).await.0, 200);
+    assert_eq!(window.step("model").await["title"], "The fjords");
+    other.step("list").await;
+    let sessions = |up: &Up| up.place.run(&["log", "--json"]).ok().json()["sessions"].clone();
+    assert_eq!(sessions(&up)[0]["title"], "The fjords");
+    assert!(up.get("/chats?q=fjords").await.text().await.unwrap().contains("The fjords"));
+    assert!(up.get(&format!("/share?chat={chat}")).await.text().await.unwrap().contains("<h1>The fjords</h1>"));
+    // It is the title for whoever goes on with it, until it is taken back.
+    up.post("/ask", json!({"chat": chat, "text": "Bergen?"})).await;
+    window.step("end").await;
+    assert_eq!((&sessions(&up)[0]["title"], &sessions(&up)[0]["questions"]), (&json!("The fjords"), &json!(2)));
+    up.post("/rename", json!({"chat": chat, "title": ""})).await;
+    assert_eq!(sessions(&up)[0]["title"], "Oslo?");
+
+    assert_eq!(up.post("/delete", json!({"chat": chat})).await.0, 200);
+    window.step("gone").await;
+    other.step("list").await;
+    assert_eq!(sessions(&up), json!([]));
+    for path in ["/ask", "/delete", "/rename", "/retry", "/undo", "/set"] {
+        assert_eq!(up.post(path, json!({"chat": chat, "text": "And now?"})).await.0, 404, "{path}");
+    }
+    let (_, new) = up.look(&chat).await;
+    assert_eq!(new["steps"], json!([]));
+    assert_ne!(new["chat"], chat, "nothing is written anew under its name");
+}
+
+#[tokio::test]
+async fn a_conversation_changes_only_while_no_turn_goes_on() {
+    let stalls = Reply::events(&[says("It is ")]).end(End::Stall);
+    let mut up = Up::start(Endpoint::start([stalls]), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].clone();
+    up.post("/ask", json!({"chat": chat, "text": "Oslo?"})).await;
+    window.step("text").await;
+    let body = json!({"chat": chat, "text": "x", "title": "x", "key": "system", "value": "x", "model": "n"});
+    for path in ["/ask", "/retry", "/undo", "/rename", "/delete", "/set", "/model"] {
+        let (status, why) = up.post(path, body.clone()).await;
+        assert!(status == 409 && why["error"].as_str().unwrap().contains("stop it first"), "{path}: {why}");
+    }
+    up.post("/stop", json!({"chat": chat})).await;
+    assert_eq!(window.step("end").await["again"], false);
+}
+
+#[tokio::test]
+async fn a_system_text_holds_at_once_and_for_new_conversations_of_the_folder() {
+    let mut up = Up::start(echoes(), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].clone();
+    assert_eq!(state["system"], Value::Null);
+    let set = |key: &str, value: &str| json!({"chat": chat, "key": key, "value": value});
+    assert_eq!(up.post("/set", set("system", "Be brief.")).await.0, 200);
+    assert_eq!(window.step("model").await["system"], "Be brief.");
+    let asked = async |up: &Up, window: &mut Window, chat: &Value| {
+        up.post("/ask", json!({"chat": chat, "text": "Hi"})).await;
+        window.step("end").await;
+        up.endpoint.seen().last().unwrap().messages().contains("Be brief.")
+    };
+    assert!(asked(&up, &mut window, &chat).await);
+    let (mut next, state) = up.look("").await;
+    assert_eq!(state["system"], "Be brief.");
+    assert!(asked(&up, &mut next, &state["chat"]).await);
+    let shown = up.place.run(&["config"]).ok().out;
+    assert!(shown.contains("# system = \"Be brief.\"  (from: this folder's own"), "{shown}");
+    // What was said to begin with holds no more.
+    assert_eq!(up.post("/set", set("system", "")).await.0, 200);
+    assert!(!asked(&up, &mut window, &chat).await);
+    for (key, problem) in [("model", "/model NAME"), ("untrusted", "--untrusted"), ("temperature", "temperature: ")] {
+        let (status, why) = up.post("/set", set(key, "hot")).await;
+        assert!(status == 400 && why["error"].as_str().unwrap().contains(problem), "{why}");
+    }
 }
 
 #[tokio::test]

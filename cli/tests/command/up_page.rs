@@ -153,6 +153,183 @@ fn a_real_browser_holds_a_conversation_by_keys() {
     assert_eq!(page.complaints(), Vec::<String>::new(), "no rule of the page was broken");
 }
 
+/// JavaScript for the questions and answers that are on the page.
+const TEXTS: &str = "[...document.querySelectorAll('#said .user > .text, #said .answer p')].map((e) => e.textContent)";
+
+/// Chooses files at the file button of the page.
+fn choose(page: &mut Page, files: &[&Path]) {
+    let root = page.call("DOM.getDocument", json!({}))["root"]["nodeId"].clone();
+    let input = page.call("DOM.querySelector", json!({"nodeId": root, "selector": "#files"}));
+    page.call("DOM.setFileInputFiles", json!({"nodeId": input["nodeId"], "files": files}));
+}
+
+#[test]
+fn a_real_browser_changes_what_was_said_by_keys() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_changes_what_was_said_by_keys") else { return };
+    let endpoint = Endpoint::answer(|seen, n| match seen.question() {
+        asked if asked.contains("Wait") => Reply::events(&[says("I wait ")]).end(End::Stall),
+        asked if asked.contains("long") => Reply::text(&"A paragraph.\n\n".repeat(60)),
+        asked => Reply::text(&format!("`{n}` {}", asked.lines().next().unwrap_or_default())),
+    });
+    let up = Up::start(endpoint, &["--set", "images=always"], &[]);
+    let notes = up.place.path("notes.txt");
+    let mut page = Page::open(&browser);
+    page.go(&up.url);
+    page.until("document.querySelector('#begin')");
+    for question in ["First?", "Second?"] {
+        asks(&mut page, question);
+        page.until(&format!("{TEXTS}.includes('{question}') && {IDLE}"));
+    }
+    let texts =
+        |page: &mut Page| page.find(TEXTS).as_array().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let count = |page: &mut Page| texts(page).len();
+    let before = texts(&mut page);
+
+    // Another window sees all of it, and stops it.
+    let mut other = Page::open(&browser);
+    let key = page.find("key");
+    let chat = page.find("chat").as_str().unwrap().to_owned();
+    let cookies = page.call("Network.getCookies", json!({}))["cookies"].clone();
+    let cookies: Vec<_> = cookies
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| json!({"name": one["name"], "value": one["value"], "url": up.site()}))
+        .collect();
+    other.call("Network.setCookies", json!({ "cookies": cookies }));
+    other.go(&format!("{}/#{chat}", up.site()));
+    other.find(&format!("begin({key})"));
+    other.until(&format!("{TEXTS}.includes('Second?')"));
+
+    page.find("document.querySelector('#said').focus()");
+    tab_to(&mut page, "button", "Edit");
+    page.press("Enter");
+    assert_eq!(
+        page.find("[document.activeElement.id, document.querySelector('#question').value]"),
+        json!(["question", "First?"])
+    );
+    looks_well(&mut page, "edit");
+    page.press("Escape");
+    assert_eq!(
+        page.find("[document.querySelector('#editing').hidden, document.querySelector('#question').value]"),
+        json!([true, ""])
+    );
+    page.find("document.querySelector('#said').focus()");
+    tab_to(&mut page, "button", "Retry");
+    page.press("Enter");
+    page.until(&format!("{IDLE} && {TEXTS}.length === 4 && {TEXTS}[3] !== {}", before[3]));
+    page.find("document.querySelector('#said').focus()");
+    tab_to(&mut page, "button", "Edit");
+    page.press("Enter");
+    page.find("document.querySelector('#question').value = ''");
+    page.write_text("Third?");
+    page.press("Enter");
+    for window in [&mut page, &mut other] {
+        window.until(&format!("{IDLE} && {TEXTS}.length === 2 && {TEXTS}[0] === 'Third?'"));
+    }
+
+    // An answer is copied as the model wrote it.
+    page.find("navigator.clipboard.writeText = (text) => { window.taken = text; return Promise.resolve(); }");
+    page.find("document.querySelector('#said').focus()");
+    tab_to(&mut page, "button", "Copy");
+    page.press("Enter");
+    page.until("document.querySelector('#wait').textContent === 'The answer is copied.'");
+    assert!(page.find("taken").as_str().unwrap().starts_with('`'), "{}", page.find("taken"));
+
+    // Files and pictures.
+    let dot = up.place.path("dot.gif");
+    let gif =
+        b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+    std::fs::write(&dot, gif).unwrap();
+    choose(&mut page, &[&notes, &dot, &notes]);
+    page.until("document.querySelectorAll('#attached li').length === 2");
+    looks_well(&mut page, "files");
+    asks(&mut page, "What is in it?");
+    page.until(&format!(
+        "{IDLE} && document.querySelector('#said .user .files') && document.querySelector('#said .user img')"
+    ));
+    assert_eq!(
+        page.find(
+            "[document.querySelector('#said .files pre').textContent, document.querySelector('#attached').hidden]"
+        ),
+        json!(["apples\npears\nplums\n", true])
+    );
+    page.until("document.querySelector('#said .user img').naturalWidth === 1");
+    looks_well(&mut page, "question-with-files");
+    page.find("document.querySelector('#said').focus()");
+    tab_to(&mut page, "button", "Undo");
+    page.press("Enter");
+    page.until("document.querySelector('#question').value === 'What is in it?'");
+    assert_eq!(count(&mut page), 2);
+    page.find("document.querySelector('#question').value = ''");
+
+    // Dialogs have the focus, and Esc leaves them.
+    page.find("document.querySelector('#said').focus()");
+    page.find("document.querySelector('#rename').focus()");
+    page.press("Enter");
+    page.until("document.querySelector('dialog[open] input') === document.activeElement");
+    assert_eq!(page.find("document.activeElement.value"), "Third?");
+    looks_well(&mut page, "rename");
+    page.press("Escape");
+    page.until("!document.querySelector('dialog')");
+    assert_eq!(page.find("document.activeElement.id"), "rename");
+    page.press("Enter");
+    page.until("document.querySelector('dialog[open] input')");
+    page.find("document.activeElement.value = ''");
+    page.write_text("Small talk");
+    page.press("Enter");
+    for window in [&mut page, &mut other] {
+        window.until("document.querySelector('#found a').firstChild.textContent === 'Small talk'");
+    }
+    page.find("document.querySelector('#system').focus()");
+    page.press("Enter");
+    page.until("document.querySelector('dialog[open] textarea') === document.activeElement");
+    page.write_text("Be brief.");
+    looks_well(&mut page, "system");
+    tab_to(&mut page, "button", "Save");
+    page.press("Enter");
+    other.until("system === 'Be brief.'");
+    asks(&mut page, "Is it taught?");
+    page.until(&format!("{IDLE} && {TEXTS}.length === 4"));
+    assert!(up.endpoint.seen().last().unwrap().messages().contains("Be brief."));
+
+    // The end is followed, whatever is added, unless somebody has scrolled up.
+    asks(&mut page, "A long one?");
+    page.until(&format!("{IDLE} && {TEXTS}.length === 65"));
+    page.until("distance() < 2");
+    page.find("document.querySelector('#said').scrollTop = 0");
+    page.until("!follows");
+    asks(&mut other, "Wait for it.");
+    for window in [&mut page, &mut other] {
+        window.until(&format!("{SAID}.includes('I wait') && !document.querySelector('#stop').hidden && document.querySelector('#last').hidden"));
+    }
+    assert_eq!(page.find("document.querySelector('#said').scrollTop"), 0);
+    page.find("document.querySelector('#stop').focus()");
+    page.press("Enter");
+    for window in [&mut page, &mut other] {
+        window.until(&format!("{SAID}.includes('the turn was cancelled') && {IDLE}"));
+    }
+
+    // Nothing is deleted by chance.
+    page.find("document.querySelector('#delete').focus()");
+    page.press("Enter");
+    page.until("document.querySelector('dialog[open]')");
+    assert_eq!(page.find("document.activeElement.textContent"), "Cancel");
+    looks_well(&mut page, "delete");
+    page.press("Enter");
+    page.until("!document.querySelector('dialog')");
+    assert_eq!(page.find("document.querySelectorAll('#found a').length"), 1);
+    page.press("Enter");
+    page.until("document.querySelector('dialog[open]')");
+    page.find("document.querySelector('dialog .stop').focus()");
+    page.press("Enter");
+    for window in [&mut page, &mut other] {
+        window.until(&format!("document.querySelector('#begin') && chat !== '{chat}'"));
+        assert_eq!(window.complaints(), Vec::<String>::new(), "no rule of the page was broken");
+    }
+    assert_eq!(up.place.run(&["log", "--json"]).ok().json()["sessions"], json!([]));
+}
+
 #[test]
 fn a_real_browser_shows_the_page_on_a_phone() {
     let Some(browser) = crate::browser::wanted("a_real_browser_shows_the_page_on_a_phone") else {
