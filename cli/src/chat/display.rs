@@ -75,8 +75,6 @@ pub(super) struct Display {
     running: Vec<(String, String)>,
     /// The call that is asked about, id and name; what happens meanwhile is shown later.
     asked: Option<(String, String)>,
-    /// The id of the call that was asked about last.
-    last_asked: Option<String>,
     later: Vec<AgentEvent>,
     /// A server asks for input, and all else is shown later.
     paused: bool,
@@ -147,7 +145,6 @@ impl Display {
             untagged: false,
             running: Vec::new(),
             asked: None,
-            last_asked: None,
             later: Vec::new(),
             paused: false,
             calls: Numbers::default(),
@@ -176,11 +173,6 @@ impl Display {
         for id in ids {
             self.calls.of(id);
         }
-    }
-
-    /// The id of the call that was asked about last.
-    pub(super) fn last_asked(&self) -> Option<&str> {
-        self.last_asked.as_deref()
     }
 
     /// The call with a number.
@@ -332,7 +324,6 @@ impl Display {
                 self.screen.end_line()?;
                 let last = self.drawn.take().filter(|(_, shown)| *shown == self.screen.shown());
                 self.above.set(last.map(|(call, _)| call));
-                self.last_asked = Some(request.id.clone());
                 self.asked = Some((request.id, name));
                 Ok(())
             }

@@ -195,7 +195,7 @@ async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> 
     match session.ask(question).await? {
         Ended::Left => Err(Failure::interrupted("Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => {
-            match unallowed(&finished.conversation, session.display.last_asked()) {
+            match unallowed(&finished.conversation, session.last_asked.as_deref()) {
                 Some(tool) if !asks => Err(Failure::job(format!(
                     "{tool} was not run, and no call followed it: the answer may be incomplete"
                 ))),

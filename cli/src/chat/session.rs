@@ -46,6 +46,8 @@ pub(super) struct Session {
     pub(super) questions: Arc<Questions>,
     pub(super) files: Files,
     tty: Option<Arc<Tty>>,
+    /// The call that the user was asked about last, if any.
+    pub(super) last_asked: Option<String>,
     /// Resources that were named, of which servers say when they change.
     pub(super) followed: Followed,
 }
@@ -64,7 +66,7 @@ impl Session {
         let followed = Followed::begin(&hub);
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        Ok(Session { talk, output, place, display, signals, questions, files, tty, followed })
+        Ok(Session { talk, output, place, display, signals, questions, files, tty, last_asked: None, followed })
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
@@ -239,6 +241,9 @@ impl Session {
     }
 
     fn show(&mut self, event: AgentEvent) -> Result<(), Failure> {
+        if let AgentEvent::ApprovalAsked(request) = &event {
+            self.last_asked = Some(request.id.clone());
+        }
         match event {
             event if self.output.json => output::emit_json(&event),
             AgentEvent::Finished(finished) => written(self.display.finished(&finished)),

@@ -103,6 +103,12 @@ fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
     assert!(done.err.contains("demo.weather_query was not run, and no call followed it"), "{}", done.err);
     assert!(done.err.contains("--allow 'demo.weather_query'") && done.err.contains("--yes"), "{}", done.err);
     assert!(done.err.contains("not run: demo.weather_query"), "{}", done.err);
+    for option in ["--json", "--quiet"] {
+        let endpoint = Endpoint::start([&*weather("Oslo"), "I may not."].map(Reply::text));
+        let done = Home::new().ask_with_tools(&endpoint, &[option, "Weather?"]);
+        assert_eq!(done.code, Some(1), "{option}: {}", done.err);
+        assert!(done.err.contains("demo.weather_query was not run, and no call followed it"), "{option}: {}", done.err);
+    }
 }
 
 #[test]
