@@ -5,6 +5,7 @@ use std::io;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
+use crate::chat::words;
 use crate::screen::boxes::width;
 use toolgraft::Outcome;
 use toolgraft::event::OwnedEvent;
@@ -27,9 +28,10 @@ pub(super) struct At<'a> {
 /// paragraph is the question then. In columns: Chinese says as much in fewer characters.
 const LONG_QUESTION: usize = 2000;
 
-/// Returns the question after the prompt in one message of the user; `None` if the message contains no prompt.
-pub(super) fn question(message: &str) -> Option<&str> {
-    (width(message) > LONG_QUESTION).then(|| message.trim_end().rsplit("\n\n").next().unwrap_or_default())
+/// Returns the question after the prompt in one message of the user; `None` if its words contain no prompt.
+pub(super) fn question(message: &str) -> Option<String> {
+    let words = words(message);
+    (width(&words) > LONG_QUESTION).then(|| words.rsplit("\n\n").next().unwrap_or_default().to_owned())
 }
 
 /// An outcome and its call.

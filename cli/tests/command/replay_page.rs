@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::browser::browse;
 use serde_json::{Value, json};
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 fn root() -> &'static Path {
     Path::new(crate::process::ROOT)
@@ -206,6 +207,30 @@ fn a_prompt_before_the_question_is_folded_in_any_language() {
         let (before, behind) = text.split_once(label).unwrap_or_else(|| panic!("{label} is missing in {text}"));
         assert!(!before.contains(question) && behind.matches(question).count() == 2, "{text}");
     }
+}
+
+#[test]
+fn a_question_is_shown_with_its_files_and_whole_however_long_they_are() {
+    let place = crate::process::Place::new();
+    place.write("notes.txt", "a word\n\n".repeat(600));
+    let long = format!("{}\n\nWhy?", "It fails again. ".repeat(200));
+    let endpoint = Endpoint::answer(|_, _| Reply::text("| a | b |\n|---|---|\n| 1 | 2 |"));
+    let base = ["chat", "--base-url", &endpoint.url(), "--model", "m", "--mcp-config", "none.json"];
+    place.write("none.json", "{\"mcpServers\": {}}");
+    place.run(&[&base[..], &["--record", "r.jsonl", "-f", "notes.txt", "What is in it?"]].concat()).ok();
+    for args in [&["replay", "--html", "-", "r.jsonl"][..], &["log", "export", "", "--as", "page"]] {
+        let page = place.run(args).ok().out;
+        assert!(page.contains("<b>User</b></p><div class=\"text\" dir=\"auto\">What is in it?</div>"), "{page}");
+        assert!(page.contains("<b>notes.txt</b> · 4800 characters") && !page.contains("System prompt"), "{page}");
+    }
+    place.run(&[&base[..], &[&long]].concat()).ok();
+    let page = place.run(&["log", "export", "", "--as", "page"]).ok().out;
+    assert!(
+        page.contains("<b>User</b></p><div class=\"text\" dir=\"auto\">It fails again.")
+            && !page.contains("System prompt"),
+        "{page}"
+    );
+    assert!(page.contains("<thead dir=\"auto\"><td dir=\"auto\">a</td>"), "{page}");
 }
 
 #[test]

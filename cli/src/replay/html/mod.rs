@@ -221,6 +221,8 @@ impl View for Pages {
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
         let anchor = format!("f{}-r{}-{}", self.files.len(), at.recording, at.round);
+        // What is formatted for readers was kept without a prompt.
+        let prompt = !self.formats;
         let taken = self.taken();
         taken.end_round();
         let mut parts = Vec::new();
@@ -235,7 +237,7 @@ impl View for Pages {
         for message in &round.messages {
             let is_user = message.role == Role::User;
             question = if is_user && !results { Some(page::question(&message.shown())) } else { question };
-            parts.extend(page::message(message, results && is_user));
+            parts.extend(page::message(message, results && is_user, prompt));
             results &= !is_user;
             taken.asked |= is_user;
         }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::chat::words;
 use crate::labels::{self, capitalised};
 use crate::pages::{markdown, text::Long};
 use crate::replay::play::{Played, Shown};
@@ -11,7 +12,7 @@ use crate::screen::full_name;
 use crate::terminal::shortened;
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
-use toolgraft::outcome::Status;
+use toolgraft::outcome::{Status, named_files};
 use toolgraft::{Call, Catalog, Message};
 
 /// A line of the contents: a round, or all rounds of a question.
@@ -70,7 +71,7 @@ const SHORT: usize = 4;
 
 /// The question of a user's message, as one line.
 pub(super) fn question(message: &str) -> String {
-    line_of(view::question(message).unwrap_or(message))
+    line_of(&view::question(message).unwrap_or_else(|| words(message)))
 }
 
 fn line_of(text: &str) -> String {
@@ -106,8 +107,9 @@ fn folded(label: &str, text: &str) -> Value {
     json!({"kind": "folded", "label": label, "size": text.chars().count(), "text": Long::new(text)})
 }
 
-/// A message that was sent; `results` says that it may carry those of calls.
-pub(super) fn message(message: &Message, results: bool) -> Vec<Value> {
+/// A message that was sent; `results` says that it may carry those of calls, `prompt` that one of the user may begin
+/// with the prompt.
+pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Value> {
     let label = match message.role {
         Role::System => "System prompt",
         Role::User => "User",
@@ -116,13 +118,15 @@ pub(super) fn message(message: &Message, results: bool) -> Vec<Value> {
         _ => "Message",
     };
     let said = message.shown();
-    let user = |text: &str| json!({"kind": "user", "label": label, "text": Long::new(text)});
     match message.role {
         Role::User if results => vec![folded("Results, as the model reads them", &said)],
-        Role::User => match view::question(&said) {
-            Some(question) => vec![folded(&format!("System prompt + {label}"), &said), user(question)],
-            None => vec![user(&said)],
-        },
+        Role::User => {
+            let (words, question) = (words(&said), view::question(&said).filter(|_| prompt));
+            let before = question.is_some().then(|| folded(&format!("System prompt + {label}"), &words));
+            let asked = json!({"kind": "user", "label": label, "text": Long::new(&question.unwrap_or(words))});
+            let files = named_files(&said).map(|(name, text)| folded(name.as_deref().unwrap_or("File"), text));
+            before.into_iter().chain([asked]).chain(files).collect()
+        }
         _ if said.is_empty() => Vec::new(),
         _ => vec![folded(label, &said)],
     }
