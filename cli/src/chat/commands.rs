@@ -15,7 +15,7 @@ use crate::mcp::tools;
 use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals;
-use crate::sessions::saved::Saved;
+use crate::sessions::saved::{Saved, questions as asked};
 use crate::settings::prompt_settings;
 use crate::terminal::{columns, counted};
 use toolgraft::route::Toolbox;
@@ -248,7 +248,7 @@ impl Session {
                 self.note(DIM, &format!("taken back: {files}"))
             }
             Command::Undo(questions) => {
-                let at = || self.talk.questions().checked_sub(questions).unwrap_or(usize::MAX);
+                let at = || asked(&self.talk.conversation).checked_sub(questions).unwrap_or(usize::MAX);
                 let at = (questions != 1).then(at);
                 let question = self.talk.take_back(at)?;
                 let first = question.text.lines().next().unwrap_or_default().to_owned();

@@ -190,11 +190,6 @@ impl Talk {
         Ok(said)
     }
 
-    /// The number of questions that were asked.
-    pub(super) fn questions(&self) -> usize {
-        self.conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
-    }
-
     fn cut(&mut self, at: Option<usize>) -> Result<User, Failure> {
         let entries = self.conversation.entries();
         let mut asked = entries.iter().enumerate().filter_map(|(place, entry)| match entry {

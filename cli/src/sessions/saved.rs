@@ -136,11 +136,6 @@ impl Saved {
         self.title.iter().cloned().chain(texts).collect::<Vec<_>>().join("\n")
     }
 
-    /// Questions that were asked.
-    pub(super) fn questions(&self) -> usize {
-        self.conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
-    }
-
     /// Fails where a conversation cannot be saved: the folder is missing, or the
     /// file is there and is of another kind.
     pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
@@ -179,6 +174,11 @@ impl Saved {
         let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
         files::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
     }
+}
+
+/// Questions that were asked.
+pub(crate) fn questions(conversation: &Conversation) -> usize {
+    conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
 }
 
 #[cfg(test)]

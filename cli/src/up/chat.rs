@@ -227,7 +227,7 @@ impl Chat {
             // The recorder does not know the key of this one.
             *lock(&self.recorded) = None;
         }
-        common.begin_with(talk.endpoint());
+        *lock(&common.endpoint) = talk.endpoint().clone();
         self.tell_about(&talk);
         Ok(())
     }

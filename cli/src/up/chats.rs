@@ -153,6 +153,6 @@ impl Chats {
         let Common { args, hub, existing, .. } = &self.common;
         let (args, person) = (lock(args).clone(), Some(Box::new(person.clone()) as _));
         let approvals = Approvals::new(&args, person, (hub.clone(), existing.clone()))?;
-        Talk::new((args, None), (hub.clone(), self.common.endpoint()), approvals)
+        Talk::new((args, None), (hub.clone(), lock(&self.common.endpoint).clone()), approvals)
     }
 }

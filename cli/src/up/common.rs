@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::base::{Failure, lock};
+use crate::base::Failure;
 use crate::chat::{Endpoint, Existing, TalkArgs};
 use crate::pages::doors;
 use crate::sessions::Store;
@@ -27,18 +27,6 @@ pub(super) struct Common {
     pub(super) secrets: Secrets,
     /// None where nothing is to be kept.
     pub(super) store: Option<Store>,
-}
-
-impl Common {
-    /// The endpoint and the model of a new conversation.
-    pub(super) fn endpoint(&self) -> Endpoint {
-        lock(&self.endpoint).clone()
-    }
-
-    /// New conversations begin with these from now on.
-    pub(super) fn begin_with(&self, endpoint: &Endpoint) {
-        *lock(&self.endpoint) = endpoint.clone();
-    }
 }
 
 /// A request of the page that is refused, with its status.

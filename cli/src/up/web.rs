@@ -39,6 +39,7 @@ use axum::{Extension, Router, middleware};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -242,14 +243,13 @@ async fn models(State(desk): State<Desk>) -> Answered {
 
 async fn model(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
-    let name = said["model"].as_str().unwrap_or_default();
-    chat(&desk, &said)?.change_model(name, &desk.chats.common).await?;
+    chat(&desk, &said)?.change_model(text(&said, "model"), &desk.chats.common).await?;
     answered(&Value::Null)
 }
 
 async fn ask(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
-    let line = Line::of(said["text"].as_str().unwrap_or_default(), texts(&said["pasted"]));
+    let line = Line::of(text(&said, "text"), texts(&said["pasted"]));
     chat(&desk, &said)?.ask(line.said, files(&said["files"])?, question(&said))?;
     answered(&Value::Null)
 }
@@ -258,8 +258,8 @@ async fn ask(State(desk): State<Desk>, body: Bytes) -> Answered {
 fn files(list: &Value) -> Result<Attached, Refusal> {
     let mut files = Attached::default();
     for file in list.as_array().into_iter().flatten() {
-        let (name, mut one) = (file["name"].as_str().unwrap_or_default(), Attached::default());
-        let bytes = STANDARD.decode(file["data"].as_str().unwrap_or_default());
+        let (name, mut one) = (text(file, "name"), Attached::default());
+        let bytes = STANDARD.decode(text(file, "data"));
         let bytes = bytes.map_err(|_| Refusal::wrong(Failure::usage(format!("{name}: \"data\" is not base64"))))?;
         if bytes.is_empty() {
             return Err(Refusal::wrong(Failure::usage(format!("{name} is empty"))));
@@ -274,33 +274,37 @@ fn question(said: &Value) -> Option<usize> {
     said["question"].as_u64().map(|at| usize::try_from(at).unwrap_or(usize::MAX))
 }
 
+/// Changes the conversation that a request names, and answers with what comes of it.
+fn change<T: Serialize>(
+    desk: &Desk,
+    body: &Bytes,
+    change: impl FnOnce(Arc<Chat>, &Value) -> Result<T, Refusal>,
+) -> Answered {
+    let said = read(body);
+    answered(&json!(change(chat(desk, &said)?, &said)?))
+}
+
 async fn retry(State(desk): State<Desk>, body: Bytes) -> Answered {
-    chat(&desk, &read(&body))?.retry()?;
-    answered(&Value::Null)
+    change(&desk, &body, |chat, _| chat.retry())
 }
 
 async fn undo(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
-    answered(&json!({ "text": chat(&desk, &said)?.take_back(question(&said))? }))
+    change(&desk, &body, |chat, said| Ok(json!({ "text": chat.take_back(question(said))? })))
 }
 
 async fn rename(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
-    chat(&desk, &said)?.rename(said["title"].as_str().unwrap_or_default())?;
+    let answer = change(&desk, &body, |chat, said| chat.rename(text(said, "title")));
     desk.chats.announce("list");
-    answered(&Value::Null)
+    answer
 }
 
 async fn delete(State(desk): State<Desk>, body: Bytes) -> Answered {
-    desk.chats.forget(read(&body)["chat"].as_str().unwrap_or_default())?;
+    desk.chats.forget(text(&read(&body), "chat"))?;
     answered(&Value::Null)
 }
 
 async fn set(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
-    let field = |name| said[name].as_str().unwrap_or_default();
-    chat(&desk, &said)?.set(field("key"), field("value"), &desk.chats.common)?;
-    answered(&Value::Null)
+    change(&desk, &body, |chat, said| chat.set(text(said, "key"), text(said, "value"), &desk.chats.common))
 }
 
 /// The texts of a list, without the white space around them, as a question is sent.
@@ -318,9 +322,7 @@ async fn answer(State(desk): State<Desk>, body: Bytes) -> Answered {
         Some("no") => Answer::No(reason.map(str::to_owned)),
         _ => return Err(Refusal(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no".to_owned())),
     };
-    let field = |name| said[name].as_str().unwrap_or_default();
-    let asked = (field("call"), field("definition"));
-    match chat(&desk, &said)?.answer(asked, answer) {
+    match chat(&desk, &said)?.answer((text(&said, "call"), text(&said, "definition")), answer) {
         true => answered(&Value::Null),
         false => Err(Refusal::gone()),
     }
@@ -329,7 +331,7 @@ async fn answer(State(desk): State<Desk>, body: Bytes) -> Answered {
 /// Answers a request of a server for input.
 async fn input(State(desk): State<Desk>, body: Bytes) -> Answered {
     let said = read(&body);
-    match desk.chats.inputs.answer(said["input"].as_str().unwrap_or_default(), said["values"].as_object()) {
+    match desk.chats.inputs.answer(text(&said, "input"), said["values"].as_object()) {
         Ok(true) => answered(&Value::Null),
         Ok(false) => Err(Refusal::gone()),
         // A slip of the person, which the question's window shows.
@@ -346,7 +348,7 @@ async fn stop(State(desk): State<Desk>, body: Bytes) -> Answered {
 /// Switches a server, or one of its tools.
 async fn switch(State(desk): State<Desk>, body: Bytes) -> Answered {
     let (said, hub) = (read(&body), &desk.chats.common.hub);
-    let (server, on) = (said["server"].as_str().unwrap_or_default(), said["on"] == true);
+    let (server, on) = (text(&said, "server"), said["on"] == true);
     let done = match said["tool"].as_str() {
         Some(tool) => hub.switch_tools(server, &[tool.to_owned()], on).map(drop),
         None => hub.switch(server, on).await,
@@ -363,6 +365,11 @@ async fn switch(State(desk): State<Desk>, body: Bytes) -> Answered {
 /// The conversation that a request names.
 fn chat(desk: &Desk, said: &Value) -> Result<Arc<Chat>, Refusal> {
     said["chat"].as_str().and_then(|id| desk.chats.find(id)).ok_or_else(Refusal::gone)
+}
+
+/// A text of a request, empty where it is not there.
+fn text<'a>(said: &'a Value, name: &str) -> &'a str {
+    said[name].as_str().unwrap_or_default()
 }
 
 fn read(body: &Bytes) -> Value {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transac
 use serde::Serialize;
 
 use super::kept::Listed;
-use crate::sessions::saved::Saved;
+use crate::sessions::saved::{Saved, questions};
 use toolgraft_files::{self as files, Lock};
 
 /// Version of the tables; the database has it as its `user_version`.
@@ -232,7 +232,7 @@ fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved)
          ON CONFLICT (id) DO UPDATE SET used = excluded.used, model = excluded.model,
              questions = excluded.questions, title = excluded.title, usage = excluded.usage, saved = excluded.saved
          RETURNING n",
-        params![id, nanoseconds(used), saved.model, saved.questions() as i64, saved.title(), usage, kept],
+        params![id, nanoseconds(used), saved.model, questions(&saved.conversation) as i64, saved.title(), usage, kept],
         |row| row.get(0),
     )?;
     transaction.execute("DELETE FROM jumps WHERE n = ?1", [n])?;
