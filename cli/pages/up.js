@@ -221,9 +221,8 @@ const STEPS = {
   },
   answer(step) {
     round.text ??= add(element("div", { className: "block answer" }));
-    round.text.classList.add("md");
     const copy = small("Copy", "Copy this answer", () => copied(step.text));
-    round.text.replaceChildren(...step.tree.map(grown), copy);
+    round.text.replaceChildren(element("div", { className: "md" }, ...step.tree.map(grown)), copy);
   },
   call(step) { box(step); },
   ask(step) {
