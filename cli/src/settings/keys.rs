@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::file::{one, unknown};
-use crate::base::Failure;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -19,7 +17,7 @@ pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) does: &'static str,
     pub(super) example: &'static str,
-    read_by: &'static [Reader],
+    pub(super) read_by: &'static [Reader],
 }
 
 /// A command, or several that read the same keys.
@@ -155,33 +153,6 @@ settings! {
 pub(crate) fn keys_of(readers: &[Reader]) -> Vec<&'static str> {
     let is_read = |key: &&Key| key.read_by.iter().any(|reader| readers.contains(reader));
     KEYS.iter().filter(is_read).map(|key| key.name).collect()
-}
-
-/// Returns the names of the keys that can change while a conversation goes on.
-pub(crate) fn changeable_keys() -> Vec<&'static str> {
-    let at_start = keys_of(&[Reader::AtStart]);
-    keys_of(&[Reader::Talk, Reader::Chat]).into_iter().filter(|key| !at_start.contains(key)).collect()
-}
-
-/// Reads a key and its value for a conversation that goes on.
-///
-/// # Errors
-/// The value is none of the key, or the key cannot change now; the message says how it is set instead.
-pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
-    if changeable_keys().contains(&key) {
-        return one(key, value);
-    }
-    let remedy = match (key, KEYS.iter().find(|known| known.name == key)) {
-        (_, None) => unknown(key),
-        ("model", _) => "/model NAME chooses one".to_owned(),
-        ("allow", _) => "/allow GLOB adds to it".to_owned(),
-        (_, Some(Key { read_by: [], .. })) => format!("`toolgraft config set {key} VALUE` sets it for all of them"),
-        (_, Some(known)) if known.read_by.contains(&Reader::AtStart) => {
-            format!("`toolgraft chat --{} VALUE` sets it at the start", key.replace('_', "-"))
-        }
-        _ => "no conversation has a use for it".to_owned(),
-    };
-    Err(Failure::usage(format!("/set cannot change {key} while a conversation goes on: {remedy}")))
 }
 
 /// Returns the names of all keys.

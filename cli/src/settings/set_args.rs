@@ -1,7 +1,8 @@
-//! `--set KEY=VALUE`: a key of the table for this time, in every command that has a use for it.
+//! `--set KEY=VALUE`: a key of the table for this time, in every command that has a use for it; and `/set`, the same in a
+//! conversation.
 
 use super::file::{self, one};
-use super::keys::{KEYS, Reader, Settings, keys_of};
+use super::keys::{KEYS, Key, Reader, Settings, keys_of};
 use super::sources;
 use crate::base::Failure;
 
@@ -48,6 +49,33 @@ pub(crate) fn keys_text() -> String {
         sources::variable_of("temperature"),
         KEYS.iter().map(of).collect::<String>()
     )
+}
+
+/// Returns the names of the keys that can change while a conversation goes on.
+pub(crate) fn changeable_keys() -> Vec<&'static str> {
+    let at_start = keys_of(&[Reader::AtStart]);
+    keys_of(&[Reader::Talk, Reader::Chat]).into_iter().filter(|key| !at_start.contains(key)).collect()
+}
+
+/// Reads a key and its value for a conversation that goes on.
+///
+/// # Errors
+/// The value is none of the key, or the key cannot change now; the message says how it is set instead.
+pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
+    if changeable_keys().contains(&key) {
+        return one(key, value);
+    }
+    let remedy = match (key, KEYS.iter().find(|known| known.name == key)) {
+        (_, None) => file::unknown(key),
+        ("model", _) => "/model NAME chooses one".to_owned(),
+        ("allow", _) => "/allow GLOB adds to it".to_owned(),
+        (_, Some(Key { read_by: [], .. })) => format!("`toolgraft config set {key} VALUE` sets it for all of them"),
+        (_, Some(known)) if known.read_by.contains(&Reader::AtStart) => {
+            format!("`toolgraft chat --{} VALUE` sets it at the start", key.replace('_', "-"))
+        }
+        _ => "no conversation has a use for it".to_owned(),
+    };
+    Err(Failure::usage(format!("/set cannot change {key} while a conversation goes on: {remedy}")))
 }
 
 impl SetArgs {

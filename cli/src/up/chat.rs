@@ -86,12 +86,12 @@ impl Chat {
     }
 
     fn state(&self, steps: Vec<Value>) -> Value {
-        let mut state = lock(&self.about).clone();
-        state["step"] = "state".into();
-        state["chat"] = self.id.as_str().into();
-        state["busy"] = lock(&self.cancel).is_some().into();
-        (state["steps"], state["note"]) = (steps.into(), self.note.clone().into());
-        state
+        let about = lock(&self.about).clone();
+        let is_busy = lock(&self.cancel).is_some();
+        json!({
+            "step": "state", "chat": self.id, "busy": is_busy, "steps": steps, "note": self.note, "model": about["model"],
+            "about": about["about"], "title": about["title"], "system": about["system"],
+        })
     }
 
     /// Says something to the model, with these files; its turn goes on by itself. It takes the place of the question
