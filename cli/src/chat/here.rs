@@ -1,1 +1,131 @@
+//! `/set` and `/allow`: what holds for this conversation and the next ones in this folder.
 
+use serde_json::{Value, json};
+
+use super::session::Session;
+use crate::base::Failure;
+use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
+use crate::settings::changeable_keys;
+
+/// The word that takes something back.
+const FORGET: &str = "--forget";
+
+/// A request of `/set` or `/allow`.
+#[derive(Debug, PartialEq)]
+pub(super) enum HereCommand {
+    Settings,
+    Set(String, String),
+    Unset(String),
+    Allowed,
+    Allow(Vec<String>),
+    Disallow(Vec<String>),
+}
+
+/// Reads the words after `/set`.
+pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
+    match words {
+        [] => Ok(HereCommand::Settings),
+        [forget, key] if forget == FORGET => Ok(HereCommand::Unset(key.clone())),
+        [key, value] => Ok(HereCommand::Set(key.clone(), value.clone())),
+        _ => Err("/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in \
+             quotation marks"
+            .to_owned()),
+    }
+}
+
+/// Reads the words after `/allow`.
+pub(super) fn read_allow(words: &[String]) -> HereCommand {
+    match words {
+        [] => HereCommand::Allowed,
+        [forget, globs @ ..] if forget == FORGET => HereCommand::Disallow(globs.to_vec()),
+        globs => HereCommand::Allow(globs.to_vec()),
+    }
+}
+
+/// Returns the words that may follow these of `/set`.
+pub(super) fn following_set(words: &[String]) -> Vec<String> {
+    let keys = || changeable_keys().into_iter().map(str::to_owned);
+    match words {
+        [] => keys().chain([FORGET.to_owned()]).collect(),
+        [forget] if forget == FORGET => keys().collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl Session {
+    /// Does what `/set` or `/allow` was asked for.
+    pub(super) fn here(&mut self, command: HereCommand) -> Result<(), Failure> {
+        match command {
+            HereCommand::Settings => {
+                let text = self.set_here()?;
+                self.note(DIM, text.as_deref().unwrap_or("none of these keys is set for this folder"))
+            }
+            HereCommand::Set(key, value) => self.set(&key, &value),
+            HereCommand::Unset(key) => {
+                let mut was = None;
+                self.talk.folder.change(|values| was = values.shift_remove(&key))?;
+                match was {
+                    Some(_) => self.note_forgotten(&word(&key)),
+                    None => Err(Failure::usage("none of these keys is set for this folder")),
+                }
+            }
+            HereCommand::Allowed => {
+                let globs = self.talk.folder.settings()?.allow;
+                let text =
+                    if globs.is_empty() { "nothing is allowed for this folder".to_owned() } else { globs.join("\n") };
+                self.note(DIM, &text)
+            }
+            HereCommand::Allow(globs) => self.allow(&globs),
+            HereCommand::Disallow(globs) => self.disallow(&globs),
+        }
+    }
+
+    /// Returns the settings of this folder, a line for each key; `None` if there are none.
+    pub(super) fn set_here(&self) -> Result<Option<String>, Failure> {
+        let values = self.talk.folder.values()?;
+        let lines: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        let value = self.talk.set(key, value)?;
+        self.display.show_as(&self.talk.args.settings);
+        self.note(DIM, &format!("{key} = {}, for this folder", word(&value.to_string())))
+    }
+
+    fn allow(&mut self, globs: &[String]) -> Result<(), Failure> {
+        let patterns = globs.iter().map(|glob| self.talk.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
+        self.talk.approvals.allow(&patterns);
+        self.talk.renew()?;
+        self.note(DIM, &format!("run without a question in this folder: {}", shown_names(&patterns)))?;
+        self.change_allowed(&patterns, &patterns)
+    }
+
+    /// From the next conversation on: what was allowed in this one stays so.
+    fn disallow(&mut self, globs: &[String]) -> Result<(), Failure> {
+        let allowed = self.talk.folder.settings()?.allow;
+        if let Some(unknown) = globs.iter().find(|glob| !allowed.contains(glob)) {
+            return Err(Failure::usage(format!(
+                "{} is not allowed for this folder; /allow lists the tools that are",
+                word(unknown)
+            )));
+        }
+        self.change_allowed(globs, &[])?;
+        self.note_forgotten(&shown_names(globs))
+    }
+
+    /// Takes these globs out of what is allowed for the folder, and puts others to its end.
+    fn change_allowed(&self, out: &[String], to_the_end: &[String]) -> Result<(), Failure> {
+        self.talk.folder.change(|values| {
+            let allowed = values.get("allow").and_then(Value::as_array).into_iter().flatten();
+            let allowed = allowed.filter_map(Value::as_str).filter(|glob| !out.iter().any(|gone| gone == glob));
+            let allowed: Vec<&str> = allowed.chain(to_the_end.iter().map(String::as_str)).collect();
+            let allowed = json!(allowed);
+            values.insert("allow".to_owned(), allowed);
+        })
+    }
+
+    fn note_forgotten(&mut self, what: &str) -> Result<(), Failure> {
+        self.note(DIM, &format!("forgotten for this folder, from the next conversation on: {what}"))
+    }
+}
