@@ -643,7 +643,11 @@ mod tests {
             ("mcp.json", r#"{ "mcpServers": [{ "name": "a", "command": "x" }] }"#.to_owned(), "\"mcpServers\" must be"),
             ("mcp.json", entry.to_owned(), "some at the top"),
             ("mcp.json", r#"{ "command": "x" }"#.to_owned(), "some at the top"),
-            (".cursor/mcp.json", format!(r#"{{ "servers": {entry} }}"#), "Cursor has its servers in \"mcpServers\""),
+            (
+                ".cursor/mcp.json",
+                format!(r#"{{ "servers": {entry} }}"#),
+                "Cursor must have its servers in \"mcpServers\"",
+            ),
             (".vscode/mcp.json", format!(r#"{{ "mcpServers": {entry} }}"#), "some in \"mcpServers\""),
             (
                 ".claude.json",

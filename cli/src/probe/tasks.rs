@@ -294,7 +294,7 @@ mod tests {
         assert!(refused(r#"{"tools": []}"#).contains("no tasks"));
         assert!(refused(r#"{"tools": [], "cal": []}"#).contains("unknown field `cal`"));
         let unknown = r#"{"tools": [{"name": "a"}], "call": [{"question": "Q?", "tool": "b", "arguments": {}}]}"#;
-        assert!(refused(unknown).contains(r#""Q?" wants "b""#));
+        assert!(refused(unknown).contains(r#""Q?" expects a call of "b""#));
     }
 
     #[test]

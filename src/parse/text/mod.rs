@@ -17,6 +17,7 @@ mod channels;
 mod context;
 mod elements;
 pub(crate) mod fast_path;
+mod fast_value;
 mod group;
 mod lines;
 mod named;

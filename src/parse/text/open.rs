@@ -13,7 +13,7 @@
 //! limit it is text.
 
 use super::context::Marks;
-use super::fast_path::FastValue;
+use super::fast_value::FastValue;
 use crate::dialect::Dialect;
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
