@@ -1,0 +1,202 @@
+//! More of a value in an open call's arguments that is handed on as it comes: its text is its own preview, so that in JSON
+//! the lexer alone reads it.
+
+use crate::event::Event;
+use crate::json::bytes::{Byte, Either, Kind, Places, any_zero};
+use crate::json::{Special, escaped, short_escape};
+use crate::parse::call::OpenValue;
+
+/// The state of a value in a call's arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FastValue {
+    /// Offset of the text that comes next.
+    pub(crate) at: u64,
+    /// Offset up to which the value may pass: after it the call is over its limit.
+    pub(crate) limit_offset: u64,
+    /// Index of the call.
+    pub(crate) index: u32,
+    pub(crate) kind: ValueKind,
+    pub(crate) reasoning_channel: bool,
+}
+
+/// The syntax that the value is written in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ValueKind {
+    /// A text that is taken as it stands, to be a JSON string; a `<` may end it, and a line
+    /// break before that is not its.
+    Verbatim,
+    /// JSON, and what begins the tag that may end the call in it, if one can.
+    Json {
+        closer: Option<CloserStart>,
+        /// It stands inside a string and outside escapes.
+        in_string: bool,
+    },
+}
+
+/// A tag's first byte, and the second, if it is the same in all spellings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CloserStart {
+    first: u8,
+    second: Option<u8>,
+}
+
+impl ValueKind {
+    /// JSON in a call that `closer` ends, if anything does.
+    pub(crate) fn json(closer: Option<&str>, in_string: bool) -> Self {
+        let start = |bytes: &[u8]| {
+            let second = bytes.get(1).copied().filter(u8::is_ascii);
+            bytes.first().map(|first| CloserStart { first: *first, second })
+        };
+        ValueKind::Json { closer: closer.and_then(|closer| start(closer.as_bytes())), in_string }
+    }
+}
+
+impl CloserStart {
+    /// The start of a closer where none can end the value.
+    const NONE: CloserStart = CloserStart { first: b'"', second: None };
+
+    /// Returns `true` if the byte after the first one, which is at `at`, is not the closer's second.
+    fn begins_nothing(self, chunk: &[u8], at: usize) -> bool {
+        chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second)
+    }
+
+    /// Returns `true` if a string that is open at the start of `chunk` is open at its end, and nothing begins in it.
+    #[inline]
+    fn string_holds(self, chunk: &[u8]) -> bool {
+        let kind = Either(Special, Byte(self.first));
+        if !any_zero(chunk, |b| kind.rest(b)) {
+            return true;
+        }
+        let mut plain_from = 0;
+        for at in Places::new(kind, chunk) {
+            match chunk[at] {
+                // The second byte of an escape.
+                _ if at < plain_from => {}
+                b'\\' if chunk.get(at + 1).is_some_and(|next| short_escape(*next).is_some()) => plain_from = at + 2,
+                byte if byte == self.first && self.begins_nothing(chunk, at) => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+impl FastValue {
+    /// A value that was handed on up to `at`, if more of it may be.
+    pub(crate) fn of(
+        value: OpenValue<'_>,
+        at: u64,
+        limit_offset: u64,
+        index: u32,
+        reasoning_channel: bool,
+    ) -> Option<Self> {
+        let kind = match value {
+            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(json.closer, json.in_string()),
+            OpenValue::Verbatim { cursor, previewed } if *cursor == at && *previewed == at => ValueKind::Verbatim,
+            OpenValue::Json(_) | OpenValue::Verbatim { .. } => return None,
+        };
+        Some(FastValue { at, limit_offset, index, kind, reasoning_channel })
+    }
+
+    /// Returns `true` if all of `chunk` is more of the value and needs no decision.
+    ///
+    /// If the value is JSON and leaves a string, `lex_chunk` reads the chunk at the offset that it gets, and returns
+    /// whether the chunk ends inside a string.
+    #[inline]
+    pub(crate) fn passes(&mut self, chunk: &str, lex_chunk: impl FnOnce(u64) -> Option<bool>) -> bool {
+        if self.at + chunk.len() as u64 > self.limit_offset {
+            return false;
+        }
+        let bytes = chunk.as_bytes();
+        match &mut self.kind {
+            ValueKind::Verbatim => !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r") && !any_zero(bytes, |b| b ^ b'<'),
+            ValueKind::Json { closer, in_string } => {
+                if *in_string && closer.unwrap_or(CloserStart::NONE).string_holds(bytes) {
+                    return true;
+                }
+                if let Some(closer) = closer
+                    && !memchr::memchr_iter(closer.first, bytes).all(|at| closer.begins_nothing(bytes, at))
+                {
+                    return false;
+                }
+                let read = lex_chunk(self.at);
+                *in_string = read.unwrap_or(*in_string);
+                read.is_some()
+            }
+        }
+    }
+
+    /// Hands on more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
+    #[inline]
+    pub(crate) fn hand_on(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
+        let span = self.at..self.at + chunk.len() as u64;
+        self.at = span.end;
+        let text = match self.kind {
+            ValueKind::Verbatim => escaped(chunk, scratch),
+            ValueKind::Json { .. } => chunk,
+        };
+        sink(Event::ArgsDelta { index: self.index, text, span });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_holds_escapes_and_what_begins_no_closer() {
+        let [element, none, any] = [Some("</"), None, Some("<｜")].map(|closer| match ValueKind::json(closer, true) {
+            ValueKind::Json { closer, .. } => closer.unwrap_or(CloserStart::NONE),
+            ValueKind::Verbatim => unreachable!("it is JSON"),
+        });
+        for (chunk, in_element, without_closer, of_spellings) in [
+            ("plain, 字", true, true, true),
+            ("a longer text that is more than a block", true, true, true),
+            (r#"a \"b\" \\ \n and a longer text"#, true, true, true),
+            ("a < b", true, true, false),
+            ("a <", false, true, false),
+            ("a < b and </c> are more than a block", false, true, false),
+            (r"a \", false, false, false),
+            (r"\\\", false, false, false),
+            ("a </", false, true, false),
+            (r"\\</", false, true, false),
+            (r"\u0041", false, false, false),
+            (r"\x", false, false, false),
+            ("a\"", false, false, false),
+            ("a\\\"\"", false, false, false),
+            ("a\n", false, false, false),
+        ] {
+            let held = [element, none, any].map(|closer| closer.string_holds(chunk.as_bytes()));
+            assert_eq!(held, [in_element, without_closer, of_spellings], "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn other_json_is_asked_about_unless_something_may_begin_in_it() {
+        let value = |kind| FastValue { at: 7, limit_offset: 100, index: 0, kind, reasoning_channel: false };
+        for (chunk, in_string, answer, asked, passes) in [
+            ("more", true, None, false, true),
+            ("more\", \"b\": ", true, Some(false), true, true),
+            ("1, \"b\": \"a < b", false, Some(true), true, true),
+            ("1}", false, None, true, false),
+            ("1}</argu", false, Some(false), false, false),
+            ("1}\n<", false, Some(false), false, false),
+            (&"x".repeat(94), true, None, false, false),
+        ] {
+            let mut value = value(ValueKind::json(Some("</"), in_string));
+            let mut was_asked = None;
+            let passed = value.passes(chunk, |at| {
+                was_asked = Some(at);
+                answer
+            });
+            assert_eq!((passed, was_asked), (passes, asked.then_some(7)), "{chunk}");
+            let now_in_string = answer.filter(|_| asked).unwrap_or(in_string);
+            assert!(matches!(value.kind, ValueKind::Json { in_string, .. } if in_string == now_in_string), "{chunk}");
+        }
+        for (chunk, passes) in [("plain, 字", true), ("a < b", false), ("a\n", false), ("a\r", false), ("a\nb", true)]
+        {
+            let passed = value(ValueKind::Verbatim).passes(chunk, |_| unreachable!("it is no JSON"));
+            assert_eq!(passed, passes, "{chunk}");
+        }
+    }
+}
