@@ -472,7 +472,7 @@ fn without_an_editor_the_remedy_is_named() {
 fn a_conversation_is_renamed_cut_back_and_deleted() {
     let mut chat = Chat::start(Endpoint::start(["One.", "Two.", "Three."].map(Reply::text)));
     for (line, words) in [
-        ("/delete now", "/delete takes nothing"),
+        ("/delete now", "/delete takes no arguments"),
         ("/rename", "/rename takes a title"),
         ("First question", "One."),
         ("Second question", "Two."),

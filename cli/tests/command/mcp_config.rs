@@ -66,8 +66,8 @@ fn what_cannot_be_a_server_is_refused_and_nothing_is_written() {
         (&["mcp", "add", "a", "npx"][..], "-- npx"),
         (&["mcp", "add", "a"], "<URL|COMMAND"),
         (&["mcp", "add", "a", "ftp://h"], "not a scheme"),
-        (&["mcp", "add", "a", "https://h", "--env", "A=b"], "--env is of no use"),
-        (&["mcp", "add", "a", "--header", "A: b", "--", "x"], "--header is of no use"),
+        (&["mcp", "add", "a", "https://h", "--env", "A=b"], "--env does not apply"),
+        (&["mcp", "add", "a", "--header", "A: b", "--", "x"], "--header does not apply"),
         (&["mcp", "add", "a", "https://h", "--header", "no-colon"], "'NAME: VALUE'"),
         (&["mcp", "add", "", "https://h"], "the name is empty"),
     ] {
@@ -262,9 +262,10 @@ fn a_server_that_would_not_start_is_named_and_the_others_are_imported() {
     none.fails_with(2, &["no server was imported"]);
     assert!(!place.path("new.json").exists());
     place.write("elsewhere.json", r#"{ "mcpServers": {}, "servers": { "a": { "command": "sh" } } }"#);
-    import(&place, &["elsewhere.json", "--yes"]).refuses(2, "there are some in \"servers\"");
+    import(&place, &["elsewhere.json", "--yes"]).refuses(2, "but has some in \"servers\"");
     write(&place, ".cursor/mcp.json", r#"{ "servers": { "a": { "command": "sh" } } }"#);
-    import(&place, &["cursor", "--yes"]).fails_with(2, &["Cursor has its servers in \"mcpServers\"", "no server was"]);
+    import(&place, &["cursor", "--yes"])
+        .fails_with(2, &["Cursor must have its servers in \"mcpServers\"", "no server was"]);
 }
 
 /// The entry of mcp-remote's README has a variable that its own `env` sets: mcp-remote expands
@@ -297,7 +298,7 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
     import(&place, &["cursor", "--yes", "--replace", "--server", "cur"]).ok();
     assert_eq!(own(&place)["mcpServers"]["cur"]["url"], "https://u:pw@h/mcp");
     import(&place, &["cursor", "--yes", "--server", "gone"]).fails_with(2, &["there are: cur"]);
-    import(&place, &["cursr"]).fails_with(2, &["neither a file nor one of claude-desktop"]);
+    import(&place, &["cursr"]).fails_with(2, &["neither a file nor one of these programs: claude-desktop"]);
 }
 
 #[test]

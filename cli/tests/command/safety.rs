@@ -127,7 +127,7 @@ fn trust_is_kept_listed_and_taken_back() {
     );
     place.runs(&["mcp", "tools"]).refuses(2, "+ new: ./evil.sh");
     assert!(!place.has_started());
-    assert!(place.runs(&["mcp", "trust", "--list"]).ok().out.contains("it has changed since"));
+    assert!(place.runs(&["mcp", "trust", "--list"]).ok().out.contains("the file has changed since"));
 
     place.runs(&["mcp", "trust", "--revoke"]).ok();
     assert_eq!(place.runs(&["mcp", "trust", "--list"]).ok().out, "no project file is trusted\n");

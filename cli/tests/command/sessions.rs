@@ -302,7 +302,8 @@ fn an_image_that_is_too_large_is_refused_before_anything_goes_out() {
     place.write("big.jpg", [&b"\xff\xd8\xff"[..], &vec![0; 20_000_000]].concat());
     ask(&place, &endpoint, &["-f", "big.jpg", "What?"]).refuses(2, "-f big.jpg: the image has 20.0 MB");
     place.write("old.bmp", b"BM\x9a\0\xff\xff");
-    ask(&place, &endpoint, &["-f", "old.bmp", "What?"]).refuses(2, "it is a BMP image, and only texts and images (PNG");
+    ask(&place, &endpoint, &["-f", "old.bmp", "What?"])
+        .refuses(2, "the file is a BMP image, and only texts and images (PNG");
     assert_eq!(endpoint.requests(), 0);
 }
 

@@ -466,7 +466,7 @@ async fn files_and_pictures_go_with_a_question_and_stay_with_it() {
     let dot = json!({"name": "dot.gif", "data": DOT});
     let ask = |text: &str, files: &[&Value]| json!({"chat": chat, "text": text, "files": files});
     for (file, problem) in [
-        (json!({"name": "plan.pdf", "data": STANDARD.encode("%PDF-1.7")}), "file plan.pdf: it is a PDF"),
+        (json!({"name": "plan.pdf", "data": STANDARD.encode("%PDF-1.7")}), "file plan.pdf: the file is a PDF"),
         (json!({"name": "none.txt", "data": ""}), "none.txt is empty"),
         (json!({"name": "bad.txt", "data": "?"}), "is not base64"),
     ] {
@@ -927,7 +927,7 @@ async fn a_turn_is_stopped_and_what_was_said_until_then_stays() {
     window.step("text").await;
     // Ctrl-C ends all of it, in order.
     let said = up.end();
-    assert!(said.contains("Ctrl-C ends it"), "{said}");
+    assert!(said.contains("Ctrl-C ends the program"), "{said}");
     let id = state["chat"].as_str().unwrap();
     let shown = up.place.run(&["log", "show", id]).ok().out;
     assert!(shown.contains("> Oslo?\n\nIt is") && shown.contains("> Narvik?\n\nWell"), "{shown}");

@@ -470,7 +470,7 @@ mod tests {
     #[test]
     fn a_tool_that_asks_back_is_an_error() {
         let outcome = tool_outcome(&json!({ "resultType": "input_required", "inputRequests": {} }));
-        assert!(outcome.status == Status::ToolError && outcome.text.contains("asks for input"), "{outcome:?}");
+        assert!(outcome.status == Status::ToolError && outcome.text.contains("asks the user for input"), "{outcome:?}");
     }
 
     #[test]

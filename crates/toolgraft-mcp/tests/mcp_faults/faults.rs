@@ -28,7 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("a_cursor_that_comes_twice_ends", |case| fails_to_start(case, "same-cursor", "came twice")),
         trial("a_closed_output_ends_the_server", closed_output),
-        trial("an_answer_of_another_protocol_ends", |case| fails_to_start(case, "not-mcp", "no MCP")),
+        trial("an_answer_of_another_protocol_ends", |case| fails_to_start(case, "not-mcp", "not MCP")),
         trial("a_call_that_is_not_answered_ends_and_is_cancelled", call_hangs),
         trial("progress_starts_the_time_of_a_call_anew", progress),
         trial("endless_progress_ends_at_the_cap", endless_progress),
@@ -219,7 +219,7 @@ async fn no_id(case: Arc<Case>) {
         "{outcome:?}"
     );
     // Earlier output is not reported again.
-    assert!(!call(&hub, "hang").await.text.contains("no MCP"));
+    assert!(!call(&hub, "hang").await.text.contains("not MCP"));
     hub.shutdown().await;
 }
 
@@ -291,7 +291,7 @@ async fn asks_back(case: Arc<Case>) {
     hub.shutdown().await;
     let hub = of(Elicitation::Decline).await;
     let outcome = call(&hub, "ask").await;
-    assert!(outcome.status == Status::ToolError && outcome.text.contains("asks for input"), "{outcome:?}");
+    assert!(outcome.status == Status::ToolError && outcome.text.contains("asks the user for input"), "{outcome:?}");
     hub.shutdown().await;
 }
 
@@ -346,7 +346,7 @@ async fn somebody_answers(case: Arc<Case>) {
     }
     for (params, why) in [
         (form("misfit", json!({ "type": "string" })), "the field \"f\" must be filled in"),
-        (form("other", json!({ "type": "object" })), "the field \"f\" is no text"),
+        (form("other", json!({ "type": "object" })), "the field \"f\" is not a text"),
         (json!({ "mode": "url", "message": "?", "url": "file:///etc", "elicitationId": "1" }), "http or https"),
     ] {
         let error = told(&call_with(&hub, "elicit", asks(params)).await);

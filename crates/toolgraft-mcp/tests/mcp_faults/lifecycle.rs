@@ -120,7 +120,7 @@ async fn left_alone(case: Arc<Case>) {
     assert!(outcomes[0].contains("broken for now") && !outcomes[0].contains("in a row"), "{outcomes:?}");
     let last = outcomes.last().unwrap();
     assert!(
-        last.contains("3 times in a row") && last.contains("no new attempt for 3") && last.contains("\"s\""),
+        last.contains("3 failures in a row") && last.contains("no new attempt for 3") && last.contains("\"s\""),
         "{last}"
     );
     assert_eq!((state(&hub), case.count("starts")), (ServerState::Failed, 3), "one that worked, two that did not");

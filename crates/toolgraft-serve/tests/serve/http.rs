@@ -187,7 +187,7 @@ async fn the_endpoints_refusals_keep_status_and_message() {
         (Reply::new(503, "<html><title>Bad Gateway</title></html>"), 503, "Bad Gateway"),
         (Reply::html("Sign in"), 502, "Sign in"),
         (Reply::new(200, "{\"error\": {\"message\": \"no memory\"}}"), 502, "no memory"),
-        (Reply::text("Hi").end(End::Mute), 502, "byte"),
+        (Reply::text("Hi").end(End::Mute), 502, "no data"),
         (
             Reply::refused(
                 400,
