@@ -38,9 +38,12 @@ impl Shared {
         Mentions::of(self.request().unwrap_or_default())
     }
 
-    fn used(&self) -> Used {
+    pub(super) fn used(&self) -> Used {
         let made = self.made();
-        let arguments = made.iter().filter(|made| made.succeeded()).map(|made| &made.call().arguments);
+        // What a lookup did not find is still to be looked up.
+        let is_vain = |made: &Made<'_>| self.looks_up(made.call()) && made.said().is_some_and(|text| is_nothing(&text));
+        let found = |made: &&Made<'_>| made.succeeded() && !is_vain(made);
+        let arguments = made.iter().filter(found).map(|made| &made.call().arguments);
         Used::of(arguments, self.results().map(|(_, text)| text))
     }
 

@@ -257,7 +257,7 @@ impl Used {
         Used(used.to_lowercase())
     }
 
-    fn has(&self, thing: &str) -> bool {
+    pub(in crate::turn) fn has(&self, thing: &str) -> bool {
         let thing = thing.to_lowercase();
         self.0.contains(&thing) || has_words(&self.0, &thing)
     }

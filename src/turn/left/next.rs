@@ -190,11 +190,12 @@ impl Shared {
         let made = self.made();
         made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))?;
         self.results().next().filter(|(_, text)| is_nothing(text))?;
-        let said = self.said_things();
+        let (said, used) = (self.said_things(), self.used());
         self.setup.catalog.offered().filter(|tool| self.is_new_lookup(tool)).find_map(|tool| {
             let member = only_member(tool)?;
             let file = || said.first_file().filter(|_| decide::reads_file(tool, &member)).map(str::to_owned);
-            let named = kind_of_id(&member).and_then(|kind| said.id_of_kind(&kind)).or_else(file)?;
+            let named = kind_of_id(&member).and_then(|kind| said.id_of_kind(&kind)).or_else(file);
+            let named = named.filter(|named| !used.has(named))?;
             Some(of(tool, vec![(member, vec![named.into()])]))
         })
     }

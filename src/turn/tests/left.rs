@@ -404,6 +404,14 @@ fn after_a_search_without_a_result_a_thing_is_looked_up_by_its_id() {
     job.gives("find_contact", json!({"name": "O-1042"}), Outcome::result("No contacts found."));
     let values = job.grammar();
     assert!(values.contains("get_order") && values.contains("O-1042") && !values.contains("find_"), "{values}");
+    let mut job = Job::of("What are the statuses of the orders O-1042 and O-1057?");
+    job.gives("find_contact", json!({"name": "O-1042 O-1057"}), Outcome::result("[]"));
+    job.gives("get_order", json!({"order_id": "O-1042"}), Outcome::result("open"));
+    assert!(!job.asks_for_the_answer(), "what was not found is not dealt with");
+    let mut job = Job::of("/a/next.txt names another file. Which?");
+    job.gives("read_text", json!({"path": "/a/next.txt"}), Outcome::result("plan.txt"));
+    job.gives("search_files", json!({"pattern": "plan.txt"}), Outcome::result("No matches found"));
+    assert!(job.grammar().contains("**/*plan.txt*"), "that file was read: {}", job.grammar());
     let mut job = Job::of("/a/next.txt names another file. Which?");
     job.gives("search_files", json!({"pattern": "next.txt"}), Outcome::result("No matches found"));
     assert!(job.grammar().contains("read_file") && job.grammar().contains("/a/next.txt"), "{}", job.grammar());
