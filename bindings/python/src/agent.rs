@@ -235,8 +235,10 @@ impl Loop {
             toolgraft_bindings::read(messages, self.dialect, self.lang, &Catalog::default()).map_err(raised)?;
         match system {
             None => Ok(known),
-            Some(_) => Err(ToolError::new_err("messages[0]: a system message is not accepted here: set the agent's \
-                `system`")),
+            Some(_) => Err(ToolError::new_err(
+                "messages[0]: a system message is not accepted here: set the agent's \
+                `system`",
+            )),
         }
     }
 }

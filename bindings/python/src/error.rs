@@ -5,8 +5,13 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyTypeError};
 use toolgraft_bindings::Mistake;
 
-create_exception!(toolgraft, ToolgraftError, PyException, "The base class of this package's exceptions: a mistake of \
-    the caller.");
+create_exception!(
+    toolgraft,
+    ToolgraftError,
+    PyException,
+    "The base class of this package's exceptions: a mistake of \
+    the caller."
+);
 create_exception!(
     toolgraft,
     SettingError,
