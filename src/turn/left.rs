@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::decide::{self, Mentions, Used};
-use super::guard::Made;
+use super::guard::{Made, is_equal};
 use super::shared::Shared;
 use crate::constrain::{Narrowed, kind_of_id, required};
 use crate::conversation::Entry;
@@ -65,30 +65,41 @@ impl Shared {
     /// what an earlier result gave.
     pub(super) fn is_all_looked_up(&self) -> bool {
         let made = self.made();
-        let Some(last) = made.last().filter(|made| made.succeeded() && self.looks_up(made.call())) else {
-            return false;
-        };
+        let Some(last) = self.last_lookup(&made) else { return false };
         let mentions = self.mentions();
-        let found_nothing = || self.results().next().is_some_and(|(_, text)| is_nothing(&text));
-        if !mentions.are_used(&self.used()) || found_nothing() {
+        if !mentions.are_used(&self.used()) || self.found_nothing() {
             return false;
         }
         let own = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(last.call()));
         let calls = Used::of(own.map(|made| &made.call().arguments), std::iter::empty::<&str>());
         let said = self.said_things();
-        let is_asked = || mentions.ask_to_be_told() || self.asks_a_question();
         let arguments = &last.call().arguments;
         let is_meant =
             || said.has_found_id(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call(), &said);
         let is_new = |tool: &&Tool| self.is_new_lookup(tool);
         let (question, texts) = (self.request().unwrap_or_default(), self.texts_of_calls());
-        (mentions.has_list_in(&calls) || is_asked() && is_meant())
+        (mentions.has_list_in(&calls) || self.asks_to_be_told() && is_meant())
             && self.leading().is_none()
             && !(said.has_open_words(question, &texts)
                 && said.leads_on(
                     self.setup.catalog.offered().filter(is_new).flat_map(required).collect(),
                     made.iter().map(|made| &made.call().arguments),
                 ))
+    }
+
+    /// Returns the last call if it was a lookup that succeeded.
+    pub(super) fn last_lookup<'m, 'c>(&self, made: &'m [Made<'c>]) -> Option<&'m Made<'c>> {
+        made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))
+    }
+
+    /// Returns `true` if the last result reports that nothing was found.
+    pub(super) fn found_nothing(&self) -> bool {
+        self.results().next().is_some_and(|(_, text)| is_nothing(&text))
+    }
+
+    /// Returns `true` if the request is a question, or a part of it asks to be told something.
+    fn asks_to_be_told(&self) -> bool {
+        self.mentions().ask_to_be_told() || self.asks_a_question()
     }
 
     /// Returns the names and arguments of the calls that were made.
@@ -127,11 +138,8 @@ impl Shared {
     /// asks to be told nothing.
     pub(super) fn is_looked_up_again(&self, call: &Call) -> bool {
         let made = self.made();
-        let is_equal = |made: &Made<'_>| {
-            made.succeeded() && name(made.call()) == name(call) && made.call().arguments == call.arguments
-        };
-        let is_asked = || self.mentions().ask_to_be_told() || self.asks_a_question();
-        self.looks_up(call) && made.iter().any(is_equal) && self.unused().is_empty() && !is_asked()
+        let is_same = |made: &Made<'_>| made.succeeded() && is_equal(made.call(), call);
+        self.looks_up(call) && made.iter().any(is_same) && self.unused().is_empty() && !self.asks_to_be_told()
     }
 
     /// Returns `true` for a further variation of a lookup: with values that were not mentioned after it was made often, or

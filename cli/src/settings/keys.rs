@@ -80,7 +80,7 @@ settings! {
     way: Option<Way> = "\"auto\"",
         "strategy for deciding whether to call a tool: auto, free, measured" [Talk Served];
     call_threshold: Option<f64> = "-2.0",
-        "log probability from which a call is made, for measured; 1.5 lower at a question"
+        "log probability from which a call is made, for measured; lower for some requests"
         [Talk Served Probe];
     #[serde(deserialize_with = "dialect")]
     dialect: Option<Dialect> = "\"use_mcp_tool\"", "call syntax to teach" [Talk Served Prompt];

@@ -85,7 +85,7 @@ fn named_effect(tool: &Tool) -> Effect {
     let verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
     let runs = || first.is_none() || words.iter().any(|word| is_of(RUNNING, word));
     let otherwise = || if runs() { Effect::Neither } else { Effect::Looks };
-    verbs.filter_map(effect).next().unwrap_or_else(otherwise)
+    verbs.into_iter().find_map(effect).unwrap_or_else(otherwise)
 }
 
 /// Returns the words of a name: `list`, `all`, `Events` for `list_allEvents`.

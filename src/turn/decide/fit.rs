@@ -125,16 +125,13 @@ impl Said {
     }
 
     fn is_number_said(&self, number: &str) -> bool {
-        let is_it = |word: String| word == number || number_word(&word).is_some_and(|value| value == number);
-        let mut texts = self.results().iter().map(String::as_str).chain([self.person()]);
-        texts.any(|text| words(text).any(is_it)) || self.person().chars().any(|c| is_it(c.into()))
+        is_number_in(number, self.person())
+            || self.results().iter().any(|text| words(text).any(|word| is_number(number, &word)))
     }
 
+    /// As [`is_number_said`](Self::is_number_said), but part of another number is enough.
     fn has_number(&self, number: &str) -> bool {
-        let is_it = |word: String| word == number || number_word(&word).is_some_and(|value| value == number);
-        // Chinese has no spaces, so single characters are compared, too.
-        let is_in =
-            |text: &str| text.contains(number) || words(text).any(is_it) || text.chars().any(|c| is_it(c.into()));
+        let is_in = |text: &str| text.contains(number) || is_number_in(number, text);
         is_in(self.person()) || self.results().iter().any(|text| is_in(text))
     }
 
@@ -167,6 +164,16 @@ impl Said {
         const SIGNS: [char; 9] = ['今', '明', '昨', '周', '月', '年', '天', '点', '前'];
         words(self.person()).any(|word| WORDS.contains(&&*word)) || self.person().contains(SIGNS)
     }
+}
+
+/// Returns `true` if a text has this number, in digits or as a word. Chinese has no spaces, so single characters are
+/// compared, too.
+fn is_number_in(number: &str, text: &str) -> bool {
+    words(text).any(|word| is_number(number, &word)) || text.chars().any(|c| is_number(number, &c.to_string()))
+}
+
+fn is_number(number: &str, word: &str) -> bool {
+    word == number || number_word(word).is_some_and(|value| value == number)
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ const ASIDES: &[&str] = &[
 const FILLING: &[&str] = &["please", "do", "that", "this", "it", "so", "thanks", "thank", "you", "now", "谢谢"];
 
 /// First words of a part that asks to be told something.
-const TELLING: &[&str] = &[
+const REPORTING: &[&str] = &[
     "tell", "say", "answer", "summarise", "summarize", "explain", "describe", "compare", "list", "show", "give",
     "read", "check", "count", "look", "告诉", "说", "总结", "概括", "解释", "比较", "列出", "显示", "读", "查", "看",
     "sag", "zeig", "lies", "dis", "montre", "lis", "di", "muestra", "lee", "скажи", "покажи", "прочитай",
@@ -93,7 +93,7 @@ impl Mentions {
                 Piece::Word(word) if !PARTING.contains(&word) => {
                     if !has_words && part.is_empty() {
                         is_aside = ASIDES.iter().any(|aside| word.eq_ignore_ascii_case(aside));
-                        is_told = TELLING.iter().any(|told| begins_with(word, told));
+                        is_told = REPORTING.iter().any(|told| begins_with(word, told));
                         found.begins_told |= is_told && found.parts.is_empty();
                     }
                     has_words |= !FILLING.iter().any(|own| word.eq_ignore_ascii_case(own));

@@ -17,7 +17,7 @@ impl Shared {
     /// match a file of that name in a subfolder.
     pub(in crate::turn) fn searched_wider(&self) -> Option<Narrowed> {
         let made = self.made();
-        let last = made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))?;
+        let last = self.last_lookup(&made)?;
         let (_, result) = self.results().next().filter(|(_, text)| is_nothing(text))?;
         let (tool, call) = (self.tool(last.call())?, last.call());
         let glob = tool.parameters().find(|parameter| is_glob(parameter, tool))?;
@@ -188,8 +188,7 @@ impl Shared {
     /// found nothing.
     pub(in crate::turn) fn looked_up_by_name(&self) -> Option<Narrowed> {
         let made = self.made();
-        made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))?;
-        self.results().next().filter(|(_, text)| is_nothing(text))?;
+        self.last_lookup(&made).filter(|_| self.found_nothing())?;
         let (said, used) = (self.said_things(), self.used());
         self.setup.catalog.offered().filter(|tool| self.is_new_lookup(tool)).find_map(|tool| {
             let member = only_member(tool)?;
