@@ -82,10 +82,10 @@ fn named_effect(tool: &Tool) -> Effect {
     let first = description.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
     let named = words.iter().map(String::as_str);
     let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of(NOUNS, word) && words.len() > 1);
-    let verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
+    let mut verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
     let runs = || first.is_none() || words.iter().any(|word| is_of(RUNNING, word));
     let otherwise = || if runs() { Effect::Neither } else { Effect::Looks };
-    verbs.into_iter().find_map(effect).unwrap_or_else(otherwise)
+    verbs.find_map(effect).unwrap_or_else(otherwise)
 }
 
 /// Returns the words of a name: `list`, `all`, `Events` for `list_allEvents`.
