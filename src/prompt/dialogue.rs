@@ -120,8 +120,17 @@ pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutral
     held.into_iter().next().or_else(|| linked(tools, lang, neutraliser))
 }
 
-/// The result of the last tool in a generated dialogue. The answer expresses it in another word.
+/// The result of the last tool in a generated dialogue.
 const RESULT: &str = "OK, 7";
+
+/// Returns the answer about [`RESULT`]. It does not suit a question, and does not begin as answers to questions do: after
+/// "the tool says seven" a small model answered questions instead of calling.
+fn answer(lang: Lang) -> String {
+    match lang {
+        Lang::En => "Done: it gave 7.".to_owned(),
+        Lang::Zh => "完成：得到 7。".to_owned(),
+    }
+}
 
 /// Generates a dialogue with one call of the tool. The question contains the tool's purpose and each value, since a
 /// model otherwise copies values whose origin it does not see.
@@ -129,15 +138,7 @@ fn made<'t>(tool: &'t Tool, arguments: Map<String, Value>, lang: Lang, neutralis
     let request = request(tool, neutraliser);
     let question = with_values(lang, &request, &clean_arguments(neutraliser, &arguments));
     let steps = vec![DialogueStep { tool, arguments, result: RESULT.to_owned() }];
-    Dialogue { question, steps, answer: answer(lang, &request), is_made: true }
-}
-
-/// Returns the answer about [`RESULT`], worded so that it does not suit any other question.
-fn answer(lang: Lang, request: &str) -> String {
-    match lang {
-        Lang::En => format!("For \"{request}\" the tool says seven."),
-        Lang::Zh => format!("“{request}”的结果是七。"),
-    }
+    Dialogue { question, steps, answer: answer(lang), is_made: true }
 }
 
 /// Number of tools that are considered for a dialogue of two calls: each is compared with each.
@@ -181,7 +182,7 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
     dialogue.steps[0].result = format!("{name_shown}: {}", neutraliser.describe(&value, NAME_CHARS));
     arguments.insert(name, value.into());
     dialogue.steps.push(DialogueStep { tool: second, arguments, result: RESULT.to_owned() });
-    dialogue.answer = answer(lang, &request);
+    dialogue.answer = answer(lang);
     Some(dialogue)
 }
 

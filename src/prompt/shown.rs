@@ -22,11 +22,12 @@ const EXAMPLE_TOKENS: [usize; 2] = [140, 300];
 /// The first line of an answer in `type_marker`.
 const ANSWERS: &str = "TYPE: ANSWER\n";
 
-/// Questions that need no tool, each with its answer.
+/// Messages that need no tool, each with its answer. None is a question: the generated requests of the other examples are
+/// instructions, and a small model would learn that questions need no tool.
 fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
     match lang {
-        Lang::En => [["What is a pond?", "A small lake."], ["Thank you!", "You are welcome!"]],
-        Lang::Zh => [["池塘是什么？", "很小的湖。"], ["谢谢！", "不客气！"]],
+        Lang::En => [["Say a word that rhymes with \"house\".", "Mouse."], ["Thank you!", "You are welcome!"]],
+        Lang::Zh => [["说一个和“房子”意思相近的词。", "屋子。"], ["谢谢！", "不客气！"]],
     }
 }
 
@@ -53,7 +54,7 @@ impl ExampleBudget<'_> {
 
 impl PromptDraft<'_> {
     /// Returns the examples. The last one is a question that is answered by one call after another, each with a value
-    /// from the result before it. As far as there is space, these come before it: two questions that need no tool, a
+    /// from the result before it. As far as there is space, these come before it: two messages that need no tool, a
     /// resource that is read, and calls of further tools if there are more than a few. If the choice names a tool, only
     /// that tool is shown.
     pub(super) fn examples(&self, styles: &[Style]) -> Result<Vec<Example>, PromptError> {
@@ -65,7 +66,7 @@ impl PromptDraft<'_> {
         let asks = named.is_none() && options.tool_choice != ToolChoice::None;
         let dialogues = by_worth(&tools, options, &self.neutraliser);
         let may_answer = options.tool_choice == ToolChoice::Auto && !dialogues.is_empty();
-        let [knows, thanks] = without_tools(options.lang).map(|said| self.plain(said, may_answer));
+        let [words, thanks] = without_tools(options.lang).map(|said| self.plain(said, may_answer));
         let best = dialogues.first();
         // A written dialogue of one call is a better example than a generated one of several.
         let chain = chain_of(&tools, options.lang, &self.neutraliser)
@@ -77,13 +78,13 @@ impl PromptDraft<'_> {
         let mut shown = best;
         if let Some(chain) = &chain {
             let messages = self.messages(chain)?;
-            if room.tokens(&messages) + room.tokens(&knows) <= room.left {
+            if room.tokens(&messages) + room.tokens(&words) <= room.left {
                 (last, shown) = (messages, Some(chain));
             }
         }
         // One example is shown even if it is too long.
         room.left = room.left.saturating_sub(room.tokens(&last));
-        let mut all = room.take(knows);
+        let mut all = room.take(words);
         let read = if asks { self.reading() } else { None };
         let read = room.take(read.into_iter().collect());
         let thanks = room.take(thanks);

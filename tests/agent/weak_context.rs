@@ -153,11 +153,11 @@ async fn in_the_compact_style_the_examples_are_messages_where_the_system_text_is
     let [_, _, (question, call), (told, answer)] = shown[..] else { panic!("{shown:?}") };
     assert_eq!((asked.as_str(), question), ("What is the time?", "Weather of a city: city-1."));
     assert!(call.starts_with("<use_mcp_tool>") && call.contains("city-1"), "{call}");
-    assert_eq!((told, answer), ("Result: OK, 7", "For \"Weather of a city\" the tool says seven."));
+    assert_eq!((told, answer), ("Result: OK, 7", "Done: it gave 7."));
 
     let inside = first_request(PromptStyle::Compact, SystemPlacement::User).await;
     let [(Role::User, text)] = &inside[..] else { panic!("{inside:?}") };
-    assert!(text.contains("# Examples\n\nQuestion: What is a pond?"), "{text}");
+    assert!(text.contains("# Examples\n\nQuestion: Say a word that rhymes with \"house\"."), "{text}");
     assert!(text.contains("\n\nQuestion: Weather of a city: city-1.\n<use_mcp_tool>"), "{text}");
     assert!(text.ends_with("What is the time?"), "{text}");
 
