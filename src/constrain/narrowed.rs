@@ -126,7 +126,7 @@ pub(crate) fn required(tool: &Tool) -> Vec<String> {
 }
 
 /// Last words in the names of members that hold identifiers.
-const ID_WORDS: &[&str] = &["id", "key", "no", "nr", "number", "ref", "uid", "uuid", "guid"];
+const ID_WORDS: &[&str] = &["id", "key", "no", "nr", "number", "ref", "reference", "uid", "uuid", "guid"];
 
 /// Words before these that make them something else: a place in a text, a secret, a column.
 const PLACES: &[&str] = &["api", "column", "line", "page", "part", "port", "private", "public", "row", "sort"];
@@ -136,16 +136,26 @@ pub(crate) fn is_id(member: &str) -> bool {
     kind_of_id(member).is_some()
 }
 
-/// Returns `true` if two members have the same name, or hold identifiers of the same kind: `order_no` and `orderId`.
+/// Returns `true` if two members have the same name, or hold identifiers of the same kind: `order_no` and `orderId`,
+/// `account_id` and `from_account_id`.
 pub(crate) fn is_same_member(one: &str, other: &str) -> bool {
-    let same_kind =
-        || kind_of_id(one).filter(|kind| !kind.is_empty()).is_some_and(|kind| kind_of_id(other) == Some(kind));
+    let same_kind = || {
+        let kinds = kind_of_id(one).zip(kind_of_id(other)).filter(|(a, b)| !a.is_empty() && !b.is_empty());
+        kinds.is_some_and(|(a, b)| a.ends_with(&*b) || b.ends_with(&*a))
+    };
     one.eq_ignore_ascii_case(other) || same_kind()
 }
 
 /// Returns `true` if a word announces an identifier: `key` in "location key L-1".
 pub(crate) fn is_id_word(word: &str) -> bool {
     ID_WORDS.iter().any(|own| word.eq_ignore_ascii_case(own))
+}
+
+/// Returns `true` if an object's own identifier has this name, for a member that takes it: `id`, or `number` for
+/// `issue_number`.
+pub(crate) fn is_bare_name(name: &str, member: &str) -> bool {
+    let is_word = || is_id_word(name) && member.to_ascii_lowercase().ends_with(&name.to_ascii_lowercase());
+    name.eq_ignore_ascii_case("id") || is_word()
 }
 
 /// Returns the kind of thing that a member's identifier is of, in lower case; empty for a bare `id`, and `None` for a

@@ -3,12 +3,13 @@
 //! The input is an untrusted schema; the output is a [`Structure`] of bounded size. Keywords that only restrict a value
 //! (patterns, ranges, formats, conditions) are left to validation, except the limits on items and characters, which
 //! stop a model that repeats itself; a part that cannot be followed or is too deep becomes any JSON value. So a
-//! structure accepts everything that its schema accepts, with three exceptions, each the narrower choice because a
+//! structure accepts everything that its schema accepts, with four exceptions, each the narrower choice because a
 //! model fills every gap:
 //!
 //! - members that a schema with `properties` neither lists nor opens (`additionalProperties`, `patternProperties`) are
 //!   not written;
 //! - a schema without a type, but with `properties` or `items`, means an object or an array;
+//! - a tool whose list of `properties` is empty takes no arguments;
 //! - of `anyOf` and `allOf` side by side in one schema the first is used.
 
 use std::collections::HashMap;
@@ -164,6 +165,9 @@ impl Structures {
     pub(super) fn of_arguments(schema: Option<&Value>) -> Self {
         let Some(schema) = schema else { return Structures { root: Structure::object(), named: Vec::new() } };
         let mut all = Structures::of(schema);
+        if takes_nothing(schema) {
+            all.root = Structure::Object { members: Vec::new(), rest: None };
+        }
         all.root = all.object(&all.root, 0).unwrap_or_else(Structure::object);
         all
     }
@@ -386,6 +390,13 @@ pub(super) const REGIONS: [&str; 10] = [
 #[cfg(feature = "agent")]
 pub(crate) fn is_zone(text: &str) -> bool {
     REGIONS.iter().any(|region| text.starts_with(region))
+}
+
+/// Returns `true` if the arguments of a tool have no members: its schema has a list of them, which is empty.
+fn takes_nothing(schema: &Value) -> bool {
+    let is_open = ["additionalProperties", "patternProperties", "$ref", "anyOf", "oneOf", "allOf"];
+    let lists_none = schema.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
+    lists_none && schema::required(schema).next().is_none() && is_open.iter().all(|key| schema.get(key).is_none())
 }
 
 /// Returns `true` if the schema of a text asks for the name of a time zone in its description.

@@ -50,4 +50,4 @@ pub use tool::{
     ACCESS_RESOURCE, Annotations, Definition, Parameter, Resource, ResourceTemplate, ToolChoice, ToolExample, ToolsMode,
 };
 #[cfg(feature = "agent")]
-pub(crate) use tool::{lists, looks_up, may_change, name_words};
+pub(crate) use tool::{changes_nothing, lists, looks_up, may_change, name_words};

@@ -11,7 +11,7 @@ use super::shared::Shared;
 use crate::constrain::{Narrowed, kind_of_id, required};
 use crate::conversation::Entry;
 use crate::event::Call;
-use crate::tools::{LIKELIEST, Tool, looks_up, may_change};
+use crate::tools::{LIKELIEST, Tool, changes_nothing, looks_up, may_change};
 
 mod next;
 
@@ -60,12 +60,13 @@ impl Shared {
         made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
-    /// Returns `true` if the last call looked up all that the request asks for, and no result leads to a further lookup:
+    /// Returns `true` if the last call looked up or computed all that the request asks for, and no result leads to a further lookup:
     /// it was the last of one for each thing that the request names, or the one that a question fits best, or it used
     /// what an earlier result gave.
     pub(super) fn is_all_looked_up(&self) -> bool {
         let made = self.made();
-        let Some(last) = self.last_lookup(&made) else { return false };
+        let changes_nothing = |made: &&Made<'_>| made.succeeded() && self.changes_nothing(made.call());
+        let Some(last) = made.last().filter(changes_nothing) else { return false };
         let mentions = self.mentions();
         if !mentions.are_used(&self.used()) || self.found_nothing() {
             return false;
@@ -199,6 +200,10 @@ impl Shared {
 
     pub(super) fn looks_up(&self, call: &Call) -> bool {
         self.tool(call).is_some_and(looks_up)
+    }
+
+    pub(super) fn changes_nothing(&self, call: &Call) -> bool {
+        self.tool(call).is_some_and(changes_nothing)
     }
 
     pub(super) fn changes(&self, call: &Call) -> bool {

@@ -348,7 +348,7 @@ impl Shared {
 
     /// Returns `true` if an earlier call returned already what this one would.
     pub(super) fn is_answered(&self, call: &Call) -> bool {
-        guard::is_answered(&self.made(), call, self.changes(call), &|call| self.looks_up(call))
+        guard::is_answered(&self.made(), call, self.changes(call), &|call| self.changes_nothing(call))
     }
 
     /// Returns the number of consecutive equal calls with the result of this one.

@@ -53,7 +53,8 @@ const RUNNING: &[&str] = &["bash", "cmd", "command", "console", "exec", "script"
 enum Effect {
     Looks,
     Changes,
-    Neither,
+    Computes,
+    Unknown,
 }
 
 /// Returns the effect of a verb, in its base form or the third person.
@@ -67,7 +68,7 @@ fn effect(verb: &str) -> Option<Effect> {
         (CHANGING, Effect::Changes),
         (DESTROYING, Effect::Changes),
         (LOOKING, Effect::Looks),
-        (COMPUTING, Effect::Neither),
+        (COMPUTING, Effect::Computes),
     ];
     verbs.into_iter().find(|(words, _)| is_one(words)).map(|(_, effect)| effect)
 }
@@ -84,7 +85,7 @@ fn named_effect(tool: &Tool) -> Effect {
     let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of(NOUNS, word) && words.len() > 1);
     let mut verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
     let runs = || first.is_none() || words.iter().any(|word| is_of(RUNNING, word));
-    let otherwise = || if runs() { Effect::Neither } else { Effect::Looks };
+    let otherwise = || if runs() { Effect::Unknown } else { Effect::Looks };
     verbs.find_map(effect).unwrap_or_else(otherwise)
 }
 
@@ -127,6 +128,12 @@ pub(crate) fn is_destructive(tool: &Tool) -> bool {
 #[cfg(feature = "agent")]
 pub(crate) fn looks_up(tool: &Tool) -> bool {
     says_it_reads(tool).unwrap_or_else(|| named_effect(tool) == Effect::Looks)
+}
+
+/// Returns `true` if the tool looks something up or computes it from its arguments, and so changes nothing.
+#[cfg(feature = "agent")]
+pub(crate) fn changes_nothing(tool: &Tool) -> bool {
+    says_it_reads(tool).unwrap_or_else(|| matches!(named_effect(tool), Effect::Looks | Effect::Computes))
 }
 
 /// Returns `true` if the tool's name says that it lists items.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::objects::{Given, Word, given_in, ids_in, objects};
 use super::words::words;
 use super::zones::named_in;
-use crate::constrain::{id_of, is_id, is_id_word, is_same_member, is_zone, kind_of_id};
+use crate::constrain::{id_of, is_bare_name, is_id, is_id_word, is_same_member, is_zone, kind_of_id};
 use crate::parse::find_values;
 use crate::prompt::Example;
 use crate::tools::schema::properties;
@@ -200,6 +200,10 @@ impl Said {
     }
 
     fn is_said_by_person(&self, value: &Value) -> bool {
+        if let Value::Number(number) = value {
+            let number = number.to_string();
+            return words(&self.person).any(|word| word == number);
+        }
         texts(value).iter().any(|text| self.person.contains(&text.to_lowercase()))
     }
 
@@ -209,8 +213,7 @@ impl Said {
             self.found.iter().filter(|found| !found.is_line).flat_map(|found| objects(&found.value)).flatten();
         let found: Vec<_> = members.filter(|(_, value)| value.as_str() == Some(text)).map(|(name, _)| name).collect();
         // A bare `id` may be the identifier of anything.
-        !found.is_empty()
-            && found.iter().all(|own| is_id(own) && !own.eq_ignore_ascii_case(name) && own.as_str() != "id")
+        !found.is_empty() && found.iter().all(|own| is_id(own) && !is_same_member(own, name) && own.as_str() != "id")
     }
 
     /// Returns the other member that an identifier belongs to according to the user's words: in "orders O-1 and O-2" they
@@ -262,7 +265,7 @@ impl Said {
     /// Returns `true` if one of these arguments is an identifier that a result gave.
     pub(in crate::turn) fn has_found_id(&self, arguments: &Value) -> bool {
         let is_given = |value: &Value| {
-            self.found().any(|(object, _)| object.iter().any(|(name, own)| is_id(name) && own == value))
+            self.found().any(|(object, _)| object.iter().any(|(name, own)| self.is_own_id(name, own) && own == value))
         };
         let mut members = arguments.as_object().into_iter().flatten();
         members.any(|(name, value)| is_id(name) && !self.is_said_by_person(value) && is_given(value))
@@ -270,9 +273,10 @@ impl Said {
 
     /// The members of results that hold ids which none of these arguments has.
     pub(in crate::turn) fn unused_ids<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Vec<String> {
-        let used: HashSet<String> = arguments.flat_map(texts).collect();
+        let used: HashSet<String> =
+            arguments.flat_map(Value::as_object).flat_map(Map::values).flat_map(ids_of).collect();
         let members = self.found().flat_map(|(object, _)| object);
-        let is_new = |value: &Value| value.as_str().is_some_and(|id| !used.contains(id));
+        let is_new = |value: &Value| ids_of(value).iter().any(|id| !used.contains(id));
         let mut ids: Vec<String> =
             members.filter(|(name, value)| is_id(name) && is_new(value)).map(|(name, _)| name.clone()).collect();
         ids.sort_unstable();
@@ -305,9 +309,11 @@ impl Said {
     /// significant word of the question is neither in a result nor in these calls.
     pub(in crate::turn) fn asked_of(&self, question: &str, calls: &str) -> Vec<(String, &Value)> {
         let asked = asked(question);
-        let is_own = |(name, value): &(&String, &Value)| is_id(name) && value.is_string();
+        let is_own = |(name, value): &(&String, &Value)| self.is_own_id(name, value);
         let shared = |object: &Map<String, Value>| {
-            let own: HashSet<String> = object.values().flat_map(texts).flat_map(|text| terms(&text)).collect();
+            let names = object.keys().flat_map(|name| terms(name));
+            let own: HashSet<String> =
+                object.values().flat_map(texts).flat_map(|text| terms(&text)).chain(names).collect();
             own.intersection(&asked).count()
         };
         let counted: Vec<_> = self.found().map(|(object, kind)| (shared(object), object, kind)).collect();
@@ -318,7 +324,10 @@ impl Said {
         if most == 0 || !self.has_open_words(question, calls) {
             return Vec::new();
         }
-        let name = |name: &str| if name == "id" { id_of(kind) } else { name.to_owned() };
+        let name = |name: &str| match is_id(name) && name != "id" {
+            true => name.to_owned(),
+            false => id_of(if is_id_word(name) { kind } else { name }),
+        };
         object.iter().filter(is_own).map(|(own, value)| (name(own), value)).collect()
     }
 
@@ -363,7 +372,10 @@ impl Said {
     fn is_grounded(&self, name: &str, value: &Value, tool: &Tool) -> bool {
         let text = match value {
             Value::String(text) => text.trim().to_owned(),
-            Value::Number(number) if is_id(name) => number.to_string(),
+            Value::Number(number) if is_id(name) => {
+                let is_in_schema = || is_in_schema(name, value, tool.input_schema.as_ref());
+                return self.words.contains(&number.to_string()) || is_in_schema();
+            }
             Value::Array(items) => return items.iter().all(|item| self.is_grounded(name, item, tool)),
             _ => return true,
         };
@@ -417,7 +429,7 @@ impl Said {
             self.likeliest(found, tool)
         };
         let own = kind_of_id(member).filter(|kind| !kind.is_empty());
-        let is_bare = |name: &str| name.eq_ignore_ascii_case("id");
+        let is_bare = |name: &str| is_bare_name(name, member);
         let is_own = |kind: &str| !kind.is_empty() && own.as_ref().is_some_and(|own| own.ends_with(kind));
         let found = named(&|name, kind| is_same_member(name, member) || is_bare(name) && is_own(kind));
         match value.as_str().and_then(file_name) {
@@ -432,6 +444,17 @@ impl Said {
     /// Returns the objects in results, each with the kind of thing that its tool gives.
     fn found(&self) -> impl Iterator<Item = (&Map<String, Value>, &str)> {
         self.found.iter().flat_map(|found| objects(&found.value).into_iter().map(|object| (object, &*found.kind)))
+    }
+
+    /// Returns `true` if a member of an object in a result is an identifier: by its name, by the kind of thing that it
+    /// names (`flight: "LH442"`, where a tool takes a `flight_number`), or as the `number` of the object.
+    fn is_own_id(&self, name: &str, value: &Value) -> bool {
+        match value {
+            Value::String(text) => is_id(name) || Word::of(text) == Word::Id(text) && self.has_ids_of(name),
+            // A text under `key` may be anything.
+            Value::Number(number) => number.is_u64() && (is_id(name) || is_id_word(name)),
+            _ => false,
+        }
     }
 
     /// Returns `true` if a tool takes identifiers of this kind of thing.
@@ -539,6 +562,11 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
     }
 }
 
+/// Returns the texts in a value; for a number, that number.
+fn ids_of(value: &Value) -> Vec<String> {
+    value.as_u64().map_or_else(|| texts(value), |number| vec![number.to_string()])
+}
+
 /// Returns the significant words of a question, numbers aside.
 fn asked(question: &str) -> HashSet<String> {
     terms(question).into_iter().filter(|word| !has_digit(word)).collect()
@@ -585,6 +613,8 @@ mod tests {
             (json!({"user_id": "Greet"}), Some("user_id")),
             (json!({"order_id": "order_id-2"}), Some("order_id")),
             (json!({"event_id": 97}), Some("event_id")),
+            (json!({"event_id": 1}), Some("event_id")),
+            (json!({"event_id": 8}), None),
             (json!({"count": 9}), None),
             (json!({"path": "/home/kim/notes.txt"}), None),
             (json!({"path": "/home/kim/other.txt"}), Some("path")),

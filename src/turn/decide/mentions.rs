@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::objects::{given_in, objects};
 use super::words::words;
-use crate::constrain::is_id;
+use crate::constrain::{is_id, is_id_word};
 
 /// A request with more things is a text rather than a request.
 const MAX_THINGS: usize = 64;
@@ -247,7 +247,7 @@ impl Used {
         for result in results {
             for value in given_in(result.as_ref()).values() {
                 let has_id = |object: &&Map<String, Value>| {
-                    object.iter().any(|(name, value)| is_id(name) && values.contains(value))
+                    object.iter().any(|(name, value)| (is_id(name) || is_id_word(name)) && values.contains(value))
                 };
                 objects(&value).into_iter().filter(has_id).for_each(|object| {
                     used += &format!("{}\n", serde_json::to_string(object).unwrap_or_default());

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Made, is_made_good, is_nothing, is_of, name, values};
 use crate::constrain::{Narrowed, is_same_member, is_zone, kind_of_id, required};
 use crate::event::Call;
+use crate::tools::schema::types;
 use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
 use crate::turn::decide::{self, zones_named_in};
 use crate::turn::shared::Shared;
@@ -53,12 +54,13 @@ impl Shared {
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
             let apart = apart && self.looks_up(made.call());
             made.call().arguments.as_object()?.iter().find_map(|(member, value)| {
-                let value = value.as_str()?;
-                let mut beside = mentions.unused_beside(value, apart, &used);
+                let text = value.as_u64().map(|number| number.to_string());
+                let text = text.as_deref().or(value.as_str())?;
+                let mut beside = mentions.unused_beside(text, apart, &used);
                 beside.retain(|thing| said.named_as(member, thing).is_none());
-                let found: Vec<Value> = match is_zone(value) {
+                let found: Vec<Value> = match is_zone(text) {
                     true => beside.into_iter().flat_map(zones_named_in).map(Value::from).collect(),
-                    false => beside.into_iter().map(Value::from).collect(),
+                    false => beside.into_iter().filter_map(|thing| alike(value, thing)).collect(),
                 };
                 (!found.is_empty()).then(|| values(made.call(), vec![(member.clone(), found)]))
             })
@@ -113,7 +115,10 @@ impl Shared {
             let member = said.kind_named(&thing)?.to_owned();
             let fits = |tool: &&Tool| looks_up(tool) && required(tool) == [&*member];
             let tool = self.setup.catalog.offered().find(fits)?;
-            Some(of(tool, vec![(member, vec![thing.into()])]))
+            let is_number = |own: &Parameter<'_>| own.name == member && types(own.schema).any(|own| own == "integer");
+            let takes_number = tool.parameters().any(|own| is_number(&own));
+            let thing = alike(&if takes_number { 0.into() } else { "".into() }, &thing)?;
+            Some(of(tool, vec![(member, vec![thing])]))
         })
     }
 
@@ -224,6 +229,11 @@ impl Shared {
 /// Returns calls of the tool with these values for members of its arguments.
 fn of(tool: &Tool, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members }
+}
+
+/// Returns a thing of the request as a value of the same type as this one; `None` if it is none.
+fn alike(value: &Value, thing: &str) -> Option<Value> {
+    if value.is_u64() { thing.parse::<u64>().ok().map(Value::from) } else { Some(thing.into()) }
 }
 
 /// Returns the parameter of a tool that requires only one.

@@ -8,6 +8,7 @@ use crate::tools::ToolChoice;
 
 use super::announced::Announced;
 use super::doubt::is_doubted;
+use crate::turn::decide::Asking;
 use crate::turn::failures::{Failures, Lane};
 use crate::turn::rejected::Reaction;
 use crate::turn::shared::Shared;
@@ -75,6 +76,8 @@ impl Judge<'_> {
         let once = if is_doubted(rejected) { known } else { alone && known && may_be_meant(rejected) };
         row.reaction == Reaction::Correct
             && self.shared.choice != ToolChoice::None
+            // In an answer that was asked for after the calls, what looks like a call describes one.
+            && self.shared.asking != Asking::Answer
             && (!row.only_alone || (once && !self.told_once))
     }
 

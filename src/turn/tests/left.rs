@@ -57,6 +57,29 @@ impl Job {
         Job::with(question, tools)
     }
 
+    /// A job with tools whose identifiers are numbers, or have other names in results.
+    fn numbered(question: &str) -> Self {
+        let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+        let tools = [
+            ("list_issues", json!({}), json!([])),
+            ("update_issue", json!({"issue_number": number, "assignee": text}), json!(["issue_number"])),
+            ("flight_status", json!({"flight_number": text}), json!(["flight_number"])),
+            ("find_booking", json!({"booking_reference": text}), json!(["booking_reference"])),
+            ("get_accounts", json!({}), json!([])),
+            (
+                "transfer",
+                json!({"from_account_id": text, "to_account_id": text, "amount": number}),
+                json!(["from_account_id", "to_account_id", "amount"]),
+            ),
+            ("convert", json!({"amount": number, "currency": text}), json!(["amount", "currency"])),
+        ];
+        let tool = |(name, properties, required)| {
+            let schema = json!({"type": "object", "properties": properties, "required": required});
+            Tool::new(name).with_description("Status of one thing, or all of them").with_schema(schema)
+        };
+        Job::with(question, tools.map(tool))
+    }
+
     fn with(question: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
         let config = TurnConfig { way: Way::Measured, call_threshold: Some(-2.0), ..allowing() };
         let catalog = Arc::new(Catalog::from_tools(tools));
@@ -379,6 +402,49 @@ fn lines_of_text_name_things_as_objects_do() {
     job.gives("cancel_order", json!({"order_id": "O-8"}), Outcome::error("O-8 is none of ours, as order O-9"));
     assert!(!job.calls("cancel_order", json!({"order_id": "O-10"})));
     assert!(!job.grammar().contains("O-9"), "{}", job.grammar());
+}
+
+#[test]
+fn an_identifier_may_be_a_number() {
+    let mut job = Job::numbered("Assign the issue about dark mode to jo.");
+    assert!(!job.calls("update_issue", json!({"issue_number": 1, "assignee": "jo"})), "nobody said 1");
+    let lookups = job.grammar();
+    assert!(lookups.contains("list_issues") && !lookups.contains("update_issue"), "{lookups}");
+    assert!(!lookups.contains("member"), "a tool without parameters takes none: {lookups}");
+    let listed = r#"[{"number": 101, "title": "Login fails"}, {"number": 102, "title": "Dark mode"}]"#;
+    job.gives("list_issues", json!({}), Outcome::result(listed));
+    let values = job.grammar();
+    assert!(values.contains("update_issue") && values.contains("102") && !values.contains("101"), "{values}");
+    let mut job = Job::numbered("Assign the issues 101 and 102 to jo.");
+    job.gives("update_issue", json!({"issue_number": 101, "assignee": "jo"}), Outcome::result("ok"));
+    job.gives("update_issue", json!({"issue_number": 102, "assignee": "jo"}), Outcome::result("ok"));
+    assert!(job.asks_for_the_answer());
+}
+
+#[test]
+fn an_identifier_may_have_another_name_in_a_result() {
+    let mut job = Job::numbered("From which gate does the flight of booking QX7PLM leave?");
+    assert!(!job.calls("flight_status", json!({"flight_number": "QX7PLM"})), "it is a booking's");
+    assert!(job.grammar().contains("find_booking"), "{}", job.grammar());
+    let booking = r#"{"reference": "QX7PLM", "flight": "LH442", "seat": "14C"}"#;
+    job.gives("find_booking", json!({"booking_reference": "QX7PLM"}), Outcome::result(booking));
+    assert!(!job.asks_for_the_answer() && !job.calls("find_booking", json!({"booking_reference": "QX7PLM"})));
+    let values = job.grammar();
+    assert!(values.contains("flight_status") && values.contains("LH442"), "{values}");
+    let mut job = Job::numbered("Transfer 200 EUR from checking to savings.");
+    let accounts = r#"[{"account_id": "acc_1", "kind": "checking"}, {"account_id": "acc_2", "kind": "savings"}]"#;
+    job.gives("get_accounts", json!({}), Outcome::result(accounts));
+    let transfer = json!({"from_account_id": "acc_1", "to_account_id": "acc_2", "amount": 200});
+    assert!(job.calls("transfer", transfer));
+}
+
+#[test]
+fn after_what_was_computed_of_each_thing_the_answer_is_asked_for() {
+    let mut job = Job::numbered("Convert 100 EUR into USD and JPY.");
+    job.gives("convert", json!({"amount": 100, "currency": "USD"}), Outcome::result("110"));
+    assert!(!job.asks_for_the_answer());
+    job.gives("convert", json!({"amount": 100, "currency": "JPY"}), Outcome::result("17100"));
+    assert!(job.asks_for_the_answer() || !job.calls("convert", json!({"amount": 100, "currency": "USD"})));
 }
 
 #[test]
