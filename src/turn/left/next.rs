@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{Made, is_made_good, is_nothing, is_of, name, values};
-use crate::constrain::{Narrowed, is_same_member, is_zone, kind_of_id, required};
+use crate::constrain::{Narrowed, is_id, is_same_member, is_zone, kind_of_id, required};
 use crate::event::Call;
 use crate::tools::schema::types;
 use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
@@ -80,13 +80,28 @@ impl Shared {
     }
 
     /// Returns lookups without the call's own tool and the tools of failed calls; with `again`, they include the tools
-    /// that were called.
+    /// that were called. If tools among them share words with the request, the call's tool or the
+    /// members, only these.
     pub(super) fn lookups(&self, call: &Call, unknown: Vec<String>, ids: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(Made::call);
-        let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect();
+        let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect::<Vec<_>>();
         let called = made.iter().filter(|made| !again && made.succeeded()).map(Made::call);
-        Narrowed::Lookups { but: called.chain(failed).chain([call]).map(name).collect(), unknown, ids, required }
+        let but: Vec<_> = called.chain(failed).chain([call]).map(name).collect();
+        let without = |but| Narrowed::Lookups {
+            but,
+            unknown: unknown.clone(),
+            ids: ids.clone(),
+            required: Vec::clone(&required),
+        };
+        let about =
+            self.tool(call).map(|tool| [&*tool.name, tool.description.as_deref().unwrap_or_default()].join(" "));
+        let words = [self.request().unwrap_or_default(), &about.unwrap_or_default(), &unknown.join(" ")].join(" ");
+        let near = self.setup.catalog.likeliest(&words, LIKELIEST);
+        let is_far = |tool: &&Tool| near.iter().all(|near| !std::ptr::eq(*near, *tool));
+        let far = self.setup.catalog.offered().filter(is_far).map(|tool| (tool.server.clone(), tool.name.clone()));
+        let all = without(but.clone());
+        if near.iter().any(|tool| all.admits(tool)) { without(but.into_iter().chain(far).collect()) } else { all }
     }
 
     /// The call of a lookup with the one path that results name and that nobody said or used: the file that a file names.
@@ -175,8 +190,9 @@ impl Shared {
     pub(in crate::turn) fn leading(&self) -> Option<Narrowed> {
         let question = self.request().filter(|text| decide::is_question(text))?;
         let (made, said) = (self.made(), self.said_things());
-        let used: HashSet<&Value> =
-            made.iter().filter_map(|made| made.call().arguments.as_object()).flat_map(|own| own.values()).collect();
+        // A destination `LH442` does not use the flight.
+        let members = made.iter().filter_map(|made| made.call().arguments.as_object()).flatten();
+        let used: HashSet<&Value> = members.filter(|(name, _)| is_id(name)).map(|(_, value)| value).collect();
         let ids = said.asked_of(question, &self.texts_of_calls());
         let ids: Vec<_> = ids.into_iter().filter(|(_, id)| !used.contains(id)).collect();
         let takes = |tool: &Tool| {

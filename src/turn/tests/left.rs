@@ -422,6 +422,20 @@ fn an_identifier_may_be_a_number() {
 }
 
 #[test]
+fn what_an_identifier_is_missing_for_is_looked_up_with_a_tool_of_the_same_matter() {
+    let schema = |member: &str| json!({"properties": {member: {"type": "string"}}, "required": [member]});
+    let tools = [
+        Tool::new("get_album").with_description("Name, year and tracks of an album.").with_schema(schema("album_id")),
+        Tool::new("search_tracks").with_description("Search for tracks by title.").with_schema(schema("query")),
+        Tool::new("get_accounts").with_description("Accounts with balance.").with_schema(json!({"properties": {}})),
+    ];
+    let mut job = Job::with("In which year did the album with Night Drive come out?", tools);
+    assert!(!job.calls("get_album", json!({"album_id": "Night Drive"})));
+    let lookups = job.grammar();
+    assert!(lookups.contains("search_tracks") && !lookups.contains("get_accounts"), "{lookups}");
+}
+
+#[test]
 fn an_identifier_may_have_another_name_in_a_result() {
     let mut job = Job::numbered("From which gate does the flight of booking QX7PLM leave?");
     assert!(!job.calls("flight_status", json!({"flight_number": "QX7PLM"})), "it is a booking's");
