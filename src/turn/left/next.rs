@@ -129,7 +129,7 @@ impl Shared {
         self.unused().into_iter().find_map(|thing| {
             let member = said.kind_named(&thing)?.to_owned();
             let fits = |tool: &&Tool| looks_up(tool) && required(tool) == [&*member];
-            let tool = self.setup.catalog.offered().find(fits)?;
+            let tool = self.by_likeness().find(fits)?;
             let is_number = |own: &Parameter<'_>| own.name == member && types(own.schema).any(|own| own == "integer");
             let takes_number = tool.parameters().any(|own| is_number(&own));
             let thing = alike(&if takes_number { 0.into() } else { "".into() }, &thing)?;
@@ -181,8 +181,7 @@ impl Shared {
     /// call is one: `get_order` for "order O-1042" if the call took it for a customer's.
     pub(in crate::turn) fn takes(&self, call: &Call, member: String, id: Value) -> Option<Narrowed> {
         let fits = |tool: &&Tool| required(tool) == [&*member] && looks_up(tool) == self.looks_up(call);
-        let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST).into_iter().find(fits);
-        let tool = likeliest.or_else(|| self.setup.catalog.offered().find(fits))?;
+        let tool = self.by_likeness().find(fits)?;
         Some(of(tool, vec![(member, vec![id])]))
     }
 
@@ -200,9 +199,13 @@ impl Shared {
             let (_, id) = ids.iter().find(|(name, _)| is_same_member(name, &member))?;
             Some(of(tool, vec![(member, vec![(*id).clone()])]))
         };
-        let likeliest = self.setup.catalog.likeliest(question, LIKELIEST);
-        let is_new = |tool: &&Tool| self.is_new_lookup(tool);
-        likeliest.into_iter().chain(self.setup.catalog.offered()).filter(is_new).find_map(takes)
+        self.by_likeness().filter(|tool| self.is_new_lookup(tool)).find_map(takes)
+    }
+
+    /// Returns all tools, those first that are most like the request.
+    fn by_likeness(&self) -> impl Iterator<Item = &Tool> {
+        let likeliest = self.setup.catalog.likeliest(self.request().unwrap_or_default(), LIKELIEST);
+        likeliest.into_iter().chain(self.setup.catalog.offered())
     }
 
     /// Returns a lookup that was not made yet, of a thing whose identifier or file the request names, if the last lookup
@@ -211,7 +214,7 @@ impl Shared {
         let made = self.made();
         self.last_lookup(&made).filter(|_| self.found_nothing())?;
         let (said, used) = (self.said_things(), self.used());
-        self.setup.catalog.offered().filter(|tool| self.is_new_lookup(tool)).find_map(|tool| {
+        self.by_likeness().filter(|tool| self.is_new_lookup(tool)).find_map(|tool| {
             let member = only_member(tool)?;
             let file = || said.first_file().filter(|_| decide::reads_file(tool, &member)).map(str::to_owned);
             let named = kind_of_id(&member).and_then(|kind| said.id_of_kind(&kind)).or_else(file);
