@@ -3,11 +3,13 @@
 
     loops.py BASE_URL_OF_SERVE [JOB …] [--write FILE]
 
-34 jobs with five sets of tools in memory (a calendar, the weather, a warehouse, a house, a library), six of them in
-Chinese: ten take one call, four take two, fourteen take calls that depend on one another, six take none. Unlike the
-jobs of `toolgraft probe --jobs` the tools answer with lines of text, as most servers do, have no annotations, and
-belong to the client, whose every request holds its whole history. A job is done if each wanted call was made, nothing
-else was changed, and the answer has the words that only the results tell. Rules of the turn were found on them.
+70 jobs with ten sets of tools in memory, eleven of them in Chinese: 23 take one call, eight take two, 27 take calls
+that depend on one another, twelve take none. Unlike the jobs of `toolgraft probe --jobs` the tools have no annotations
+and belong to the client, whose every request holds its whole history. The tools of a calendar, the weather, a
+warehouse, a house and a library answer with lines of text; those of a tracker, a chat, a bank, a player and an airport
+mostly with JSON, whose identifiers are numbers or have other names than the parameters that take them. A job is done
+if each wanted call was made, nothing else was changed, and the answer has the words that only the results tell. Rules
+of the turn were found on them.
 """
 
 import argparse
@@ -32,6 +34,8 @@ class World:
         self.events = copy.deepcopy(EVENTS)
         self.articles = copy.deepcopy(ARTICLES)
         self.devices = copy.deepcopy(DEVICES)
+        self.issues = copy.deepcopy(ISSUES)
+        self.playing = "Blue Harbour by Ida Kessler"
 
     def change(self, tool, arguments, text):
         self.changes.append((tool, arguments))
@@ -78,6 +82,61 @@ BOOKS = {
     "B-44": ("Middlemarch, George Eliot", "on the shelf, room 1"),
 }
 READERS = {"ada moreau": "R-204, open fees 3.20 EUR", "li wei": "R-118, open fees 0.00 EUR"}
+ISSUES = {
+    101: {"number": 101, "title": "Login page crashes on Safari", "state": "open", "assignee": "mira", "labels": ["bug"]},
+    102: {"number": 102, "title": "Add dark mode", "state": "open", "assignee": None, "labels": ["feature"]},
+    98: {"number": 98, "title": "Upload fails over 2 GB", "state": "closed", "assignee": "tobi", "labels": ["bug"]},
+}
+COMMENTS = {
+    101: [
+        {"author": "mira", "body": "Only Safari 17.2"},
+        {"author": "jo", "body": "Stack trace points to auth.js line 88"},
+    ],
+    102: [],
+    98: [{"author": "tobi", "body": "Fixed in 4.1.3"}],
+}
+CHANNELS = {"C01": "general", "C02": "release", "C03": "lunch"}
+MESSAGES = {
+    "C01": ["ana: office closed on Friday", "leo: ok"],
+    "C02": ["mira: 4.2 goes out on Thursday 9:00", "tobi: changelog is ready"],
+    "C03": ["leo: ramen at 12:15?"],
+}
+PEOPLE = {
+    "U7": ("Mira Stein", "mira@example.org", "Berlin"),
+    "U8": ("Tobias Falk", "tobi@example.org", "Graz"),
+    "U9": ("陈静", "chenjing@example.org", "上海"),
+}
+ACCOUNTS = [
+    {"accountId": "acc_771", "type": "checking", "balance": 1840.25, "currency": "EUR"},
+    {"accountId": "acc_772", "type": "savings", "balance": 12400.0, "currency": "EUR"},
+]
+PAYMENTS = {
+    "acc_771": [
+        {"date": "2026-11-20", "payee": "Stadtwerke", "amount": -94.1},
+        {"date": "2026-11-24", "payee": "Bakery Lohmann", "amount": -7.8},
+        {"date": "2026-11-25", "payee": "Salary", "amount": 2950.0},
+    ],
+    "acc_772": [{"date": "2026-11-01", "payee": "Interest", "amount": 12.4}],
+}
+RATES = {"USD": 1.1, "CHF": 0.94, "JPY": 171.0}
+TRACKS = {
+    "t1": ("Night Drive", "The Lanterns", "al5"),
+    "t2": ("Paper Boats", "The Lanterns", "al5"),
+    "t3": ("Blue Harbour", "Ida Kessler", "al9"),
+}
+ALBUMS = {
+    "al5": {"name": "City Lights", "year": 2019, "tracks": 11},
+    "al9": {"name": "Harbour Songs", "year": 2022, "tracks": 9},
+}
+FLIGHTS = {
+    "LH442": {"flight": "LH442", "status": "delayed 35 min", "gate": "B22", "to": "Detroit"},
+    "KL1001": {"flight": "KL1001", "status": "on time", "gate": "D4", "to": "London"},
+    "CA938": {"flight": "CA938", "status": "boarding", "gate": "A7", "to": "北京"},
+}
+BOOKINGS = {
+    "QX7PLM": {"reference": "QX7PLM", "passenger": "N. Okafor", "flight": "LH442", "seat": "14C"},
+    "ZT2RRA": {"reference": "ZT2RRA", "passenger": "S. Lind", "flight": "KL1001", "seat": "3A"},
+}
 
 SETS = {}
 
@@ -294,6 +353,210 @@ def find_reader(world, name):
     found = [f"{name}: reader {text}" for own, text in READERS.items() if own in name.lower()]
     return "\n".join(found) or "No reader of this name."
 
+def written(value):
+    return json.dumps(value, ensure_ascii=False)
+
+
+def integer(description):
+    return {"type": "integer", "description": description}
+
+
+ISSUE = integer("The number of the issue")
+
+
+@tool(
+    "tracker",
+    "List issues in the repository, optionally filtered by state or label.",
+    optional=("state", "label"),
+    state={"type": "string", "enum": ["open", "closed", "all"], "description": "Issue state (default: open)"},
+    label="Only issues with this label",
+)
+def list_issues(world, state="open", label=None):
+    own = [one for one in world.issues.values() if state in ("all", one["state"])]
+    own = [one for one in own if not label or label in one["labels"]]
+    return written([{key: one[key] for key in ("number", "title", "state", "labels")} for one in own])
+
+
+@tool("tracker", "Get details of a specific issue.", issue_number=ISSUE)
+def get_issue(world, issue_number):
+    return written(known(world.issues, issue_number, "issue"))
+
+
+@tool("tracker", "Get the comments of an issue.", issue_number=ISSUE)
+def get_issue_comments(world, issue_number):
+    return written(known(COMMENTS, issue_number, "issue"))
+
+
+@tool(
+    "tracker",
+    "Create a new issue.",
+    optional=("body", "labels"),
+    title="Title of the issue",
+    body="Text of the issue",
+    labels={"type": "array", "items": {"type": "string"}, "description": "Labels to apply"},
+)
+def create_issue(world, **issue):
+    return world.change("create_issue", issue, written({"number": 103}))
+
+
+@tool(
+    "tracker",
+    "Update an existing issue: its state, assignee or title.",
+    optional=("state", "assignee", "title"),
+    issue_number=ISSUE,
+    state={"type": "string", "enum": ["open", "closed"]},
+    assignee="User name of the new assignee",
+    title="New title",
+)
+def update_issue(world, issue_number, **new):
+    known(world.issues, issue_number, "issue").update(new)
+    return world.change("update_issue", {"issue_number": issue_number, **new}, written(world.issues[issue_number]))
+
+
+@tool("chat", "Lists all channels of the workspace with their IDs.")
+def chat_list_channels(world):
+    return written({"ok": True, "channels": [{"id": key, "name": name} for key, name in CHANNELS.items()]})
+
+
+CHANNEL = "ID of the channel"
+
+
+@tool(
+    "chat",
+    "Gets the most recent messages of a channel.",
+    optional=("limit",),
+    channel_id=CHANNEL,
+    limit=integer("Number of messages to return (default 10)"),
+)
+def chat_get_channel_history(world, channel_id, limit=10):
+    return written({"ok": True, "messages": known(MESSAGES, channel_id, "channel")[-limit:]})
+
+
+@tool("chat", "Post a message to a channel.", channel_id=CHANNEL, text="The message text")
+def chat_post_message(world, channel_id, text):
+    known(MESSAGES, channel_id, "channel")
+    return world.change("chat_post_message", {"channel_id": channel_id, "text": text}, written({"ok": True}))
+
+
+@tool("chat", "Find people of the workspace by their name.", name="Full name or part of it")
+def chat_find_user(world, name):
+    parts = name.lower().split()
+    own = [(key, full) for key, (full, _, _) in PEOPLE.items() if any(part in full.lower() for part in parts)]
+    return written([{"user_id": key, "name": full} for key, full in own])
+
+
+@tool("chat", "Get the profile of a user: mail address and city.", user_id="ID of the user")
+def chat_get_user_profile(world, user_id):
+    name, email, city = known(PEOPLE, user_id, "user")
+    return written({"user_id": user_id, "real_name": name, "email": email, "city": city})
+
+
+@tool("bank", "Returns the accounts of the customer with type, account id and balance.")
+def getAccounts(world):
+    return written(ACCOUNTS)
+
+
+@tool(
+    "bank",
+    "Returns the transactions of an account in the given period, newest last.",
+    optional=("from_date", "to_date"),
+    accountId="Id of the account",
+    from_date="First day, YYYY-MM-DD",
+    to_date="Last day, YYYY-MM-DD",
+)
+def getTransactions(world, accountId, from_date="", to_date="9"):
+    return written([own for own in known(PAYMENTS, accountId, "account") if from_date <= own["date"] <= to_date])
+
+
+@tool(
+    "bank",
+    "Transfers money from one own account to another own account.",
+    fromAccountId="Id of the account to take the money from",
+    toAccountId="Id of the account that gets it",
+    amount={"type": "number", "description": "Amount in EUR"},
+)
+def transferMoney(world, **order):
+    for key in ("fromAccountId", "toAccountId"):
+        known(PAYMENTS, order[key], "account")
+    return world.change("transferMoney", order, written({"status": "done"}))
+
+
+@tool(
+    "bank",
+    "Converts an amount between currencies at today's rate.",
+    amount={"type": "number"},
+    source="Currency code, such as EUR",
+    target="Currency code, such as USD",
+)
+def convertCurrency(world, amount, source, target):
+    return written({"amount": round(float(amount) * RATES.get(target, 1), 2), "currency": target})
+
+
+@tool("player", "Search for tracks by title or artist.", query="Search words")
+def search_tracks(world, query):
+    words = query.lower().split()
+    rows = [(key, *own) for key, own in TRACKS.items() if any(word in " ".join(own[:2]).lower() for word in words)]
+    lines = [f"- {key} | {title} | {artist} | album {album}" for key, title, artist, album in rows]
+    return "\n".join(lines) or "no results"
+
+
+@tool("player", "Start playback of a track.", track_id="Id of the track")
+def play_track(world, track_id):
+    title, artist, _ = known(TRACKS, track_id, "track")
+    world.playing = f"{title} by {artist}"
+    return world.change("play_track", {"track_id": track_id}, f"Now playing {world.playing}")
+
+
+@tool("player", "Pause the playback.")
+def pause(world):
+    return world.change("pause", {}, "Paused.")
+
+
+@tool("player", "What is playing right now, and how loud.")
+def now_playing(world):
+    return f"Playing: {world.playing}, volume 40"
+
+
+@tool("player", "Set the volume.", level=integer("0 to 100"))
+def set_volume(world, level):
+    return world.change("set_volume", {"level": level}, f"Volume is {level}")
+
+
+@tool("player", "Get name, year and number of tracks of an album.", album_id="Id of the album")
+def get_album(world, album_id):
+    return written(known(ALBUMS, album_id, "album"))
+
+
+@tool("airport", "Status, gate and destination of a flight today.", flight_number="Flight number, e.g. BA117")
+def flight_status(world, flight_number):
+    return written(known(FLIGHTS, flight_number.replace(" ", ""), "flight"))
+
+
+BOOKING = "Six letters and digits"
+
+
+@tool("airport", "Look up a booking by its reference.", booking_reference=BOOKING)
+def lookup_booking(world, booking_reference):
+    return written(known(BOOKINGS, booking_reference, "booking"))
+
+
+@tool("airport", "Change the seat of a booking.", booking_reference=BOOKING, seat="New seat, such as 12A")
+def change_seat(world, booking_reference, seat):
+    known(BOOKINGS, booking_reference, "booking")
+    return world.change("change_seat", {"booking_reference": booking_reference, "seat": seat}, written({"ok": True}))
+
+
+@tool(
+    "airport",
+    "Departures of today, sorted by time.",
+    optional=("destination",),
+    destination="Only flights to this city",
+)
+def list_departures(world, destination=""):
+    own = [one for one in FLIGHTS.values() if destination.lower() in one["to"].lower()]
+    return "\n".join(f"{one['flight']} to {one['to']}" for one in own) or "none"
+
+
 
 def on(day):
     return ("list_events", {"date": day})
@@ -309,6 +572,18 @@ def key(tool, place):
 
 def article(number, tool="get_article", **more):
     return (tool, {"article_no": number, **more})
+
+
+def issue(tool, number, **more):
+    return (tool, {"issue_number": number, **more})
+
+
+def account(number):
+    return ("getTransactions", {"accountId": number})
+
+
+def flight(number):
+    return ("flight_status", {"flight_number": number})
 
 
 # Id, kind, sets of tools, question, wanted calls with texts that their arguments have, and texts of the answer.
@@ -490,6 +765,185 @@ JOBS = [
     ("n4", "none", "library", 'How do you spell the plural of "library"?', [], ["libraries"]),
     ("n5", "none", "weather", "Why is the sky blue? One sentence.", [], []),
     ("n6", "none", "calendar", "How many days does a leap year have?", [], ["366"]),
+    ("t1", "one", "tracker", "Which issues are open right now?", [("list_issues", {})], ["101", "102"]),
+    ("t2", "one", "tracker", "Who is assigned to issue 98?", [issue("get_issue", 98)], ["tobi"]),
+    (
+        "t3",
+        "one",
+        "tracker chat",
+        'Open a new issue titled "Export to CSV is empty".',
+        [("create_issue", {"title": "export to csv is empty"})],
+        [],
+    ),
+    (
+        "t4",
+        "two",
+        "tracker",
+        "Close the issues 101 and 102.",
+        [issue("update_issue", 101, state="closed"), issue("update_issue", 102, state="closed")],
+        [],
+    ),
+    (
+        "t5",
+        "dependent",
+        "tracker",
+        "What do the comments on the Safari login bug say?",
+        [("list_issues", {}), issue("get_issue_comments", 101)],
+        ["88"],
+    ),
+    (
+        "t6",
+        "dependent",
+        "tracker",
+        "Assign the dark mode issue to jo.",
+        [("list_issues", {}), issue("update_issue", 102, assignee="jo")],
+        [],
+    ),
+    (
+        "t7",
+        "dependent",
+        "tracker",
+        "关于 2 GB 上传失败的问题是在哪个版本修复的？",
+        [("list_issues", {}), issue("get_issue_comments", 98)],
+        ["4.1.3"],
+    ),
+    ("s1", "one", "chat", "What channels are there?", [("chat_list_channels", {})], ["release", "lunch"]),
+    (
+        "s2",
+        "dependent",
+        "chat",
+        "When does 4.2 go out? Look in the release channel.",
+        [("chat_list_channels", {}), ("chat_get_channel_history", {"channel_id": "C02"})],
+        ["thursday"],
+    ),
+    (
+        "s3",
+        "dependent",
+        "chat",
+        'Post "Build is green" to the general channel.',
+        [("chat_list_channels", {}), ("chat_post_message", {"channel_id": "C01", "text": "build is green"})],
+        [],
+    ),
+    (
+        "s4",
+        "dependent",
+        "chat tracker",
+        "What is Mira Stein's mail address?",
+        [("chat_find_user", {"name": "mira"}), ("chat_get_user_profile", {"user_id": "U7"})],
+        ["mira@example.org"],
+    ),
+    (
+        "s5",
+        "dependent",
+        "chat",
+        "陈静在哪个城市？",
+        [("chat_find_user", {"name": "陈静"}), ("chat_get_user_profile", {"user_id": "U9"})],
+        ["上海"],
+    ),
+    (
+        "s6",
+        "one",
+        "chat",
+        'Send the message "ramen it is" to channel C03.',
+        [("chat_post_message", {"channel_id": "C03", "text": "ramen it is"})],
+        [],
+    ),
+    ("b1", "one", "bank", "How much money is in my savings account?", [("getAccounts", {})], ["12400|12,400"]),
+    (
+        "b2",
+        "dependent",
+        "bank",
+        "How much did I pay to Stadtwerke from my checking account?",
+        [("getAccounts", {}), account("acc_771")],
+        ["94.1"],
+    ),
+    (
+        "b3",
+        "dependent",
+        "bank",
+        "Transfer 200 EUR from checking to savings.",
+        [
+            ("getAccounts", {}),
+            ("transferMoney", {"fromAccountId": "acc_771", "toAccountId": "acc_772", "amount": 200}),
+        ],
+        [],
+    ),
+    (
+        "b4",
+        "one",
+        "bank player",
+        "How many Swiss francs (CHF) are 50 EUR?",
+        [("convertCurrency", {"amount": 50, "target": "CHF"})],
+        ["47"],
+    ),
+    (
+        "b5",
+        "two",
+        "bank",
+        "把 100 欧元分别换算成美元 (USD) 和日元 (JPY)。",
+        [("convertCurrency", {"target": "USD"}), ("convertCurrency", {"target": "JPY"})],
+        ["110", "17100|17,100"],
+    ),
+    ("b6", "one", "bank", "List the transactions of account acc_772.", [account("acc_772")], ["12.4"]),
+    ("m1", "one", "player", "What song is playing?", [("now_playing", {})], ["blue harbour"]),
+    ("m2", "one", "player", "把音量调到 25。", [("set_volume", {"level": 25})], []),
+    (
+        "m3",
+        "dependent",
+        "player",
+        "Play Paper Boats.",
+        [("search_tracks", {"query": "paper boats"}), ("play_track", {"track_id": "t2"})],
+        [],
+    ),
+    (
+        "m4",
+        "dependent",
+        "player bank",
+        "In which year did the album with the song Night Drive come out?",
+        [("search_tracks", {"query": "night drive"}), ("get_album", {"album_id": "al5"})],
+        ["2019"],
+    ),
+    ("m5", "one", "player", "Pause the music.", [("pause", {})], []),
+    (
+        "m6",
+        "two",
+        "player",
+        "Set the volume to 60 and play the track t3.",
+        [("set_volume", {"level": 60}), ("play_track", {"track_id": "t3"})],
+        [],
+    ),
+    ("f1", "one", "airport", "Is flight KL1001 on time?", [flight("KL1001")], ["on time"]),
+    (
+        "f2",
+        "dependent",
+        "airport",
+        "From which gate does the flight of booking QX7PLM leave?",
+        [("lookup_booking", {"booking_reference": "QX7PLM"}), flight("LH442")],
+        ["b22"],
+    ),
+    (
+        "f3",
+        "one",
+        "airport chat",
+        "Change the seat of booking ZT2RRA to 5F.",
+        [("change_seat", {"booking_reference": "ZT2RRA", "seat": "5F"})],
+        [],
+    ),
+    ("f4", "two", "airport", "What are the gates of LH442 and CA938?", [flight("LH442"), flight("CA938")], ["b22", "a7"]),
+    (
+        "f5",
+        "dependent",
+        "airport",
+        "Which flight goes to Detroit, and is it delayed?",
+        [("list_departures", {}), flight("LH442")],
+        ["35"],
+    ),
+    ("n7", "none", "tracker", "What does the abbreviation CSV stand for?", [], ["comma"]),
+    ("n8", "none", "bank", "What is 15 percent of 240?", [], ["36"]),
+    ("n9", "none", "player", "为什么音乐能让人放松？用一句话回答。", [], []),
+    ("n10", "none", "chat", 'Translate "good morning" into Spanish.', [], []),
+    ("n11", "none", "airport", "Why do planes leave white trails in the sky? One sentence.", [], []),
+    ("n12", "none", "tracker bank", "Thanks, that was all.", [], []),
 ]
 
 
@@ -565,7 +1019,9 @@ def main():
             answer = f"no answer: {failure}"
         right = sum(any(is_wanted(call, [one]) for call in loop.made) for one in wanted)
         is_clean = all(is_wanted(change, wanted) for change in loop.world.changes) and (wanted or not loop.made)
-        is_told = bool(answer) and all(word.lower() in answer.lower() for word in words)
+        told = answer.lower()
+        # Words with a bar between them are forms of one.
+        is_told = bool(answer) and all(any(form.lower() in told for form in word.split("|")) for word in words)
         done = bool(right == len(wanted) and is_clean and is_told)
         row = {"job": job, "kind": kind, "done": done, "right": right, "wanted": len(wanted), "repeats": loop.repeats}
         rows.append({**row, "made": loop.made, "answer": answer, "seconds": round(time.monotonic() - begun)})
