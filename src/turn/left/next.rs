@@ -185,6 +185,16 @@ impl Shared {
         Some(of(tool, vec![(member, vec![id])]))
     }
 
+    /// Returns the lookup by an identifier of the kind that the request names, in the place of a search for it: `get_order`
+    /// for "order O-1042", not a search for customers of that name.
+    pub(in crate::turn) fn by_its_id(&self, call: &Call) -> Option<Narrowed> {
+        let (said, used) = (self.said_things(), self.used());
+        let members = call.arguments.as_object().filter(|_| self.looks_up(call))?;
+        let new = members.iter().filter(|(name, _)| !is_id(name)).filter_map(|(_, value)| value.as_str());
+        new.filter(|text| !text.contains(char::is_whitespace) && !used.has(text))
+            .find_map(|text| self.takes(call, said.kind_named(text)?.to_owned(), text.into()))
+    }
+
     /// Returns a lookup that was not made yet, of the one thing in results that a question is about.
     pub(in crate::turn) fn leading(&self) -> Option<Narrowed> {
         let question = self.request().filter(|text| decide::is_question(text))?;
