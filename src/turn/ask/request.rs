@@ -539,6 +539,7 @@ impl Ask {
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
     let named = shared.looked_up_by_name().or_else(|| shared.searched_wider());
+    let named = named.or_else(|| shared.searched_as_said());
     match named.or_else(|| shared.made_good()).filter(admitted) {
         Some(narrowed) => Asking::Narrowed(narrowed),
         None if shared.is_all_done() || shared.is_all_looked_up() => Asking::Answer,

@@ -13,6 +13,9 @@ use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
 use crate::turn::decide::{self, zones_named_in};
 use crate::turn::shared::Shared;
 
+/// Letters that two spellings of a name share at their start.
+const STEM: usize = 4;
+
 impl Shared {
     /// Returns the last call with a wider pattern, if it searched by a glob and found nothing: `budget.txt` does not
     /// match a file of that name in a subfolder.
@@ -26,6 +29,20 @@ impl Shared {
         let wider = wider(pattern).filter(|_| !result.contains(pattern))?;
         let is_new = made.iter().all(|made| made.call().arguments.get(glob.name) != Some(&wider));
         is_new.then(|| values(call, vec![(glob.name.to_owned(), vec![wider])]))
+    }
+
+    /// Returns the last search with a thing as the request spells it, if the model spelled it otherwise and found nothing:
+    /// `Lisbon` for `Lisboa`.
+    pub(in crate::turn) fn searched_as_said(&self) -> Option<Narrowed> {
+        let made = self.made();
+        let call = self.last_lookup(&made).filter(|_| self.found_nothing())?.call();
+        let stem = |text: &str| text.to_lowercase().chars().take(STEM).collect::<String>();
+        let member = only_member(self.tool(call)?)?;
+        let value = call.arguments.get(&member)?.as_str().filter(|value| value.chars().count() > STEM)?;
+        let thing = self.unused().into_iter().find(|thing| !value.contains(&**thing) && stem(thing) == stem(value))?;
+        let thing = Value::from(thing);
+        let is_new = made.iter().all(|made| made.call().arguments.get(&member) != Some(&thing));
+        is_new.then(|| values(call, vec![(member, vec![thing])]))
     }
 
     /// Returns a call that succeeded, with an unused value that is next to its own value in the request; for a change,
@@ -96,7 +113,8 @@ impl Shared {
         };
         let about =
             self.tool(call).map(|tool| [&*tool.name, tool.description.as_deref().unwrap_or_default()].join(" "));
-        let words = [self.request().unwrap_or_default(), &about.unwrap_or_default(), &unknown.join(" ")].join(" ");
+        let kinds: Vec<String> = unknown.iter().map(|member| kind_of_id(member).unwrap_or(member.clone())).collect();
+        let words = [self.request().unwrap_or_default(), &about.unwrap_or_default(), &kinds.join(" ")].join(" ");
         let near = self.setup.catalog.likeliest(&words, LIKELIEST);
         let is_far = |tool: &&Tool| near.iter().all(|near| !std::ptr::eq(*near, *tool));
         let far = self.setup.catalog.offered().filter(is_far).map(|tool| (tool.server.clone(), tool.name.clone()));
