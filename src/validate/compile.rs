@@ -82,6 +82,11 @@ impl CompiledSchema {
     /// # Errors
     /// The problem with the schema, and its place.
     pub(super) fn new(server: &Value) -> Result<Self, UnusableSchema> {
+        CompiledSchema::with_formats(server, false)
+    }
+
+    /// Compiles a schema whose formats count, if `formats` says so.
+    pub(super) fn with_formats(server: &Value, formats: bool) -> Result<Self, UnusableSchema> {
         let nodes = nodes(server);
         let past = if nodes > MAX_SCHEMA_NODES {
             Some(PastLimit(MAX_SCHEMA_NODES, "nodes"))
@@ -98,6 +103,7 @@ impl CompiledSchema {
         let read_as = nullable(server);
         let schema = read_as.as_ref().unwrap_or(server);
         let (draft, declared) = draft_of(schema);
+        let options = |draft| options(draft).should_validate_formats(formats);
         let built = match options(draft).build(schema) {
             // Servers that leave out `$schema` often mean draft 7, for example its tuples.
             Err(error) if !declared => {

@@ -138,6 +138,7 @@ fn bound(kind: &Kind, instance: &Value) -> Option<String> {
         Kind::MinLength { limit } => format!("expected at least {limit} characters, found {}", characters()),
         Kind::MaxLength { limit } => format!("expected at most {limit} characters, found {}", characters()),
         Kind::Pattern { pattern } => format!("expected text that matches {}, found {found}", cut(pattern, 80)),
+        Kind::Format { format } => format!("expected text of the format {format}, found {found}"),
         Kind::MinItems { limit } => format!("expected at least {limit} items, found {}", items()),
         Kind::MaxItems { limit } => format!("expected at most {limit} items, found {}", items()),
         Kind::AdditionalItems { limit } => format!("expected at most {limit} items, found {}", items()),

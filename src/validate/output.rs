@@ -59,11 +59,23 @@ impl OutputSchema {
     /// # Errors
     /// The value is not a schema, or refers to another document.
     pub fn new(schema: Value) -> Result<Self, OutputSchemaError> {
+        OutputSchema::compiled(schema, false)
+    }
+
+    /// Compiles a schema whose formats (`email`, `date`) count; elsewhere they are hints.
+    ///
+    /// # Errors
+    /// The value is not a schema, or refers to another document.
+    pub fn with_formats(schema: Value) -> Result<Self, OutputSchemaError> {
+        OutputSchema::compiled(schema, true)
+    }
+
+    fn compiled(schema: Value, formats: bool) -> Result<Self, OutputSchemaError> {
         if !schema.is_object() && !schema.is_boolean() {
             let message = format!("expected an object, found {}", super::describe::value(&schema));
             return Err(OutputSchemaError { message, source: None });
         }
-        let compiled = CompiledSchema::new(&schema)
+        let compiled = CompiledSchema::with_formats(&schema, formats)
             .map_err(|UnusableSchema { message, source }| OutputSchemaError { message, source: Some(source) })?;
         Ok(OutputSchema { schema, compiled })
     }

@@ -39,22 +39,20 @@ pub(super) enum Why<'e> {
 }
 
 impl<'e> Refusal<'e> {
-    /// Converts an error of the validator of the subschema at `at`, which was asked about `value`, the value at
-    /// `place`.
-    pub(super) fn of(error: ValidationError<'_>, value: &'e Value, place: &str, at: &str) -> Self {
+    /// Converts an error of the validator, which was asked about `value`.
+    pub(super) fn of(error: ValidationError<'_>, value: &'e Value) -> Self {
         let found = match value.pointer(error.instance_path().as_str()) {
             Some(found) => Cow::Borrowed(found),
             None => Cow::Owned(Value::Null),
         };
-        let here = format!("{place}{}", error.instance_path().as_str());
-        let keyword = format!("{at}{}", error.schema_path().as_str());
+        let place = error.instance_path().as_str().to_owned();
+        let keyword = error.schema_path().as_str().to_owned();
         let words = match error.kind() {
             Kind::BacktrackLimitExceeded { .. }
             | Kind::RegexEngineFailure { .. }
             | Kind::ContentEncoding { .. }
             | Kind::ContentMediaType { .. }
             | Kind::Custom { .. }
-            | Kind::Format { .. }
             | Kind::FromUtf8 { .. }
             | Kind::UnevaluatedItems { .. }
             | Kind::Referencing(_) => Some(error.masked().to_string()),
@@ -63,14 +61,13 @@ impl<'e> Refusal<'e> {
         let why = match (error.into_parts().kind, words) {
             (_, Some(words)) => Why::Words(words),
             (Kind::AnyOf { context } | Kind::OneOfNotValid { context }, _) => {
-                let inner =
-                    |branch: Vec<_>| branch.into_iter().map(|error| Refusal::of(error, value, place, at)).collect();
+                let inner = |branch: Vec<_>| branch.into_iter().map(|error| Refusal::of(error, value)).collect();
                 Why::NoBranch(context.len(), context.into_iter().map(inner).collect())
             }
             (Kind::PropertyNames { error }, _) => {
                 // The refused value is the name itself, which is not a value in the arguments.
                 let name = error.instance().as_ref().clone();
-                let inner = Refusal::of(*error, value, place, at);
+                let inner = Refusal::of(*error, value);
                 Why::Name(Box::new(Refusal { found: Cow::Owned(name), ..inner }))
             }
             (Kind::OneOfMultipleValid { .. }, _) => Why::Several,
@@ -79,7 +76,7 @@ impl<'e> Refusal<'e> {
             (Kind::FalseSchema, _) => Why::Never,
             (kind, _) => Why::Keyword(kind),
         };
-        Refusal { place: here, keyword, found, why }
+        Refusal { place, keyword, found, why }
     }
 
     /// Returns the error of a keyword that concerns one value alone.

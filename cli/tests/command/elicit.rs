@@ -97,13 +97,13 @@ fn a_form_is_filled_in_field_by_field() {
     chat.sees("[y/n] ");
     chat.says("y");
     for (prompt, typed, wrong) in [
-        ("Your name (text, at least 2 characters; required): ", "A", Some("at least 2 characters long")),
+        ("Your name (text, at least 2 characters; required): ", "A", Some("expected at least 2 characters, found 1")),
         ("Your name (text", "", Some("this must be filled in")),
         ("Your name (text", "Ada", None),
-        ("mail (e-mail address; required): ", "ada", Some("write an e-mail address, such as ada@example.org")),
+        ("mail (e-mail address; required): ", "ada", Some("expected text of the format email")),
         ("mail (", "ada@example.org", None),
-        ("age (whole number, 0 to 120; required): ", "old", Some("write a whole number, such as 3")),
-        ("age (", "121", Some("at most 120")),
+        ("age (whole number, 0 to 120; required): ", "old", Some("expected integer, found string \"old\"")),
+        ("age (", "121", Some("expected at most 120")),
         ("age (", "36", None),
         ("weight (number; required) [1.5]: ", "", None),
         ("window (y or n) [y]: ", "n", None),

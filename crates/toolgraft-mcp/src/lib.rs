@@ -71,7 +71,7 @@ pub use server::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
     FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MAX_START, MEDIA_EVENT, META_EVENT, McpError,
     McpPrompt, PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState,
-    ServerStatus, Start, TextFormat, ToolState, USER_EVENT,
+    ServerStatus, Start, ToolState, USER_EVENT,
 };
 pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
 pub use transport::stdio::{ProcessMark, STDERR_TAIL, is_inherited};

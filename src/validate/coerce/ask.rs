@@ -62,7 +62,7 @@ impl<'a> Coercion<'a> {
 
     /// Returns all errors of a value for the whole schema, for an explanation.
     pub(super) fn refusals<'v>(&self, value: &'v Value) -> Option<Vec<Refusal<'v>>> {
-        let refusal = |error| Refusal::of(error, value, "", "");
+        let refusal = |error| Refusal::of(error, value);
         self.ask("", value, |validator| validator.iter_errors(value).take(explain::MAX_READ).map(refusal).collect())
     }
 }

@@ -1,13 +1,11 @@
 //! A server's form in words: all of it, the prompt of a field, and what was filled in.
 
-use std::fmt::Display;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::screen::boxes::clean;
 use crate::terminal::shortened;
-use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField, TextFormat};
+use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField};
 
 /// Most columns of a server's words in a line of ours.
 const WORDS: usize = 60;
@@ -93,42 +91,41 @@ pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
 
 /// Returns the kind of value that a field takes.
 fn what(field: &FormField) -> String {
+    let limited = |what: &str, limits| limited(what, &field.schema, limits);
     let what = match &field.kind {
-        FieldKind::Text { format, min_length, max_length, .. } => {
-            let what = limited(text_format(*format), (*min_length, *max_length));
-            let has_limits = min_length.is_some() || max_length.is_some();
-            if has_limits { format!("{what} characters") } else { what }
+        FieldKind::Text => {
+            let kind = text_format(field.schema["format"].as_str());
+            let what = limited(kind, ["minLength", "maxLength"]);
+            if what == kind { what } else { format!("{what} characters") }
         }
-        FieldKind::Number { minimum, maximum, .. } => limited("number", (*minimum, *maximum)),
-        FieldKind::Integer { minimum, maximum, .. } => limited("whole number", (*minimum, *maximum)),
+        FieldKind::Number => limited("number", ["minimum", "maximum"]),
+        FieldKind::Integer => limited("whole number", ["minimum", "maximum"]),
         FieldKind::Boolean => "y or n".to_owned(),
         FieldKind::Choice(_) => "one of the list".to_owned(),
-        FieldKind::Choices { min_items, max_items, .. } => {
-            limited("items of the list, separated by commas", (*min_items, *max_items))
-        }
+        FieldKind::Choices(_) => limited("items of the list, separated by commas", ["minItems", "maxItems"]),
         _ => "anything".to_owned(),
     };
     if field.required { format!("{what}; required") } else { what }
 }
 
 /// The name of a text's format.
-fn text_format(format: Option<TextFormat>) -> &'static str {
+fn text_format(format: Option<&str>) -> &'static str {
     match format {
-        Some(TextFormat::Email) => "e-mail address",
-        Some(TextFormat::Uri) => "URI",
-        Some(TextFormat::Date) => "date, YYYY-MM-DD",
-        Some(TextFormat::DateTime) => "date and time, YYYY-MM-DDTHH:MM:SSZ",
+        Some("email") => "e-mail address",
+        Some("uri") => "URI",
+        Some("date") => "date, YYYY-MM-DD",
+        Some("date-time") => "date and time, YYYY-MM-DDTHH:MM:SSZ",
         _ => "text",
     }
 }
 
-/// A description with its limits.
-fn limited<L: Display>(what: &str, limits: (Option<L>, Option<L>)) -> String {
-    match limits {
-        (None, None) => what.to_owned(),
-        (Some(least), None) => format!("{what}, at least {least}"),
-        (None, Some(most)) => format!("{what}, at most {most}"),
-        (Some(least), Some(most)) => format!("{what}, {least} to {most}"),
+/// A description with the limits of a schema.
+fn limited(what: &str, schema: &Value, limits: [&str; 2]) -> String {
+    match limits.map(|limit| schema.get(limit).filter(|limit| limit.is_number())) {
+        [None, None] => what.to_owned(),
+        [Some(least), None] => format!("{what}, at least {least}"),
+        [None, Some(most)] => format!("{what}, at most {most}"),
+        [Some(least), Some(most)] => format!("{what}, {least} to {most}"),
     }
 }
 

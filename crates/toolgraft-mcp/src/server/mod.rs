@@ -70,7 +70,6 @@ pub(crate) use states::States;
 pub use content::{META_EVENT, USER_EVENT};
 pub use elicit::{
     Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest,
-    TextFormat,
 };
 pub use error::McpError;
 pub use prompts::{McpPrompt, PromptArgument, PromptMessage};

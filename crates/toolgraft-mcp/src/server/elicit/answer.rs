@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use rmcp::model::InputResponses;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::form::Form;
@@ -12,8 +11,7 @@ use super::request::{Elicitor, InputAnswer, InputKind, InputRequest};
 
 /// The answer to a server that asks for input while a tool runs, if the program has set no
 /// [`Elicitor`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Elicitation {
     /// Decline, since there is no user. Servers are told in the handshake.
@@ -64,9 +62,10 @@ impl Answers {
         let answer = elicitor.elicit(request).await;
         match (answer, kind) {
             (InputAnswer::Accept(content), InputKind::Form(form)) => {
-                form.check(&content)
-                    .map_err(|why| format!("the answer of this client does not fit the form: {why}"))?;
-                Ok(answered(InputAnswer::Accept(content)))
+                let content = form.check(content);
+                let content =
+                    content.map_err(|why| format!("the answer of this client does not fit the form: {why}"))?;
+                Ok(json!({ "action": "accept", "content": content }))
             }
             (InputAnswer::Accept(_), InputKind::Url { .. }) => Ok(json!({ "action": "accept" })),
             (answer, _) => Ok(answered(answer)),
@@ -129,13 +128,9 @@ fn kind(params: &Value) -> Result<InputKind, String> {
 
 /// Returns a form's fields with their defaults; `None` if a required field has none.
 fn defaults(params: &Value) -> Option<Map<String, Value>> {
-    let schema = params.get("requestedSchema").filter(|_| is_form(params))?;
-    let fields = schema.get("properties").and_then(Value::as_object)?;
-    let filled = fields.iter().filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone())));
-    let filled: Map<String, Value> = filled.collect();
-    let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let complete = required.iter().filter_map(Value::as_str).all(|name| filled.contains_key(name));
-    complete.then_some(filled)
+    let Ok(InputKind::Form(form)) = kind(params) else { return None };
+    let filled = form.fields.into_iter().filter(|field| field.required || field.default.is_some());
+    filled.map(|field| Some((field.name, field.default?))).collect()
 }
 
 #[cfg(test)]
@@ -217,9 +212,9 @@ mod tests {
             assert_eq!((request.server.as_str(), request.message.as_str()), ("s", "Who?"));
             assert!(matches!(&request.kind, InputKind::Form(form) if form.fields[0].name == "n"), "{request:?}");
         }
-        let (answers, _) = somebody(InputAnswer::Accept(object(json!({ "n": "3" }))));
+        let (answers, _) = somebody(InputAnswer::Accept(object(json!({ "n": "three" }))));
         let refused = answers.answer("s", &params).await.unwrap_err();
-        assert!(refused.contains("does not fit the form: the field \"n\": write a whole number"), "{refused}");
+        assert!(refused.contains("does not fit the form: /n: expected integer"), "{refused}");
     }
 
     #[tokio::test]

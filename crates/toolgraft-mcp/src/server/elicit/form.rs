@@ -4,7 +4,9 @@
 //! (modelcontextprotocol.io/specification/2025-11-25/client/elicitation). The form of optional
 //! fields in SDKs is accepted too: a type together with `null`.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+use toolgraft::validate::OutputSchema;
 
 /// The fields that a server asks for, in its order.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,54 +30,28 @@ pub struct FormField {
     pub required: bool,
     /// The type of the value.
     pub kind: FieldKind,
+    /// The JSON Schema of the value, which has its limits and its format.
+    pub schema: Value,
     /// The value that the server proposes.
     pub default: Option<Value>,
 }
 
 /// The type of a field's value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldKind {
     /// A text.
-    #[non_exhaustive]
-    Text {
-        /// The expected format.
-        format: Option<TextFormat>,
-        /// Minimum number of characters.
-        min_length: Option<u64>,
-        /// Maximum number of characters.
-        max_length: Option<u64>,
-    },
+    Text,
     /// A number.
-    #[non_exhaustive]
-    Number {
-        /// Lowest allowed value.
-        minimum: Option<f64>,
-        /// Highest allowed value.
-        maximum: Option<f64>,
-    },
+    Number,
     /// A whole number.
-    #[non_exhaustive]
-    Integer {
-        /// Lowest allowed value.
-        minimum: Option<i64>,
-        /// Highest allowed value.
-        maximum: Option<i64>,
-    },
+    Integer,
     /// Yes or no.
     Boolean,
     /// One choice of a list.
     Choice(Vec<FieldChoice>),
     /// Several choices of a list.
-    #[non_exhaustive]
-    Choices {
-        /// The list.
-        choices: Vec<FieldChoice>,
-        /// Minimum number of choices.
-        min_items: Option<u64>,
-        /// Maximum number of choices.
-        max_items: Option<u64>,
-    },
+    Choices(Vec<FieldChoice>),
 }
 
 /// One choice of a field.
@@ -88,25 +64,11 @@ pub struct FieldChoice {
     pub title: Option<String>,
 }
 
-/// The format of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TextFormat {
-    /// An e-mail address.
-    Email,
-    /// A URI.
-    Uri,
-    /// A day, `2026-03-14`.
-    Date,
-    /// A day and a time with its zone, `2026-03-14T09:26:53Z`.
-    DateTime,
-}
-
 impl FieldKind {
     /// Returns the choices; empty if the field has none.
     pub fn choices(&self) -> &[FieldChoice] {
         match self {
-            FieldKind::Choice(choices) | FieldKind::Choices { choices, .. } => choices,
+            FieldKind::Choice(choices) | FieldKind::Choices(choices) => choices,
             _ => &[],
         }
     }
@@ -133,70 +95,46 @@ impl Form {
         Ok(Form { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
     }
 
-    /// Checks an answer. An `Err` names the field that does not fit.
-    pub(super) fn check(&self, content: &Map<String, Value>) -> Result<(), String> {
-        if let Some(name) = content.keys().find(|name| self.fields.iter().all(|field| field.name != **name)) {
-            return Err(format!("the form has no field {name:?}"));
-        }
-        for field in &self.fields {
-            match content.get(&field.name) {
-                Some(value) => field.check(value).map_err(|error| format!("the field {:?}: {error}", field.name))?,
-                None if field.required => return Err(format!("the field {:?} must be filled in", field.name)),
-                None => {}
-            }
-        }
-        Ok(())
+    /// Returns an answer with its values in the types of the fields. An `Err` names the field that does not fit.
+    pub(super) fn check(&self, content: Map<String, Value>) -> Result<Value, FieldError> {
+        let properties: Map<String, Value> =
+            self.fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();
+        let required: Vec<&str> =
+            self.fields.iter().filter(|field| field.required).map(|field| field.name.as_str()).collect();
+        let schema = json!({
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+        });
+        fitted(schema, &content.into())
     }
 }
 
 fn field(name: &str, schema: &Value, required: bool) -> Option<FormField> {
     let text = |key: &str| schema.get(key).and_then(Value::as_str).map(str::to_owned);
-    let kind = kind(schema)?;
+    let own = beside_null(schema).unwrap_or(schema);
     let field = FormField {
         name: name.to_owned(),
         title: text("title"),
         description: text("description"),
         required,
-        kind,
+        kind: kind(own)?,
+        schema: own.clone(),
         default: None,
     };
     // A default that the server itself would refuse is ignored.
-    let default = schema.get("default").filter(|default| field.check(default).is_ok()).cloned();
+    let default = schema.get("default").and_then(|default| field.check(default).ok());
     Some(FormField { default, ..field })
 }
 
 fn kind(schema: &Value) -> Option<FieldKind> {
-    let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
-    let has = |key: &str| schema.get(key).is_some();
-    if has("enum") || has("oneOf") {
+    if ["enum", "oneOf", "anyOf"].iter().any(|key| schema.get(*key).is_some()) {
         return choices(schema).map(FieldKind::Choice);
     }
-    if has("anyOf") {
-        return choices(schema).map(FieldKind::Choice).or_else(|| kind(beside_null(schema)?));
-    }
     match type_of(schema)? {
-        "string" => Some(FieldKind::Text {
-            format: schema.get("format").and_then(Value::as_str).and_then(format),
-            min_length: limit("minLength"),
-            max_length: limit("maxLength"),
-        }),
-        "number" => {
-            let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
-            Some(FieldKind::Number { minimum: limit("minimum"), maximum: limit("maximum") })
-        }
-        "integer" => {
-            let limit = |key: &str, whole: fn(f64) -> f64| {
-                let limit = schema.get(key)?;
-                limit.as_i64().or_else(|| limit.as_f64().map(|limit| whole(limit) as i64))
-            };
-            Some(FieldKind::Integer { minimum: limit("minimum", f64::ceil), maximum: limit("maximum", f64::floor) })
-        }
+        "string" => Some(FieldKind::Text),
+        "number" => Some(FieldKind::Number),
+        "integer" => Some(FieldKind::Integer),
         "boolean" => Some(FieldKind::Boolean),
-        "array" => Some(FieldKind::Choices {
-            choices: choices(schema.get("items")?)?,
-            min_items: limit("minItems"),
-            max_items: limit("maxItems"),
-        }),
+        "array" => choices(schema.get("items")?).map(FieldKind::Choices),
         _ => None,
     }
 }
@@ -236,20 +174,20 @@ fn choices(schema: &Value) -> Option<Vec<FieldChoice>> {
     values.iter().map(choice).collect()
 }
 
-fn format(name: &str) -> Option<TextFormat> {
-    match name {
-        "email" => Some(TextFormat::Email),
-        "uri" => Some(TextFormat::Uri),
-        "date" => Some(TextFormat::Date),
-        "date-time" => Some(TextFormat::DateTime),
-        _ => None,
-    }
+/// The reason that a value does not fit a field, as a message for the user who typed it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FieldError(pub(super) String);
+
+/// Returns a value in the types of a schema, whose formats count.
+pub(super) fn fitted(schema: Value, value: &Value) -> Result<Value, FieldError> {
+    let schema = OutputSchema::with_formats(schema).map_err(|error| FieldError(error.to_string()))?;
+    let checked = schema.check(value, "").map_err(|mismatch| FieldError(mismatch.message))?;
+    Ok(checked.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn only(schema: Value) -> FormField {
@@ -267,23 +205,13 @@ mod tests {
 
     #[test]
     fn each_kind_of_field_is_read() {
-        let none = (None, None);
-        let text = |format, (min_length, max_length)| FieldKind::Text { format, min_length, max_length };
         for (schema, kind) in [
-            (json!({ "type": "string" }), text(None, none)),
-            (json!({ "type": "string", "minLength": 2, "maxLength": 5 }), text(None, (Some(2), Some(5)))),
-            (json!({ "type": "string", "format": "email" }), text(Some(TextFormat::Email), none)),
-            (json!({ "type": "string", "format": "uri" }), text(Some(TextFormat::Uri), none)),
-            (json!({ "type": "string", "format": "date" }), text(Some(TextFormat::Date), none)),
-            (json!({ "type": "string", "format": "date-time" }), text(Some(TextFormat::DateTime), none)),
-            (json!({ "type": "string", "format": "phone" }), text(None, none)),
-            (json!({ "type": ["string", "null"] }), text(None, none)),
-            (json!({ "anyOf": [{ "type": "string" }, { "type": "null" }], "default": null }), text(None, none)),
-            (json!({ "type": "number", "maximum": 1.5 }), FieldKind::Number { minimum: None, maximum: Some(1.5) }),
-            (
-                json!({ "type": "integer", "minimum": 0.5, "maximum": 3 }),
-                FieldKind::Integer { minimum: Some(1), maximum: Some(3) },
-            ),
+            (json!({ "type": "string", "minLength": 2 }), FieldKind::Text),
+            (json!({ "type": "string", "format": "phone" }), FieldKind::Text),
+            (json!({ "type": ["string", "null"] }), FieldKind::Text),
+            (json!({ "anyOf": [{ "type": "string" }, { "type": "null" }], "default": null }), FieldKind::Text),
+            (json!({ "type": "number", "maximum": 1.5 }), FieldKind::Number),
+            (json!({ "type": "integer", "minimum": 0.5, "maximum": 3 }), FieldKind::Integer),
             (json!({ "type": "boolean" }), FieldKind::Boolean),
             (
                 json!({ "type": "string", "enum": ["r", "g"], "enumNames": ["Red"] }),
@@ -295,11 +223,11 @@ mod tests {
             ),
             (
                 json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": ["a"] } }),
-                FieldKind::Choices { choices: choices(&[("a", None)]), min_items: Some(1), max_items: None },
+                FieldKind::Choices(choices(&[("a", None)])),
             ),
             (
                 json!({ "type": "array", "maxItems": 2, "items": { "anyOf": [{ "const": "a", "title": "A" }] } }),
-                FieldKind::Choices { choices: choices(&[("a", Some("A"))]), min_items: None, max_items: Some(2) },
+                FieldKind::Choices(choices(&[("a", Some("A"))])),
             ),
         ] {
             let field = only(schema.clone());
@@ -340,15 +268,17 @@ mod tests {
         let form = Form::read(&json!({ "required": ["n"], "properties": {
             "n": { "type": "integer", "minimum": 1 }, "o": { "type": "string" } } }));
         let form = form.unwrap();
-        let check = |content: Value| form.check(content.as_object().unwrap());
-        assert_eq!(check(json!({ "n": 1 })), Ok(()));
+        let check = |content: Value| form.check(content.as_object().unwrap().clone());
+        assert_eq!(check(json!({ "n": 1 })), Ok(json!({ "n": 1 })));
+        assert_eq!(check(json!({ "n": "2" })), Ok(json!({ "n": 2 })), "in the type of the field");
         for (content, named) in [
-            (json!({ "o": "x" }), "\"n\" must be filled in"),
-            (json!({ "n": 0 }), "\"n\": at least 1"),
-            (json!({ "n": 1, "o": 2 }), "\"o\""),
-            (json!({ "n": 1, "p": 2 }), "no field \"p\""),
+            (json!({ "o": "x" }), "missing required property \"n\""),
+            (json!({ "n": 0 }), "/n: expected at least 1"),
+            (json!({ "n": 1, "o": [] }), "/o: expected string"),
+            (json!({ "n": 1, "p": 2 }), "unknown property \"p\""),
         ] {
-            assert!(check(content).unwrap_err().contains(named));
+            let error = check(content).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
         }
     }
 }

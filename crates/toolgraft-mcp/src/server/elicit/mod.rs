@@ -23,6 +23,5 @@ pub(crate) use answer::Answers;
 pub(super) use answer::is_question;
 
 pub use answer::Elicitation;
-pub use form::{FieldChoice, FieldKind, Form, FormField, TextFormat};
+pub use form::{FieldChoice, FieldError, FieldKind, Form, FormField};
 pub use request::{Elicitor, InputAnswer, InputKind, InputRequest};
-pub use value::FieldError;
