@@ -30,9 +30,6 @@ pub enum Error {
     /// A conversation was used in a way that it does not allow.
     #[error(transparent)]
     Conversation(#[from] crate::conversation::ConversationError),
-    /// A call has no form in another API's shape.
-    #[error(transparent)]
-    Wire(#[from] crate::wire::WireError),
     /// A message of a client's history cannot be read.
     #[cfg(feature = "agent")]
     #[error(transparent)]

@@ -138,7 +138,7 @@ fn drive(adapter: &mut Adapter, chunks: &[String]) -> usize {
     let mut take = |adapter: &mut Adapter| {
         while let Some(piece) = adapter.next() {
             if let Piece::Chunk(chunk) = &piece {
-                calls += chunk.choices.iter().map(|choice| choice.delta.tool_calls.len()).sum::<usize>();
+                calls += chunk["choices"][0]["delta"]["tool_calls"].as_array().map_or(0, Vec::len);
             }
             black_box(&piece);
         }

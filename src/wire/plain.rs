@@ -1,9 +1,8 @@
-//! The plain form of calls, results and definitions, between the APIs' formats.
+//! Calls and definitions, and their form in Chat Completions.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::cause::Cause;
 use crate::message::NativeCall;
 #[cfg(feature = "prompt")]
 use crate::message::TokenCounter;
@@ -22,59 +21,21 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// Creates a tool with its name in requests and the schema of its arguments.
-    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
-        ToolDefinition { name: name.into(), description: description.into(), parameters }
+    /// Returns an element of `tools` in a request.
+    pub fn function(&self) -> Value {
+        json!({"type": "function", "function": self})
     }
 
     /// Returns the JSON in a request, which most chat templates show to the model unchanged.
     #[cfg(feature = "prompt")]
     pub(crate) fn text(&self) -> String {
-        serde_json::json!({ "type": "function", "function": self }).to_string()
+        self.function().to_string()
     }
 
     /// Returns the number of tokens that it takes in a request.
     #[cfg(feature = "prompt")]
     pub(crate) fn tokens(&self, counter: &TokenCounter) -> usize {
         counter.count(&self.text())
-    }
-}
-
-/// The outcome of a call, for a model with native tool calling.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct ToolResult {
-    /// The call's identifier.
-    pub id: Option<String>,
-    /// The tool's name in requests; empty if the format does not have it.
-    pub name: String,
-    /// The text for the model.
-    pub text: String,
-    /// `true` if the call failed or did not run.
-    pub is_error: bool,
-    /// The result as JSON, if there is one besides the text.
-    pub structured: Option<Map<String, Value>>,
-}
-
-/// A call cannot be written in a format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WireError {
-    /// The arguments' text is not a JSON object.
-    #[error("the arguments of the call of {name:?} are not a JSON object: {message}")]
-    Arguments {
-        /// The tool's name in requests.
-        name: String,
-        /// The problem, and its place in the text.
-        message: String,
-        /// The error of the JSON reader, if the text was read.
-        source: Option<Cause>,
-    },
-}
-
-impl WireError {
-    pub(super) fn arguments(name: &str, error: serde_json::Error) -> Self {
-        WireError::Arguments { name: name.to_owned(), message: error.to_string(), source: Some(Cause::new(error)) }
     }
 }
 
@@ -89,15 +50,16 @@ impl NativeCall {
     ///
     /// # Errors
     /// The text is not a JSON object.
-    pub fn object(&self) -> Result<Map<String, Value>, WireError> {
+    pub fn object(&self) -> serde_json::Result<Map<String, Value>> {
         if self.arguments.trim().is_empty() {
             return Ok(Map::new());
         }
-        serde_json::from_str(&self.arguments).map_err(|e| WireError::arguments(&self.name, e))
+        serde_json::from_str(&self.arguments)
     }
-}
 
-/// Returns the id, or `None` if it is empty.
-pub(super) fn id(text: String) -> Option<String> {
-    Some(text).filter(|id| !id.is_empty())
+    /// Returns an element of `tool_calls` in a message.
+    pub fn tool_call(&self) -> Value {
+        let function = json!({"name": self.name, "arguments": self.arguments});
+        json!({"id": self.id.as_deref().unwrap_or_default(), "type": "function", "function": function})
+    }
 }

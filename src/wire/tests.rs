@@ -1,8 +1,5 @@
 use proptest::prelude::*;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-
-use serde::Serialize;
 
 use super::*;
 use crate::message::NativeCall;
@@ -18,50 +15,27 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((key(), inner), 0..4).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            prop::collection::vec((any::<String>(), inner), 0..4)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
         ]
     })
 }
 
-/// Also the keys that mean something in a shape.
-fn key() -> impl Strategy<Value = String> {
-    prop_oneof![any::<String>(), Just("output".to_owned()), Just("error".to_owned())]
-}
-
 fn object() -> impl Strategy<Value = Map<String, Value>> {
-    prop::collection::vec((key(), value()), 0..4).prop_map(|pairs| pairs.into_iter().collect())
-}
-
-fn id() -> impl Strategy<Value = Option<String>> {
-    prop::option::of(".{1,20}")
-}
-
-fn call() -> impl Strategy<Value = NativeCall> {
-    (id(), "[a-zA-Z_][a-zA-Z0-9_-]{0,20}", object()).prop_map(|(id, name, arguments)| NativeCall {
-        id,
-        name,
-        arguments: Value::Object(arguments).to_string(),
-    })
-}
-
-/// The value written as JSON and read back.
-fn again<T: Serialize + DeserializeOwned>(value: &T) -> T {
-    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+    prop::collection::vec((any::<String>(), value()), 0..4).prop_map(|pairs| pairs.into_iter().collect())
 }
 
 proptest! {
     #[test]
-    fn calls_survive_every_shape(call in call()) {
-        let openai = openai::ToolCall::from(call.clone());
-        prop_assert_eq!(NativeCall::from(again(&openai)), call.clone());
-        let gemini = gemini::FunctionCall::try_from(call.clone()).unwrap();
-        prop_assert_eq!(NativeCall::from(again(&gemini)), call);
+    fn the_arguments_of_a_call_are_read_back(arguments in object()) {
+        prop_assert_eq!(NativeCall::new("c1", "get", &arguments).object().unwrap(), arguments);
     }
 
     #[test]
-    fn arguments_of_any_text_survive_openais_shape(arguments in any::<String>(), name in any::<String>()) {
+    fn arguments_of_any_text_are_sent_as_they_are(arguments in any::<String>(), name in any::<String>()) {
         let call = NativeCall { id: None, name, arguments };
-        prop_assert_eq!(NativeCall::from(again(&openai::ToolCall::from(call.clone()))), call);
+        let sent = call.tool_call();
+        prop_assert_eq!(&sent["function"], &json!({"name": call.name, "arguments": call.arguments}));
     }
 
     #[test]
@@ -87,52 +61,27 @@ proptest! {
 }
 
 #[test]
-fn each_shape_is_that_of_its_interface() {
+fn calls_and_tools_are_sent_as_chat_completions_has_them() {
     let call = NativeCall::new("c1", "get", json!({"city": "Oslo"}).as_object().unwrap());
-    let openai = json!({"id": "c1", "type": "function",
+    let sent = json!({"id": "c1", "type": "function",
         "function": {"name": "get", "arguments": "{\"city\":\"Oslo\"}"}});
-    assert_eq!(serde_json::to_value(openai::ToolCall::from(call.clone())).unwrap(), openai);
-    let gemini = json!({"id": "c1", "name": "get", "args": {"city": "Oslo"}});
-    assert_eq!(serde_json::to_value(gemini::FunctionCall::try_from(call).unwrap()).unwrap(), gemini);
+    assert_eq!(call.tool_call(), sent);
 
     let tool = ToolDefinition::from(&Tool::new("get").with_server("weather").with_description("Weather"));
     let schema = json!({"type": "object", "properties": {}});
-    let openai = json!({"type": "function",
+    let sent = json!({"type": "function",
         "function": {"name": "weather__get", "description": "Weather", "parameters": schema}});
-    assert_eq!(serde_json::to_value(openai::Tool::from(tool.clone())).unwrap(), openai);
-    assert_eq!(ToolDefinition::from(again(&openai::Tool::from(tool.clone()))), tool);
+    assert_eq!(tool.function(), sent);
 }
 
 #[test]
-fn what_programs_send_beside_the_rule_is_read() {
-    // Ollama's own interface sends the object; some leave id and type out.
-    let call: openai::ToolCall =
-        serde_json::from_value(json!({"function": {"name": "get", "arguments": {"city": "Oslo"}}})).unwrap();
-    let expected = NativeCall { id: None, name: "get".into(), arguments: "{\"city\":\"Oslo\"}".into() };
-    assert_eq!(NativeCall::from(call), expected);
-    let call: gemini::FunctionCall = serde_json::from_value(json!({"name": "get"})).unwrap();
-    assert_eq!(NativeCall::from(call).arguments, "{}");
-    let failed = json!({"id": "c1", "name": "get", "response": {"error": "no such city"}});
-    let failed: gemini::FunctionResponse = serde_json::from_value(failed).unwrap();
-    let failed = ToolResult::from(failed);
-    assert_eq!((failed.text.as_str(), failed.is_error, failed.structured), ("no such city", true, None));
-    let own = json!({"name": "get", "response": {"degrees": 3}});
-    let own: gemini::FunctionResponse = serde_json::from_value(own).unwrap();
-    let own = ToolResult::from(own);
-    assert_eq!((own.text.as_str(), own.is_error, own.structured.is_some()), ("{\"degrees\":3}", false, true));
-}
-
-#[test]
-fn arguments_that_are_no_object_fit_only_openais_shape() {
+fn arguments_that_are_no_object_are_an_error() {
     for arguments in ["[1]", "\"x\"", "{\"city\":", "nonsense"] {
         let call = NativeCall { id: None, name: "get".into(), arguments: arguments.into() };
-        let error = gemini::FunctionCall::try_from(call).unwrap_err();
-        let said = error.to_string();
-        assert!(said.contains("\"get\"") && said.contains("not a JSON object"), "{said}");
-        assert!(std::error::Error::source(&error).is_some(), "{said}");
+        assert!(call.object().is_err(), "{arguments}");
     }
     let none = NativeCall { id: None, name: "get".into(), arguments: " ".into() };
-    assert!(gemini::FunctionCall::try_from(none).unwrap().args.is_empty());
+    assert!(none.object().unwrap().is_empty());
 }
 
 #[test]

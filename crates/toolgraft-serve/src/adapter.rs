@@ -18,7 +18,6 @@ use toolgraft::Outcome;
 use toolgraft::model::endpoint::Decoder;
 use toolgraft::model::endpoint::insert_tools;
 use toolgraft::turn::KnownWays;
-use toolgraft::wire::openai::Chunk;
 
 /// A request that was refused, or an answer that failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -50,7 +49,7 @@ pub enum Piece {
     /// chunks of its answer. An earlier answer that still streams is cancelled.
     Request(Value),
     /// A chunk for the client.
-    Chunk(Chunk),
+    Chunk(Value),
     /// The answer failed with this error; nothing follows.
     Failed(Refusal),
 }

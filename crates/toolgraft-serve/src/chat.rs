@@ -13,7 +13,6 @@ use super::request::flag;
 use super::shape::{Places, Read, Shape, Writer, data, json_text};
 use super::store::ClientStore;
 use toolgraft::message::{NativeCall, Usage};
-use toolgraft::wire::openai::{Chunk, ChunkChoice, ChunkDelta, ToolCall, ToolCallDelta};
 use toolgraft::wire::set_member;
 
 /// The JSON text of an empty list of choices, as a serialized chunk without choices has it.
@@ -59,7 +58,7 @@ pub(super) fn error_type(status: u16) -> &'static str {
 /// Writes an answer as chunks.
 pub(super) struct ChatStream {
     /// Identifier, time, model and further fields that every chunk has.
-    head: Chunk,
+    head: Value,
     /// JSON text of a chunk before and after its choices; made when it is first needed.
     around: Option<(String, String)>,
     include_usage: bool,
@@ -76,29 +75,32 @@ impl ChatStream {
             Some(Value::Object(options)) => flag(options, "include_usage")?.unwrap_or(false),
             _ => false,
         };
-        let head = Chunk { id: new_id("chatcmpl-"), created: now(), ..Chunk::default() };
+        let head = json!({
+            "id": new_id("chatcmpl-"), "object": "chat.completion.chunk", "created": now(), "model": "", "choices": [],
+        });
         Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0, older: false })
     }
 
     /// Returns the chunks for one piece of the answer; none for a fault.
-    pub(super) fn chunks(&mut self, out: Out) -> Vec<Chunk> {
+    pub(super) fn chunks(&mut self, out: Out) -> Vec<Value> {
         let delta = match out {
             Out::Fields(fields) => {
                 self.take(fields);
                 return Vec::new();
             }
-            Out::Reasoning(text) => ChunkDelta { reasoning_content: Some(text), ..ChunkDelta::default() },
-            Out::Refusal(text) => ChunkDelta { refusal: Some(text), ..ChunkDelta::default() },
-            Out::Text(text) => ChunkDelta { content: Some(text), ..ChunkDelta::default() },
+            Out::Reasoning(text) => ("reasoning_content", text.into()),
+            Out::Refusal(text) => ("refusal", text.into()),
+            Out::Text(text) => ("content", text.into()),
             Out::Call(call) => {
-                let call = ToolCallDelta::whole(self.calls, ToolCall::from(call));
+                let mut call = call.tool_call();
+                set_member(&mut call, "index", self.calls);
                 self.calls += 1;
-                ChunkDelta { tool_calls: vec![call], ..ChunkDelta::default() }
+                ("tool_calls", json!([call]))
             }
             Out::Finish(finish) => return self.end(finish),
             Out::Reclassified(..) | Out::Failed(_) => return Vec::new(),
         };
-        vec![self.chunk(delta, None)]
+        vec![self.chunk(Some(delta), None)]
     }
 
     /// Takes fields of the endpoint's chunks, except `id` and `created`: an answer of several
@@ -108,24 +110,31 @@ impl ChatStream {
         for (name, value) in fields {
             match (name.as_str(), &value) {
                 ("id" | "created", _) => {}
-                ("model", Value::String(model)) => self.head.model.clone_from(model),
-                ("model", _) => {}
-                _ => {
-                    self.head.other.insert(name, value);
-                }
+                ("model", value) if !value.is_string() => {}
+                _ => set_member(&mut self.head, &name, value),
             }
         }
     }
 
-    fn chunk(&mut self, mut delta: ChunkDelta, finish_reason: Option<String>) -> Chunk {
+    fn chunk(&mut self, said: Option<(&str, Value)>, finish_reason: Option<&str>) -> Value {
+        let mut delta = json!({});
         if !std::mem::replace(&mut self.begun, true) {
-            delta.role = Some("assistant".to_owned());
-            if delta.content.is_none() && delta.tool_calls.is_empty() {
-                delta.content = Some(String::new());
+            set_member(&mut delta, "role", "assistant");
+            if !matches!(said, Some(("content" | "tool_calls", _))) {
+                set_member(&mut delta, "content", "");
             }
         }
-        let choice = ChunkChoice { delta, finish_reason, ..ChunkChoice::default() };
-        Chunk { choices: vec![choice], ..self.head.clone() }
+        if let Some((field, value)) = said {
+            set_member(&mut delta, field, value);
+        }
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish_reason});
+        self.head_with("choices", json!([choice]))
+    }
+
+    fn head_with(&self, field: &str, value: Value) -> Value {
+        let mut chunk = self.head.clone();
+        set_member(&mut chunk, field, value);
+        chunk
     }
 
     /// Appends a chunk after the first one in which only the text is new. Writes the same as
@@ -149,10 +158,10 @@ impl ChatStream {
         to.push_str("\n\n");
     }
 
-    fn end(&mut self, finish: Finish) -> Vec<Chunk> {
-        let mut chunks = vec![self.chunk(ChunkDelta::default(), Some(finish.reason.as_str().to_owned()))];
+    fn end(&mut self, finish: Finish) -> Vec<Value> {
+        let mut chunks = vec![self.chunk(None, Some(finish.reason.as_str()))];
         if self.include_usage {
-            chunks.push(Chunk { usage: Some(usage(finish.usage)), ..self.head.clone() });
+            chunks.push(self.head_with("usage", usage(finish.usage)));
         }
         chunks
     }
@@ -160,7 +169,7 @@ impl ChatStream {
 
 impl Writer for ChatStream {
     fn begin(&mut self, model: &str, _: u64) {
-        model.clone_into(&mut self.head.model);
+        set_member(&mut self.head, "model", model);
         self.around = None;
     }
 
@@ -174,7 +183,7 @@ impl Writer for ChatStream {
         let rounds = if let Out::Finish(finish) = &out { Some((finish.rounds, finish.total)) } else { None };
         for chunk in self.chunks(out) {
             match self.older {
-                true => data(to, &functions::told(json!(chunk))),
+                true => data(to, &functions::told(chunk)),
                 false => data(to, &chunk),
             }
         }
@@ -198,14 +207,13 @@ impl Writer for ChatStream {
             message["reasoning_content"] = reasoning.into();
         }
         if !calls.is_empty() {
-            let calls: Vec<ToolCall> = calls.into_iter().map(|call: NativeCall| call.into()).collect();
-            message["tool_calls"] = json!(calls);
+            message["tool_calls"] = calls.iter().map(NativeCall::tool_call).collect();
         }
         let told = |finish: Finish| (finish.reason.as_str().to_owned(), usage(finish.usage));
         let (reason, usage) = finish.map_or((String::new(), Value::Null), told);
-        let model = fields.shift_remove("model").unwrap_or_else(|| self.head.model.as_str().into());
+        let model = fields.shift_remove("model").unwrap_or_else(|| self.head["model"].clone());
         let mut object = json!({
-            "id": self.head.id, "object": "chat.completion", "created": self.head.created, "model": model,
+            "id": self.head["id"], "object": "chat.completion", "created": self.head["created"], "model": model,
             "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
             "usage": usage,
         });

@@ -11,6 +11,7 @@ use super::history::{Done, done, each_text, plain, unmark};
 use super::prepared::Prepared;
 use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::Replies;
+use toolgraft::message::NativeCall;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
 use toolgraft::wire::content::make_legible;
@@ -78,9 +79,9 @@ fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut V
 
 /// Returns a call in the native format.
 fn written_call(call: &PastCall, id: &str) -> Value {
-    let arguments = Value::Object(call.arguments.clone()).to_string();
-    let function = json!({"name": wire_name(None, &call.name), "arguments": break_tokens(&arguments)});
-    json!({"id": id, "type": "function", "function": function})
+    let mut written = NativeCall::new(id, wire_name(None, &call.name), &call.arguments);
+    written.arguments = break_tokens(&written.arguments).into_owned();
+    written.tool_call()
 }
 
 /// Returns the identifiers of a message's calls: the endpoint's own if it gave one that no earlier

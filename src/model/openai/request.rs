@@ -5,11 +5,10 @@ use serde_json::{Map, Value, json};
 use super::form::Form;
 use super::terms::Terms;
 use crate::message::chunk::REASONING_CONTENT;
-use crate::message::{Audio, Image, Message};
+use crate::message::{Audio, Image, Message, NativeCall};
 use crate::model::Request;
 use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
-use crate::wire::openai::{Tool, ToolCall};
 
 /// Returns the body, for `model` if the request has none. `parameters` override everything else, and a `null` removes a
 /// field.
@@ -66,8 +65,7 @@ pub fn message(message: &Message, reasoning: bool) -> Value {
         object.insert(REASONING_CONTENT.to_owned(), thought.into());
     }
     if !message.calls.is_empty() {
-        let calls: Vec<ToolCall> = message.calls.iter().cloned().map(ToolCall::from).collect();
-        object.insert("tool_calls".to_owned(), json!(calls));
+        object.insert("tool_calls".to_owned(), message.calls.iter().map(NativeCall::tool_call).collect());
     }
     Value::Object(object)
 }
@@ -92,11 +90,11 @@ pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], cho
         ToolChoice::Named(name) => tool.name == *name,
         _ => true,
     };
-    let tools: Vec<Tool> = tools.iter().filter(named).cloned().map(Tool::from).collect();
+    let tools: Vec<Value> = tools.iter().filter(named).map(ToolDefinition::function).collect();
     if tools.is_empty() {
         return;
     }
-    body.insert("tools".to_owned(), json!(tools));
+    body.insert("tools".to_owned(), tools.into());
     let choice = match choice {
         // This is the default of endpoints, and some refuse any choice.
         ToolChoice::Auto => return,
@@ -109,7 +107,6 @@ pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], cho
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::NativeCall;
 
     #[test]
     fn only_what_was_asked_for_is_sent() {

@@ -15,8 +15,7 @@ const ROOT: &[&str] = &[
 /// Enums that are exhaustive on purpose: another value would be a different concept.
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
-    "Region", // A word of another interface, always the same one.
-    "Kind",   // What the prompt is given to write, and what it hands back: both ends are this crate's.
+    "Region", // What the prompt is given to write, and what it hands back: both ends are this crate's.
     "Item", "Shown",
     // A program that drives a turn must handle all variants: a missing one would be waited for
     // without end, or lose a part of the answer.
@@ -102,8 +101,8 @@ fn every_public_enum_may_grow_or_is_closed_on_purpose() {
 const CLOSED_STRUCTS: &[&str] = &[
     // Data of the dialects, which is not part of the API.
     "Spec", "Block", "Child", "MarkedJson", "CallKeys", "Wrapper", "Named", "NamedCall", "React", "Group", "LineMarker",
-    // Calls and chunks in the form of other APIs, which a server constructs; all have a default.
-    "NativeCall", "ToolCall", "FunctionCall", "Chunk", "ChunkChoice", "ChunkDelta", "ToolCallDelta", "FunctionDelta",
+    // A call, which a server constructs.
+    "NativeCall",
 ];
 
 #[test]

@@ -7,8 +7,6 @@ use super::fields::part;
 use crate::fault::Fault;
 use crate::pending_calls::PendingCalls;
 use crate::shape::{self, Messages, content_of, role_of};
-use toolgraft::wire::ToolResult;
-use toolgraft::wire::gemini::FunctionResponse;
 
 /// Messages, each with the place of the content that it was made from.
 #[derive(Default)]
@@ -99,19 +97,31 @@ impl ContentsReader {
                 media.extend(plain(item, &format!("{place}.parts[{at}]"))?);
             }
         }
-        if let Some(said) = response.get_mut("response").filter(|said| !said.is_object() && !said.is_null()) {
-            *said = json!({"output": said.take()});
-        }
-        let response: FunctionResponse = serde_json::from_value(response)
-            .map_err(|error| Fault::field(&place, format!("no result of a call: {error}")))?;
-        let ToolResult { id, name, text, is_error, .. } = response.into();
-        let id = self.waiting.result(id, &name);
+        let Some(name) = response["name"].as_str().map(str::to_owned) else {
+            return Err(Fault::field(format!("{place}.name"), "a result must name a function"));
+        };
+        let id = self.waiting.result(response["id"].as_str().map(str::to_owned), &name);
+        let (text, is_error) = result_text(part(&mut response, "response"));
         let content = match media.is_empty() {
             true => Value::String(text),
             false => Value::Array([vec![json!({"type": "text", "text": text})], media].concat()),
         };
         Ok(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content, "is_error": is_error}))
     }
+}
+
+/// Returns a result's text, and whether it is an error: a member `output`, `result` or `error` that stands alone, else
+/// the whole object.
+fn result_text(response: Option<Value>) -> (String, bool) {
+    let response = match response {
+        Some(Value::Object(response)) => response,
+        Some(other) => Map::from_iter([("output".to_owned(), other)]),
+        None => Map::new(),
+    };
+    let plain = ["output", "result", "error"].iter().find_map(|key| response.get(*key)?.as_str());
+    let plain = plain.filter(|_| response.len() == 1).map(str::to_owned);
+    let is_error = response.contains_key("error");
+    (plain.unwrap_or_else(|| Value::Object(response).to_string()), is_error)
 }
 
 /// Converts a part to one of Chat Completions; `None` for a part without content.
@@ -164,4 +174,23 @@ fn media(kind: &str, data: &str) -> Value {
 /// Converts base64 to the common alphabet: Google's clients write the URL-safe one.
 fn standard(data: &str) -> String {
     data.replace('-', "+").replace('_', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_the_text_that_stands_alone_or_the_object() {
+        for (response, text, is_error) in [
+            (json!({"error": "no such city"}), "no such city", true),
+            (json!({"result": "3"}), "3", false),
+            (json!("3"), "3", false),
+            (json!({"degrees": 3}), "{\"degrees\":3}", false),
+            (json!([3]), "{\"output\":[3]}", false),
+        ] {
+            assert_eq!(result_text(Some(response)), (text.to_owned(), is_error));
+        }
+        assert_eq!(result_text(None), ("{}".to_owned(), false));
+    }
 }

@@ -7,7 +7,6 @@ use crate::ids::new_id;
 use crate::out::{Collected, Finish, Out, model_of};
 use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
-use toolgraft::wire::gemini::FunctionCall;
 
 /// Writes an answer in pieces; the last has the finish reason and the usage.
 pub(super) struct GeminiStream {
@@ -51,10 +50,9 @@ fn text_part(text: String) -> Value {
 }
 
 fn call(call: NativeCall) -> Value {
-    let NativeCall { id, name, .. } = call.clone();
     // The arguments were accepted by their schema, so they are an object.
-    let call = FunctionCall::try_from(call).unwrap_or(FunctionCall { id, name, ..FunctionCall::default() });
-    json!({"functionCall": call})
+    let args = call.object().unwrap_or_default();
+    json!({"functionCall": {"id": call.id, "name": call.name, "args": args}})
 }
 
 impl Writer for GeminiStream {

@@ -129,10 +129,9 @@ fn push_line(to: &mut String, line: &Value) {
 }
 
 fn call(index: usize, call: NativeCall) -> Value {
-    let NativeCall { id, name, arguments } = call;
     // The arguments were accepted by their schema, so they are an object.
-    let arguments: Value = serde_json::from_str(&arguments).unwrap_or_else(|_| json!({}));
-    json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
+    let arguments = call.object().unwrap_or_default();
+    json!({"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}})
 }
 
 /// Returns the error object for a fault.
