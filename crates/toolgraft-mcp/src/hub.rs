@@ -48,14 +48,7 @@ pub struct HubBuilder {
 
 impl std::fmt::Debug for HubBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HubBuilder")
-            .field("config", &self.config)
-            .field("servers", &self.servers)
-            .field("inherit_env", &self.inherit_env)
-            .field("require_all", &self.require_all)
-            .field("trust", &self.trust)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("HubBuilder").field("config", &self.config).finish_non_exhaustive()
     }
 }
 

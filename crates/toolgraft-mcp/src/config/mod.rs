@@ -10,27 +10,26 @@
 //! stored with that server as its [`problem`](ServerConfig::problem), so that the others still run.
 //!
 //! [`read`] reads the text and [`expand`]s its variables, [`servers`] holds the values of each
-//! server and [`stored`] those of all, [`error`] has the faults, [`server_secrets`] finds the secrets,
+//! server and [`list`] those of all, [`error`] has the faults, [`server_secrets`] finds the secrets,
 //! [`url`] checks URLs and headers.
 
 mod error;
 mod expand;
 mod host_reach;
+mod list;
 mod proxy;
 mod read;
-pub(crate) mod seconds;
 mod server_secrets;
 mod servers;
-mod stored;
 mod trust;
 mod url;
 
 pub use error::{ConfigError, EntryError};
 pub use expand::Environment;
 pub(crate) use host_reach::{HostReach, is_this_machine};
+pub use list::Config;
 pub(crate) use proxy::proxy_of;
 pub(crate) use server_secrets::ServerSecrets;
 pub use servers::{GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
-pub use stored::Config;
 pub(crate) use trust::ServerTrust;
 pub(crate) use url::header_map;

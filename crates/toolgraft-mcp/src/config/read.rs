@@ -10,8 +10,8 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::error::{ConfigError, EntryError};
 use super::expand::{Environment, expand};
+use super::list::Config;
 use super::servers::{GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
-use super::stored::Config;
 use super::url::{check_url, header_map};
 use toolgraft::Cause;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::list::Config;
 use super::servers::{ServerConfig, TransportConfig};
-use super::stored::Config;
 use toolgraft::secrets::{Secrecy, Secrets, names_secret};
 
 /// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`) that occur in

@@ -5,66 +5,47 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::error::EntryError;
-use super::seconds;
 use toolgraft::http::Trust;
 use toolgraft::tools::server_pattern;
 
 /// The configuration of one server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// Name, unique in the configuration. With serde it is the key of the entry in `mcpServers`;
-    /// only an entry outside of such a map has it as a field.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// Name, unique in the configuration: the key of the entry in `mcpServers`.
     pub name: String,
     /// Position of the entry, as `file:line:column`, or `the program`.
-    #[serde(default = "the_program")]
     pub place: String,
     /// The transport, or the fault of the entry.
-    #[serde(flatten, with = "transport_or_problem")]
     pub transport: Result<TransportConfig, EntryError>,
     /// `true` if the server is switched off from the beginning.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
     /// Time limit of one call; `None` uses the hub's.
-    #[serde(default, rename = "timeout", with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<Duration>,
     /// Time limit of the start, and again of the listing; `None` uses the hub's.
-    #[serde(default, with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub connect_timeout: Option<Duration>,
     /// Number of concurrent calls; `None` uses the hub's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<NonZeroUsize>,
     /// `true` if its calls may run concurrently. If not, the calls of one message run in the order
     /// in which they were written, except for tools that both declare themselves read-only.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parallel: bool,
     /// Tools that the user lets run without approval: globs, `*` for all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auto_approve: Vec<String>,
     /// The only tools that are listed and can be called: globs; an empty list means all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enabled_tools: Vec<String>,
     /// Tools that are not listed and cannot be called, even if `enabled_tools` has them: globs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled_tools: Vec<String>,
     /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; an empty list means all.
     /// Files cannot set this.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed_tools: Vec<String>,
     /// Certificates that the program trusts at this server in addition to the system's, if it is
     /// reached over HTTP. Files cannot set this.
-    #[serde(skip)]
     pub trust: Trust,
 }
 
 /// A transport and its settings. `Debug` hides values that may be secret.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Transport", into = "Transport")]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportConfig {
     /// A child process that speaks MCP over its standard input and output.
@@ -98,35 +79,25 @@ pub enum TransportConfig {
 
 /// Settings of a login at a server over HTTP; the rest comes from the server's metadata. `Debug`
 /// hides the secret.
-///
-/// The keys in serde's form are `grantType`, `clientId`, `clientSecret`, `scopes` and
-/// `callbackPort`, as in a file.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OAuthConfig {
     /// The grant: whether a user or the program logs in.
-    #[serde(skip_serializing_if = "is_default")]
     pub grant_type: GrantType,
     /// The id of a client that the authorization server knows. A URL is the address of a metadata
     /// document, and is used if the server reads such documents. Without an id, a client is
     /// registered at each login.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
     /// The client's secret, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
     /// The scopes to ask for, instead of those that the server asks for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// The port of 127.0.0.1 that the browser is redirected to; `None` takes any free one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub callback_port: Option<u16>,
 }
 
 /// The OAuth grant with which a token is obtained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum GrantType {
     /// A user at a browser logs in ([`Login`](crate::Login)).
@@ -137,33 +108,20 @@ pub enum GrantType {
     ClientCredentials,
 }
 
-/// Returns `true` if a value is the default, so that it need not be written.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 impl fmt::Debug for OAuthConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuthConfig")
-            .field("grant_type", &self.grant_type)
-            .field("client_id", &self.client_id)
-            .field("client_secret", &self.client_secret.as_ref().map(|_| toolgraft::secrets::REDACTED))
-            .field("scopes", &self.scopes)
-            .field("callback_port", &self.callback_port)
-            .finish()
+        f.debug_struct("OAuthConfig").field("client_id", &self.client_id).finish_non_exhaustive()
     }
 }
 
 /// The protocol of a server over HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum HttpTransport {
     /// Streamable HTTP, and legacy HTTP+SSE if the server does not have it.
     #[default]
     Any,
     /// Streamable HTTP alone.
-    #[serde(rename = "http")]
     Streamable,
     /// Legacy HTTP+SSE alone, of MCP 2024-11-05.
     Sse,
@@ -172,118 +130,12 @@ pub enum HttpTransport {
 impl fmt::Debug for TransportConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TransportConfig::Stdio { command, args, env, cwd } => f
-                .debug_struct("Stdio")
-                .field("command", command)
-                .field("args", &args.len())
-                .field("env", &env.keys())
-                .field("cwd", cwd)
-                .finish(),
-            TransportConfig::Http { url, headers, transport, oauth, ca } => f
-                .debug_struct("Http")
-                .field("transport", transport)
-                .field("url", &toolgraft::secrets::shown_url(url))
-                .field("headers", &headers.keys())
-                .field("oauth", oauth)
-                .field("ca", ca)
-                .finish(),
-        }
-    }
-}
-
-/// The serialized form of a transport: the fields of an entry that belong to it.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Transport {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#type: Option<Type>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    args: Vec<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    env: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cwd: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    headers: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "is_default")]
-    oauth: OAuthConfig,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ca: Option<String>,
-    /// The fault of the entry; if present, the other fields do not count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Type {
-    Stdio,
-    Http,
-    Sse,
-}
-
-impl From<TransportConfig> for Transport {
-    fn from(transport: TransportConfig) -> Self {
-        match transport {
-            TransportConfig::Stdio { command, args, env, cwd } => {
-                Transport { command: Some(command), args, env, cwd, ..Transport::default() }
+            TransportConfig::Stdio { command, env, .. } => {
+                f.debug_tuple("Stdio").field(command).field(&env.keys()).finish()
             }
-            TransportConfig::Http { url, headers, transport, oauth, ca } => {
-                let r#type = match transport {
-                    HttpTransport::Any => None,
-                    HttpTransport::Streamable => Some(Type::Http),
-                    HttpTransport::Sse => Some(Type::Sse),
-                };
-                Transport { r#type, url: Some(url), headers, oauth, ca, ..Transport::default() }
+            TransportConfig::Http { url, headers, .. } => {
+                f.debug_tuple("Http").field(&toolgraft::secrets::shown_url(url)).field(&headers.keys()).finish()
             }
-        }
-    }
-}
-
-impl TryFrom<Transport> for TransportConfig {
-    type Error = EntryError;
-
-    fn try_from(stored: Transport) -> Result<Self, EntryError> {
-        let Transport { r#type, command, args, env, cwd, url, headers, oauth, ca, problem: _ } = stored;
-        let http = |url, transport| TransportConfig::Http { url, headers, transport, oauth, ca };
-        match (r#type, command, url) {
-            (None, Some(command), None) | (Some(Type::Stdio), Some(command), _) => {
-                Ok(TransportConfig::Stdio { command, args, env, cwd })
-            }
-            (None, None, Some(url)) => Ok(http(url, HttpTransport::Any)),
-            (Some(Type::Http), _, Some(url)) => Ok(http(url, HttpTransport::Streamable)),
-            (Some(Type::Sse), _, Some(url)) => Ok(http(url, HttpTransport::Sse)),
-            _ => Err("expected \"command\", or \"url\", or a \"type\" that says which".to_owned().into()),
-        }
-    }
-}
-
-/// Serde conversion of a transport or the fault of its entry.
-mod transport_or_problem {
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::{Serialize, Serializer};
-
-    use super::{EntryError, Transport, TransportConfig};
-
-    type Found = Result<TransportConfig, EntryError>;
-
-    pub(super) fn serialize<S: Serializer>(found: &Found, serializer: S) -> Result<S::Ok, S::Error> {
-        let stored = match found {
-            Ok(transport) => transport.clone().into(),
-            Err(problem) => Transport { problem: Some(problem.to_string()), ..Transport::default() },
-        };
-        stored.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Found, D::Error> {
-        let mut stored = Transport::deserialize(deserializer)?;
-        match stored.problem.take() {
-            Some(problem) => Ok(Err(problem.into())),
-            None => stored.try_into().map(Ok).map_err(D::Error::custom),
         }
     }
 }
@@ -399,21 +251,6 @@ impl ServerConfig {
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let unfit = "a server over stdio has no \"headers\"";
         fitting!(self, Http { headers }, unfit, headers.insert(name.into(), value.into()));
-        self
-    }
-
-    /// Sets the settings of a login at a server over HTTP.
-    #[must_use]
-    pub fn with_oauth(mut self, config: OAuthConfig) -> Self {
-        fitting!(self, Http { oauth }, "a server over stdio has no login", *oauth = config);
-        self
-    }
-
-    /// Trusts the certificates of this PEM file at a server over HTTP, and at its authorization
-    /// server.
-    #[must_use]
-    pub fn with_ca(mut self, file: impl Into<String>) -> Self {
-        fitting!(self, Http { ca }, "a server over stdio has no \"ca\"", *ca = Some(file.into()));
         self
     }
 

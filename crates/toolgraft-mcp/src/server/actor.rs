@@ -231,13 +231,14 @@ impl Actor {
                 Some(connection)
             }
             Err(error) => {
-                self.failed(error, took);
+                self.failed(error, Some(took));
                 None
             }
         }
     }
 
-    fn failed(&mut self, error: ConnectError, took: Duration) {
+    /// Records the failure of a connection, or of an attempt that took this time.
+    fn failed(&mut self, error: ConnectError, attempt: Option<Duration>) {
         self.failures += 1;
         let shut = match error.needs_auth {
             // The configuration's headers do not change, so a soon retry is useless. A user may log
@@ -253,10 +254,12 @@ impl Actor {
             };
             view.status.last_error = Some(error.message.clone());
             view.status.error = Some(error.message);
-            view.status.connect_time = took;
             view.connection = None;
             view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
-            view.attempts += 1;
+            if let Some(took) = attempt {
+                view.status.connect_time = took;
+                view.attempts += 1;
+            }
         });
     }
 
@@ -264,15 +267,7 @@ impl Actor {
         let error = connection.how_it_ended("the connection is closed").await;
         // Ends the processes that the server started and left running.
         connection.close().await;
-        self.failures += 1;
-        let shut = self.failures >= self.settings.retry.failures;
-        self.update(|view| {
-            view.status.state = if shut { ServerState::Failed } else { ServerState::Backoff };
-            view.status.last_error = Some(error.clone());
-            view.status.error = Some(error);
-            view.connection = None;
-            view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
-        });
+        self.failed(error.into(), None);
     }
 
     async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {

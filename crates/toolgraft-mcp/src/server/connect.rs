@@ -12,7 +12,7 @@ use rmcp::{ClientHandler, RoleClient};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Client, Connection, Service};
+use super::connection::{Client, Connection};
 use super::deadline::Deadline;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::notice_transport::NoticeTransport;
@@ -24,7 +24,6 @@ use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
-use crate::transport::wire::{Tap, Tapped, Wire};
 use toolgraft::secrets::Secrets;
 
 /// The reason that a server could not be reached.
@@ -58,7 +57,6 @@ pub(super) enum Era {
 struct Connector {
     limits: Limits,
     client: Client,
-    wire: Option<Wire>,
     by: Instant,
     /// Latest time for a child that goes on writing to standard error.
     last: Instant,
@@ -77,11 +75,11 @@ pub(super) async fn connect(
     let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
     let (server, answers, states) = (config.name.clone(), settings.answers.clone(), settings.states.clone());
-    let client = Client { server, answers, states, log: log.clone(), hidden, ..Client::default() };
-    let (limits, wire) = (settings.limits(config), settings.wire.clone());
+    let (log, wire, limits) = (log.clone(), settings.wire.clone(), settings.limits(config));
+    let client = Client { server, answers, states, log, wire, hidden, ..Client::default() };
     let by = Instant::now() + limits.connect;
     let last = if limits.extends { by.max(Instant::now() + MAX_START) } else { by };
-    let mut connector = Connector { limits, client, wire, by, last };
+    let mut connector = Connector { limits, client, by, last };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -137,10 +135,10 @@ impl Connector {
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
             let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
-            let mut transport = self.tapped(transport);
+            let mut transport = self.noticed(transport);
             let first = Deadline::after(self.limits.connect * 2 / 3, self.last, &child);
             let mut agreed = self.negotiate(&mut transport, Methods::Both, first).await;
-            let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
+            let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.transport.is_unread();
             if late {
                 agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.rest(&child)).await;
             }
@@ -163,7 +161,7 @@ impl Connector {
             }
         }
         let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
-        let mut transport = self.tapped(transport);
+        let mut transport = self.noticed(transport);
         match self.negotiate(&mut transport, Methods::Initialize, self.rest(&child)).await {
             Ok(info) => {
                 *era = Some(Era::of(&info));
@@ -177,9 +175,9 @@ impl Connector {
     async fn unanswered(
         &self,
         error: &HandshakeError,
-        (transport, child): (&mut Tapped<StdioTransport>, &ChildState),
+        (transport, child): (&mut NoticeTransport<StdioTransport>, &ChildState),
     ) -> ConnectError {
-        transport.give_up();
+        transport.transport.give_up();
         // Reading to the end of the output records how the child exited.
         let _ = timeout(LAST_WORDS, async { while transport.receive().await.is_some() {} }).await;
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
@@ -207,7 +205,7 @@ impl Connector {
                 false => (Methods::Discover, self.part(1, 3)),
             };
             let mut transport =
-                self.tapped(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
+                self.noticed(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
             let by = Deadline::at(by);
             let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
                 Ok(info) => {
@@ -255,7 +253,7 @@ impl Connector {
     async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
         let opened = timeout_at(self.by, open_sse(place)).await;
         let mut transport = match opened {
-            Ok(opened) => self.tapped(opened?),
+            Ok(opened) => self.noticed(opened?),
             Err(_) => {
                 let limit = seconds(self.limits.connect);
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
@@ -263,15 +261,20 @@ impl Connector {
         };
         match self.negotiate(&mut transport, Methods::Initialize, Deadline::at(self.by)).await {
             Ok(info) => {
-                let gone = transport.gone();
+                let gone = transport.transport.gone();
                 Ok(self.over_http(place, transport, info, gone))
             }
             Err(error) => Err(self.explain(&error)),
         }
     }
 
-    fn over_stdio(self, child: ChildState, transport: Tapped<StdioTransport>, info: ServerPeerInfo) -> Connection {
-        let (service, gone) = (serve(self.client, transport, info), child.gone.clone());
+    fn over_stdio(
+        self,
+        child: ChildState,
+        transport: NoticeTransport<StdioTransport>,
+        info: ServerPeerInfo,
+    ) -> Connection {
+        let (service, gone) = (serve_directly(self.client, transport, Some(info)), child.gone.clone());
         Connection::new(service, self.limits, None, Some(child), gone)
     }
 
@@ -286,15 +289,13 @@ impl Connector {
         T: Transport<RoleClient> + 'static,
         T::Error: std::error::Error + Send + Sync + 'static,
     {
-        let service = serve(self.client, transport, info);
+        let service = serve_directly(self.client, transport, Some(info));
         Connection::new(service, self.limits, Some(toolgraft::secrets::shown_url(place.url)), None, gone)
     }
 
-    /// Wraps the transport, so that its messages can be reported if the program wants them.
-    fn tapped<T>(&self, transport: T) -> Tapped<T> {
-        let (server, secrets) = (&self.client.server, &self.client.hidden.in_errors);
-        let tap = |wire: &Wire| Tap { wire: wire.clone(), server: server.clone(), secrets: secrets.clone() };
-        Tapped::new(transport, self.wire.as_ref().map(tap))
+    /// Wraps the transport, so that the client knows its messages.
+    fn noticed<T>(&self, transport: T) -> NoticeTransport<T> {
+        NoticeTransport { transport, client: self.client.clone() }
     }
 
     fn me(&self) -> ClientConfig {
@@ -416,14 +417,6 @@ impl HandshakeError {
 fn unsent(error: &DynamicTransportError) -> ConnectError {
     let message = http::explain(error).unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
     ConnectError { needs_auth: http::wants_auth(error), refused: true, ..message.into() }
-}
-
-fn serve<T>(client: Client, transport: T, info: ServerPeerInfo) -> Service
-where
-    T: Transport<RoleClient> + 'static,
-    T::Error: std::error::Error + Send + Sync + 'static,
-{
-    serve_directly(client.clone(), NoticeTransport { transport, client }, Some(info))
 }
 
 impl Era {

@@ -26,6 +26,7 @@ use super::states::{ServerEventKind, States};
 use crate::config::ServerSecrets;
 use crate::transport::log::Log;
 use crate::transport::stdio::ChildState;
+use crate::transport::wire::Wire;
 
 /// Time limit for closing a connection: longer than all steps of ending a child together.
 const CLOSE: Duration = Duration::from_secs(15);
@@ -52,6 +53,8 @@ pub(super) struct Client {
     pub(super) states: Arc<States>,
     /// The server's log messages and standard error.
     pub(super) log: Arc<Log>,
+    /// Sees all messages.
+    pub(super) wire: Option<Wire>,
     pub(super) hidden: ServerSecrets,
 }
 

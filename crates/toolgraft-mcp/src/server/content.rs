@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::elicit::is_question;
 use crate::transport::answer::Answer;
-use crate::transport::scan::{self, Huge};
+use crate::transport::scan;
 use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, Status};
 
@@ -103,7 +103,7 @@ fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool
 /// Returns `true` if a text is this value: the same string, or its JSON.
 fn is_value(text: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|string| string.trim() == text.trim())
-        || scan::value(text, Huge::Quoted).is_ok_and(|parsed| is_same(&parsed, value))
+        || scan::value(text).is_ok_and(|parsed| is_same(&parsed, value))
 }
 
 /// Returns `true` if a text is the JSON of this value, or contains it after some words or in a

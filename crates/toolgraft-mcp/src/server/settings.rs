@@ -4,12 +4,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::elicit::Answers;
 use super::states::States;
 use crate::auth::Logins;
-use crate::config::{ServerConfig, seconds};
+use crate::config::ServerConfig;
 use crate::transport::wire::Wire;
 use toolgraft::budget::{Budget, MAX_PIXELS_AT_ONCE};
 
@@ -105,8 +103,7 @@ pub(super) struct Limits {
 }
 
 /// The time at which a server is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Start {
     /// At once; the hub waits until each server is ready or has failed.
@@ -119,26 +116,20 @@ pub enum Start {
 
 /// Rules for restarting a server that has exited or could not be reached.
 ///
-/// An attempt is only made when a call needs the server. In serde's form times are in seconds, and
-/// missing members have their defaults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+/// An attempt is only made when a call needs the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retry {
     /// Wait after the first failure; it doubles with each consecutive one.
-    #[serde(with = "seconds")]
     pub first: Duration,
     /// Longest wait.
-    #[serde(with = "seconds")]
     pub longest: Duration,
     /// Number of consecutive failures after which attempts stop for the time `rest`; at least one.
     pub failures: u32,
     /// Time without attempts after that number of failures, and after a refusal for lack of
     /// authorization.
-    #[serde(with = "seconds")]
     pub rest: Duration,
     /// A server that ran for this time begins a new count of failures.
-    #[serde(with = "seconds")]
     pub stable: Duration,
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The state of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerState {
@@ -28,7 +28,7 @@ pub enum ServerState {
 }
 
 /// A server and its status.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// Name in the configuration.
@@ -39,7 +39,7 @@ pub struct ServerStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The last reason that it was not ready, even if it is ready again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     /// `true` if it failed because its configuration is faulty, before anything was started.
     pub misconfigured: bool,
@@ -54,13 +54,13 @@ pub struct ServerStatus {
     pub protocol_version: Option<String>,
     /// Duration of the last attempt, successful or not, including the listing; in milliseconds when
     /// serialized.
-    #[serde(rename = "connect_ms", serialize_with = "millis", deserialize_with = "of_millis")]
+    #[serde(rename = "connect_ms", serialize_with = "millis")]
     pub connect_time: Duration,
     /// Number of restarts.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub restarts: u32,
     /// Notes, for example about tools that were left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
@@ -79,10 +79,6 @@ impl ServerStatus {
 /// Serializes a time as whole milliseconds.
 pub(super) fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-}
-
-fn of_millis<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

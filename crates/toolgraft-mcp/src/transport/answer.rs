@@ -8,8 +8,9 @@ use std::collections::HashSet;
 use rmcp::model::{CustomResult, ServerResult};
 use serde_json::Value;
 
-use super::scan::{self, Huge, value};
+use super::scan::{self, value};
 use toolgraft::secrets::Secrets;
+use toolgraft::wire::mend_surrogates;
 
 /// Key of the `_meta` with the text of a list that rmcp has to parse itself.
 pub(crate) const TEXT: &str = "toolgraft/text";
@@ -57,7 +58,7 @@ impl<'s> Answer<'s> {
     /// Returns the result as a value. An `Err` names the unreadable part and its place. Numbers
     /// that do not fit 64 bits become strings of their digits.
     pub(crate) fn value(&self) -> Result<Value, String> {
-        let value = value(&self.text, Huge::Quoted);
+        let value = value(&self.text);
         let mut value = value.map_err(|why| format!("its answer cannot be read: {why}"))?;
         self.secrets.hide_in(&mut value);
         Ok(value)
@@ -80,7 +81,7 @@ impl<'s> Answer<'s> {
     }
 
     fn show(&self, text: &str) -> String {
-        let text = scan::mended(text, Huge::Stay);
+        let text = mend_surrogates(text);
         scan::compact(&text, |string| match self.secrets.hide(string) {
             std::borrow::Cow::Owned(hidden) => Some(hidden),
             std::borrow::Cow::Borrowed(_) => None,
@@ -92,7 +93,7 @@ impl<'s> Answer<'s> {
     pub(crate) fn entries(&self, list: &str, name: &str) -> Result<(Vec<Entry>, Option<String>), String> {
         let no_list = || format!("the answer has no array {list:?}");
         let cursor = |value: Option<&Value>| value?.as_str().filter(|c| !c.is_empty()).map(str::to_owned);
-        let whole = if self.accepted.is_some() { None } else { value(&self.text, Huge::Stay).ok() };
+        let whole = if self.accepted.is_some() { None } else { value(&self.text).ok() };
         if let Some(mut whole) = whole {
             self.secrets.hide_in(&mut whole);
             let next = cursor(whole.get("nextCursor"));
@@ -103,17 +104,17 @@ impl<'s> Answer<'s> {
         }
         let parts = scan::parts(&self.text).ok_or_else(no_list)?;
         let entries = parts.get(list).and_then(scan::parts).filter(|parts| parts.is_array).ok_or_else(no_list)?;
-        let next = parts.get("nextCursor").and_then(|next| value(next, Huge::Stay).ok());
+        let next = parts.get("nextCursor").and_then(|next| value(next).ok());
         Ok((entries.all.iter().map(|(_, entry)| self.entry(entry, name)).collect(), cursor(next.as_ref())))
     }
 
     fn entry(&self, text: &str, name: &str) -> Entry {
         let named = || {
-            let name = value(scan::parts(text)?.get(name)?, Huge::Stay).ok()?;
+            let name = value(scan::parts(text)?.get(name)?).ok()?;
             Some(self.secrets.hide(name.as_str()?).into_owned())
         };
         let refused = |accepted: &HashSet<String>| named().is_none_or(|name| !accepted.contains(&name));
-        match value(text, Huge::Stay) {
+        match value(text) {
             Ok(_) if text.contains(IN_HEADER) && self.accepted.as_ref().is_some_and(refused) => {
                 Err(Unread { name: named(), why: format!("its {IN_HEADER:?} annotations are not valid") })
             }
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(value(r#"{"a":"\ud83d"}"#).unwrap()["a"], "\u{fffd}");
         assert_eq!(value(r#"{"a":[1e400]}"#).unwrap()["a"][0], "1e400");
         let nan = value(r#"{"structuredContent":{"n":[1e400,NaN]}}"#).unwrap_err();
-        assert_eq!(nan, "its answer cannot be read: NaN at structuredContent.n[1] is no JSON");
+        assert_eq!(nan, "its answer cannot be read: NaN is no JSON");
         assert!(value(&deep(200)).unwrap_err().contains("nested too deeply"));
         assert!(value(&deep(100_000)).is_err());
         assert!(value("{\"a\":\"b\nc\"}").unwrap_err().contains("control character"));
@@ -169,8 +170,8 @@ mod tests {
     fn an_entry_that_cannot_be_read_is_only_itself_lost() {
         let none = Secrets::default();
         for (bad, why) in [
-            (r#"{"schema":NaN,"name":"b\ud83d"}"#.to_owned(), "NaN at schema is no JSON"),
-            (r#"{"name":"b\ud83d","max":1e400}"#.to_owned(), "1e400 at max is more than a number can hold"),
+            (r#"{"schema":NaN,"name":"b\ud83d"}"#.to_owned(), "NaN is no JSON"),
+            (r#"{"name":"b\ud83d","max":-Infinity}"#.to_owned(), "-Infinity is no JSON"),
             (format!(r#"{{"name":"b\ud83d","deep":{}}}"#, deep(300)), "it is nested too deeply, more than 127 levels"),
         ] {
             let text = format!(r#"{{"tools":[{{"name":"a"}},{bad},{{"name":"half \ud83d"}}],"nextCursor":"2"}}"#);

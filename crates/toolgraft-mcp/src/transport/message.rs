@@ -6,13 +6,17 @@
 use std::collections::VecDeque;
 
 use rmcp::RoleClient;
-use rmcp::model::{CustomResult, ErrorCode, ErrorData, JsonRpcMessage, JsonRpcVersion2_0, RequestId, ServerResult};
+use rmcp::model::{
+    CustomRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage, JsonRpcVersion2_0, RequestId, ServerRequest,
+    ServerResult,
+};
 use rmcp::service::RxJsonRpcMessage;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::scan::{self, Huge, JsonParts, one_line};
+use super::scan::{self, JsonParts, one_line};
+use toolgraft::wire::mend_surrogates;
 
 /// Code of the errors that replace unreadable answers. A server that follows JSON-RPC cannot send
 /// it: nothing above zero is reserved.
@@ -30,10 +34,6 @@ pub(crate) const BREAKS_OFF: &str = "a truncated answer";
 pub(crate) enum ParsedMessage {
     /// A message.
     Message(Box<RxJsonRpcMessage<RoleClient>>),
-    /// An error without a request: the message, and its text.
-    Complaint(Box<RxJsonRpcMessage<RoleClient>>, String),
-    /// A request that is invalid and has to be refused.
-    Senseless(RequestId),
     /// Output that is not usable; the text describes it.
     Noise(String),
 }
@@ -106,6 +106,16 @@ pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<ParsedMessage>) {
     }
 }
 
+/// Returns the messages of a text after which nothing follows.
+pub(crate) fn messages(text: &str) -> impl Iterator<Item = RxJsonRpcMessage<RoleClient>> {
+    let mut heard = VecDeque::new();
+    read_whole(text, &mut heard);
+    heard.into_iter().filter_map(|heard| match heard {
+        ParsedMessage::Message(message) => Some(*message),
+        ParsedMessage::Noise(_) => None,
+    })
+}
+
 /// Reads a truncated text: an answer becomes an error of its request, and of a batch the complete
 /// messages are read. Returns `false` if nothing could be read.
 pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<ParsedMessage>) -> bool {
@@ -123,17 +133,40 @@ pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<Parsed
     Some(unreadable(parts.get("id").and_then(id_of)?, what()))
 }
 
-/// Returns the `id` of an answer of which only the first and last bytes are known. It is found
-/// right after `jsonrpc` or at the very end, where servers write it.
-pub(crate) fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<RequestId> {
-    let compact = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<String>();
-    let (head, tail) = (compact(head), compact(tail));
-    let first = head.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":").or_else(|| head.strip_prefix("{\"id\":"));
-    let digits = match first {
-        Some(rest) => rest.split(',').next()?,
-        None => tail.strip_suffix('}')?.trim_end_matches(",\"jsonrpc\":\"2.0\"").rsplit_once("\"id\":")?.1,
-    };
-    digits.trim_matches('"').parse().ok().map(RequestId::Number)
+/// Number of bytes at each end of a message that is too long that are searched for its `id`.
+const EDGE: usize = 256;
+
+/// A message that is too long to be kept: only its first and last bytes are known.
+#[derive(Default)]
+pub(crate) struct LongMessage {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl LongMessage {
+    /// Takes the next bytes.
+    pub(crate) fn push(&mut self, bytes: &mut Vec<u8>) {
+        if self.head.is_empty() {
+            self.head.extend(&bytes[..EDGE.min(bytes.len())]);
+        }
+        bytes.drain(..bytes.len().saturating_sub(EDGE));
+        self.tail.append(bytes);
+        self.tail.drain(..self.tail.len().saturating_sub(EDGE));
+    }
+
+    /// Returns the `id` of an answer. It is found right after `jsonrpc` or at the very end, where servers write it.
+    pub(crate) fn id(&self) -> Option<RequestId> {
+        let compact = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<String>();
+        let (head, tail) = (compact(&self.head), compact(&self.tail));
+        // An event has the name of the field before its data.
+        let head = head.strip_prefix("data:").unwrap_or(&head);
+        let first = head.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":").or_else(|| head.strip_prefix("{\"id\":"));
+        let digits = match first {
+            Some(rest) => rest.split(',').next()?,
+            None => tail.strip_suffix('}')?.trim_end_matches(",\"jsonrpc\":\"2.0\"").rsplit_once("\"id\":")?.1,
+        };
+        digits.trim_matches('"').parse().ok().map(RequestId::Number)
+    }
 }
 
 /// Reads a message that conforms to the specification.
@@ -144,10 +177,6 @@ fn strictly(text: &str) -> Option<ParsedMessage> {
     match serde_json::from_str::<RxJsonRpcMessage<RoleClient>>(text) {
         // A result in a message that is not an answer is ambiguous.
         Ok(JsonRpcMessage::Response(_)) | Err(_) => None,
-        Ok(JsonRpcMessage::Error(error)) if error.id.is_none() => {
-            let what = format!("an error for no request: {}", one_line(&error.error.message));
-            Some(ParsedMessage::Complaint(Box::new(JsonRpcMessage::Error(error)), what))
-        }
         Ok(message) => Some(ParsedMessage::Message(Box::new(message))),
     }
 }
@@ -164,14 +193,14 @@ fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<ParsedMessage>) {
 
 /// Reads an object that does not conform to the specification, as far as possible.
 fn leniently(text: &str, parts: &JsonParts<'_>) -> ParsedMessage {
-    let mended = scan::mended(text, Huge::Quoted);
+    let mended = scan::mended(text);
     if let Some(heard) = (mended != text).then(|| strictly(&mended)).flatten() {
         return heard;
     }
     let ids: Vec<_> = parts.all_named("id").filter_map(id_of).collect();
     let present = |name: &str| parts.get(name).filter(|value| *value != "null");
     match (parts.get("method").is_some(), ids.as_slice()) {
-        (true, [id, ..]) => ParsedMessage::Senseless(id.clone()),
+        (true, [id, ..]) => request(id.clone(), parts),
         (false, [id]) => match (parts.get("result"), present("error")) {
             (Some(result), None) => answer(id.clone(), result),
             (_, Some(error)) => refusal(id.clone(), error).unwrap_or_else(|| {
@@ -194,20 +223,27 @@ fn answer(id: RequestId, result: &str) -> ParsedMessage {
     ParsedMessage::Message(Box::new(JsonRpcMessage::response(result, id)))
 }
 
+/// Reads a request by its method alone: rmcp refuses it, as each that it does not know.
+fn request(id: RequestId, parts: &JsonParts<'_>) -> ParsedMessage {
+    let method: String = parts.get("method").and_then(|method| serde_json::from_str(method).ok()).unwrap_or_default();
+    let request = ServerRequest::CustomRequest(CustomRequest::new(method, None));
+    ParsedMessage::Message(Box::new(JsonRpcMessage::request(request, id)))
+}
+
 /// Reads an error that is only wrong in other members than its message.
 fn refusal(id: RequestId, error: &str) -> Option<ParsedMessage> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
-    let message: String = serde_json::from_str(&scan::mended(parts.get("message")?, Huge::Stay)).ok()?;
+    let message: String = serde_json::from_str(&mend_surrogates(parts.get("message")?)).ok()?;
     let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
     // Data that no [`Value`] can hold, such as NaN or deep nesting, is kept as text.
     let text_of = |data: &str| serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
-    let data = parts.get("data").map(|data| text_of(&scan::mended(data, Huge::Quoted)));
+    let data = parts.get("data").map(|data| text_of(&scan::mended(data)));
     Some(ParsedMessage::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
 }
 
 /// Reads an id. Some servers turn `1` into `1.0`.
 fn id_of(text: &str) -> Option<RequestId> {
-    let text = scan::mended(text, Huge::Stay);
+    let text = mend_surrogates(text);
     let whole = || {
         let number = serde_json::from_str::<f64>(&text).ok().filter(|number| number.fract() == 0.0)?;
         format!("{number:.0}").parse().ok().map(RequestId::Number)
@@ -252,8 +288,6 @@ mod tests {
                 JsonRpcMessage::Error(error) => format!("{}! {}", error.id.unwrap(), error.error.message),
                 other => serde_json::to_string(&other).unwrap(),
             },
-            ParsedMessage::Complaint(_, what) => format!("complaint {what}"),
-            ParsedMessage::Senseless(id) => format!("refuse {id}"),
             ParsedMessage::Noise(what) => format!("noise {what}"),
         };
         heard.into_iter().map(told).collect()
@@ -329,8 +363,9 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_cannot_be_read_is_refused() {
-        assert_eq!(heard(r#"{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":NaN}"#), ["refuse 4"]);
-        assert_eq!(heard(r#"{"id":4,"method":"sampling/createMessage","params":3}"#), ["refuse 4"]);
+    fn a_request_that_cannot_be_read_is_one_without_parameters() {
+        let request = r#"{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":null}"#;
+        assert_eq!(heard(r#"{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":NaN}"#), [request]);
+        assert_eq!(heard(r#"{"id":4,"method":"sampling/createMessage","params":3}"#), [request]);
     }
 }

@@ -7,12 +7,12 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::scan::{Huge, one_line, value};
+use super::scan::{one_line, value};
 
 /// Reads the answer to `initialize`. Only the protocol version is required, so that a server is not
 /// refused for its name.
 pub(crate) fn initialize_result(text: &str) -> Result<InitializeResult, String> {
-    let said = value(text, Huge::Quoted)?;
+    let said = value(text)?;
     let version = said.get("protocolVersion").and_then(version_of);
     let version = version.ok_or_else(|| format!("it names no \"protocolVersion\": {}", one_line(text)))?;
     let mut result = InitializeResult::new(capabilities(&said)).with_protocol_version(version);
@@ -32,7 +32,7 @@ pub(crate) fn peer_info(result: InitializeResult) -> ServerPeerInfo {
 /// one of them.
 pub(crate) fn discovered(text: &str) -> Result<Result<ServerPeerInfo, Vec<ProtocolVersion>>, String> {
     const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
-    let said = value(text, Huge::Quoted)?;
+    let said = value(text)?;
     let supported = said.get("supportedVersions").and_then(Value::as_array);
     let supported = supported.ok_or_else(|| format!("it names no \"supportedVersions\": {}", one_line(text)))?;
     let supported: Vec<_> = supported.iter().filter_map(version_of).collect();

@@ -191,15 +191,13 @@ pub(crate) async fn call_with(hub: &Hub, tool: &str, arguments: Value) -> Outcom
 pub(crate) fn odd_tools_are_left_out(hub: &Hub) {
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::Ready, "{status:?}");
-    for note in [
-        "the tool \"nan\" is left out: NaN at inputSchema.default is no JSON",
-        "the tool \"huge\" is left out: 1e400 at inputSchema.maximum is more than a number can hold",
-        "the tool \"deep\" is left out: it is nested too deeply",
-    ] {
+    for note in
+        ["the tool \"nan\" is left out: NaN is no JSON", "the tool \"deep\" is left out: it is nested too deeply"]
+    {
         assert!(status.notes.iter().any(|n| n.starts_with(note)), "{note}: {:?}", status.notes);
     }
     let catalog = hub.catalog();
-    assert_eq!(catalog.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["half", "echo", "raw"]);
+    assert_eq!(catalog.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["half", "huge", "echo", "raw"]);
     assert_eq!(catalog.find(Some("s"), "half").unwrap().tool.description.as_deref(), Some("cut \u{fffd}"));
 }
 
@@ -213,10 +211,10 @@ pub(crate) async fn odd_answers_are_read_or_errors(hub: &Hub) {
     let notice = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}"#;
     for (raw, expected) in [
         (answer(&said("cut \\ud83d here")), Ok("cut \u{fffd} here")),
-        (structured(r#"{"mean":[1,NaN]}"#), Err("NaN at structuredContent.mean[1] is no JSON")),
+        (structured(r#"{"mean":[1,NaN]}"#), Err("NaN is no JSON")),
         (
             r#"{"result":{"id":1,"content":[-Infinity]},"id":$ID,"jsonrpc":"2.0"}"#.to_owned(),
-            Err("-Infinity at content[0]"),
+            Err("-Infinity is no JSON"),
         ),
         (structured(r#"{"big":1e400,"n":1.10}"#), Ok(r#"{"big":1e400,"n":1.10}"#)),
         (

@@ -250,7 +250,7 @@ async fn hung_list(case: Arc<Case>) {
     assert_eq!(status.state, ServerState::Ready, "{status:?}");
     let noted = |part: &str| status.notes.iter().any(|note| note.contains(part));
     assert!(noted("resources/list: no answer within 1.5 s"), "{status:?}");
-    assert!(noted("the prompt \"q\" is left out: NaN at arguments"), "{status:?}");
+    assert!(noted("the prompt \"q\" is left out: NaN is no JSON"), "{status:?}");
     let catalog = hub.catalog();
     assert!(catalog.knows("echo") && catalog.servers().iter().any(|server| server.resource_templates.len() == 1));
     assert_eq!(hub.prompts().len(), 1);
@@ -345,7 +345,7 @@ async fn somebody_answers(case: Arc<Case>) {
         assert_eq!(told(&call_with(&hub, "elicit", asks(params)).await), expected);
     }
     for (params, why) in [
-        (form("misfit", json!({ "type": "string" })), "the field \"f\" must be filled in"),
+        (form("misfit", json!({ "type": "string" })), "missing required property \"f\""),
         (form("other", json!({ "type": "object" })), "the field \"f\" is not a text"),
         (json!({ "mode": "url", "message": "?", "url": "file:///etc", "elicitationId": "1" }), "http or https"),
     ] {

@@ -6,13 +6,10 @@ use reqwest::{Response, header::HeaderMap};
 use rmcp::model::RequestId;
 use sse_stream::{Sse, SseByteStream};
 
-use crate::transport::message::id_at_the_edge;
+use crate::transport::message::LongMessage;
 
 /// Longest event, in bytes.
 pub(super) const MAX_EVENT: usize = 64 * 1024 * 1024;
-
-/// Number of bytes at each end of a dropped event that are searched for its `id`.
-const EDGE: usize = 256;
 
 /// Type of the events that replace events that were too long; the last line of their data is the
 /// `id` of the answer, if it is known.
@@ -70,8 +67,8 @@ struct EventBytes {
     line: Vec<u8>,
     event: usize,
     limit: usize,
-    /// The beginning and the end of the line that exceeded the limit.
-    dropped: Option<(Vec<u8>, Vec<u8>)>,
+    /// The line that exceeded the limit.
+    dropped: Option<LongMessage>,
     /// `true` if the beginning of the current line was dropped.
     cut: bool,
 }
@@ -94,7 +91,7 @@ impl EventBytes {
                 text.push_str(&self.blank());
                 self.event = 0;
             } else if self.event > self.limit {
-                self.drop_line();
+                self.dropped.get_or_insert_default().push(&mut self.line);
                 self.cut = true;
             } else if ends {
                 text.push_str(&String::from_utf8_lossy(&self.line));
@@ -109,17 +106,9 @@ impl EventBytes {
 
     /// Returns the text that ends an event: a blank line, or the replacement of a dropped event.
     fn blank(&mut self) -> String {
-        let Some((head, tail)) = self.dropped.take() else { return "\n".to_owned() };
-        let id = id_at_the_edge(head.strip_prefix(b"data:").unwrap_or(&head), &tail);
-        let id = id.map(|id| id.to_string()).unwrap_or_default();
+        let Some(message) = self.dropped.take() else { return "\n".to_owned() };
+        let id = message.id().map(|id| id.to_string()).unwrap_or_default();
         format!("event: {DROPPED}\ndata: {id}\n\n")
-    }
-
-    fn drop_line(&mut self) {
-        let (_, tail) =
-            self.dropped.get_or_insert_with(|| (self.line[..EDGE.min(self.line.len())].to_vec(), Vec::new()));
-        tail.append(&mut self.line);
-        tail.drain(..tail.len().saturating_sub(EDGE));
     }
 
     fn last(&mut self) -> String {

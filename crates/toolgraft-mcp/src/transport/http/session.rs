@@ -3,13 +3,13 @@
 //! The specification prescribes 404. Servers that were restarted also answer 400, 401 or 410, or a
 //! JSON-RPC error with any status (-32000, -32001, -32600), with various messages.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::StatusCode;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 
-use crate::transport::message::{ParsedMessage, read_whole};
+use crate::transport::message::messages;
 
 /// Phrases that occur together with "session" if it is lost.
 const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
@@ -29,22 +29,12 @@ pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => false,
         // A request that was refused with a client error did not run, so a loose check is enough.
         status if status.is_client_error() => says_so(&text.to_lowercase()),
-        _ => is_lost(text) || errors(text).iter().any(is_error),
+        _ => {
+            is_lost(text)
+                || messages(text)
+                    .any(|message| matches!(message, JsonRpcMessage::Error(error) if is_error(&error.error)))
+        }
     }
-}
-
-/// Returns the JSON-RPC errors in the text of a refusal.
-fn errors(text: &str) -> Vec<ErrorData> {
-    let mut heard = VecDeque::new();
-    read_whole(text, &mut heard);
-    let error = |heard| match heard {
-        ParsedMessage::Message(message) | ParsedMessage::Complaint(message, _) => match *message {
-            JsonRpcMessage::Error(error) => Some(error.error),
-            _ => None,
-        },
-        _ => None,
-    };
-    heard.into_iter().filter_map(error).collect()
 }
 
 /// Returns `true` if a JSON-RPC error says that the session is lost. The codes for wrong arguments

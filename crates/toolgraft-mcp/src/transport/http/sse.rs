@@ -14,7 +14,7 @@ use futures::stream::{BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url};
 use rmcp::RoleClient;
-use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use sse_stream::Sse;
@@ -117,11 +117,7 @@ impl SseTransport {
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             match self.heard.pop_front() {
-                Some(ParsedMessage::Message(message) | ParsedMessage::Complaint(message, _)) => return Some(*message),
-                Some(ParsedMessage::Senseless(id)) => {
-                    let refusal = ErrorData::invalid_params("this request makes no sense", None);
-                    tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
-                }
+                Some(ParsedMessage::Message(message)) => return Some(*message),
                 Some(ParsedMessage::Noise(_)) => {}
                 None => match self.event().await? {
                     Ok(event) => match Event::of(&event) {

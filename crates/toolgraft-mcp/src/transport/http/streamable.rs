@@ -3,7 +3,7 @@
 //! rmcp's own client drops a body that is not exactly one message. This one reads as over the other
 //! transports, so that no answer is lost.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ use super::session::{self, Renewals};
 use crate::auth::{Access, TokenError, bearer_challenge};
 use crate::config::ServerTrust;
 use crate::transport::answer::{IN_HEADER, TEXT};
-use crate::transport::message::{ParsedMessage, UNREADABLE, read_whole};
-use crate::transport::scan::{self, Huge, one_line};
+use crate::transport::message::{UNREADABLE, messages};
+use crate::transport::scan::{self, one_line};
 use crate::transport::server_info::initialize_result;
 
 /// Longest body of an answer, and of a refusal, in bytes.
@@ -226,34 +226,11 @@ impl Endpoint {
         }
         Ok(self.with_headers(request).send().await?)
     }
-
-    /// Tells the server that its request is invalid.
-    fn refuse(&self, id: RequestId) {
-        let endpoint = self.clone();
-        let refusal = ErrorData::invalid_params("this request makes no sense", None);
-        // A failure to send this is ignored: the server notices its own time-out.
-        tokio::spawn(async move { drop(endpoint.post(&JsonRpcMessage::error(refusal, Some(id))).await) });
-    }
-}
-
-/// Returns the messages in a text; invalid requests are refused.
-fn messages(text: &str, endpoint: &Endpoint) -> Vec<Message> {
-    let mut heard = VecDeque::new();
-    read_whole(text, &mut heard);
-    let message = |heard| match heard {
-        ParsedMessage::Message(message) | ParsedMessage::Complaint(message, _) => Some(*message),
-        ParsedMessage::Senseless(id) => {
-            endpoint.refuse(id);
-            None
-        }
-        ParsedMessage::Noise(_) => None,
-    };
-    heard.into_iter().filter_map(message).collect()
 }
 
 /// Returns the events of a body, with their messages in the form that rmcp reads. `asked` is the
 /// request that the body answers.
-fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>) -> BoxedSseResponse {
+fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse {
     let events = events(response).flat_map(move |event| {
         let failed = |id: Option<RequestId>| {
             let asked = asked.clone();
@@ -261,12 +238,12 @@ fn rewritten(response: Response, endpoint: Endpoint, asked: Option<HttpRequest>)
             asked.map(|asked| asked.failed(&Event::too_long())).into_iter().collect()
         };
         let heard: Vec<Message> = match Event::of(&event) {
-            Event::Message(text) => messages(text, &endpoint),
+            Event::Message(text) => messages(text).collect(),
             Event::Dropped(id) => failed(id),
             Event::Nothing => Vec::new(),
         };
         let fitted = heard.into_iter().map(|message| match &asked {
-            Some(asked) => asked.fitted(asked.claimed(message)),
+            Some(asked) => asked.fitted(message),
             None => message,
         });
         let mut data: Vec<Option<String>> = fitted.map(|message| serde_json::to_string(&message).ok()).collect();
@@ -336,15 +313,11 @@ async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<Boxe
 }
 
 /// Reads the answer to a request that the server accepted.
-async fn answered(
-    response: Response,
-    endpoint: Endpoint,
-    asked: HttpRequest,
-) -> Result<StreamableHttpPostResponse, Failure> {
+async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHttpPostResponse, Failure> {
     let headers = response.headers();
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
     if is_of(headers, EVENTS) {
-        let events = rewritten(response, endpoint, Some(asked.clone()));
+        let events = rewritten(response, Some(asked.clone()));
         return Ok(StreamableHttpPostResponse::Sse(begun(events, &asked).await?, session));
     }
     let (status, is_json) = (response.status(), is_of(headers, JSON));
@@ -357,8 +330,7 @@ async fn answered(
         return Err(StreamableHttpError::UnexpectedContentType(kind));
     }
     let text = String::from_utf8_lossy(&body);
-    let mut messages = messages(&text, &endpoint);
-    messages = messages.into_iter().map(|message| asked.fitted(asked.claimed(message))).collect();
+    let mut messages: Vec<_> = messages(&text).map(|message| asked.fitted(message)).collect();
     if messages.iter().any(|message| asked.is_lost_by(message)) {
         return Err(StreamableHttpError::SessionExpired);
     }
@@ -404,7 +376,7 @@ async fn refused(
     let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(busy.unwrap_or_else(|| unexpected(refusal))) };
     // A server that refuses before it reads the request knows no id, or invents one.
     let discovering = asked.kind == RequestKind::Discover && endpoint.session.is_none() && status.is_client_error();
-    let said = messages(&text, endpoint).into_iter().find_map(|message| match message {
+    let said = messages(&text).find_map(|message| match message {
         JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
         _ => None,
     });
@@ -492,7 +464,7 @@ impl StreamableClient {
             return Err(StreamableHttpError::SessionExpired);
         }
         match asked {
-            Some(asked) if status.is_success() => answered(response, endpoint, asked).await,
+            Some(asked) if status.is_success() => answered(response, asked).await,
             None if status.is_success() => Ok(StreamableHttpPostResponse::Accepted),
             asked => refused(response, &endpoint, asked).await,
         }
@@ -521,7 +493,7 @@ impl StreamableClient {
             let kind = kind.map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
             return Err(StreamableHttpError::UnexpectedContentType(kind));
         }
-        Ok(rewritten(response, endpoint, None))
+        Ok(rewritten(response, None))
     }
 }
 
@@ -563,8 +535,11 @@ impl HttpRequest {
 
     /// Converts a message into the form that rmcp needs: it must read the answer to `initialize`
     /// itself, for the version in later headers, and lists of tools, for arguments that are also
-    /// sent in headers.
+    /// sent in headers. An error without an id gets the id of this request, because it is in the request's body.
     fn fitted(&self, mut message: Message) -> Message {
+        if let JsonRpcMessage::Error(error) = &mut message {
+            error.id.get_or_insert_with(|| self.id.clone());
+        }
         if let JsonRpcMessage::Response(response) = &mut message
             && let ServerResult::CustomResult(CustomResult(Value::String(text))) = &mut response.result
         {
@@ -579,14 +554,6 @@ impl HttpRequest {
                 }
                 _ => {}
             }
-        }
-        message
-    }
-
-    /// Gives an error without an id the id of this request, because it is in the request's body.
-    fn claimed(&self, mut message: Message) -> Message {
-        if let JsonRpcMessage::Error(error) = &mut message {
-            error.id.get_or_insert_with(|| self.id.clone());
         }
         message
     }
@@ -619,7 +586,7 @@ impl HttpRequest {
 fn annotated(text: String) -> ListToolsResult {
     let tools = scan::parts(&text).and_then(|parts| scan::parts(parts.get("tools")?)).map(|tools| tools.all);
     let annotated = tools.iter().flatten().filter(|(_, tool)| tool.contains(IN_HEADER));
-    let tool = |tool: &str| serde_json::from_value(scan::value(tool, Huge::Stay).ok()?).ok();
+    let tool = |tool: &str| serde_json::from_value(scan::value(tool).ok()?).ok();
     let mut list = ListToolsResult::with_all_items(annotated.filter_map(|(_, text)| tool(text)).collect());
     list.meta = Some(MetaObject(Map::from_iter([(TEXT.to_owned(), Value::String(text))])));
     list

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
-use rmcp::model::{ErrorData, JsonRpcMessage};
+use rmcp::model::{JsonRpcError, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::lines::{Lines, MAX_MESSAGE};
 use crate::transport::message::ParsedMessage;
+use crate::transport::scan::one_line;
 
 /// Number of bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
@@ -152,14 +153,10 @@ impl Pipe {
         loop {
             let heard = if ended { self.lines.last() } else { self.lines.next() };
             match heard {
-                Some(ParsedMessage::Message(message)) => return Some(*message),
-                Some(ParsedMessage::Senseless(id)) => {
-                    let refusal = ErrorData::invalid_params("this request makes no sense", None);
-                    // In a task: the server may not read its input before we have read its output.
-                    tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
-                }
-                Some(ParsedMessage::Complaint(message, what)) => {
-                    self.noise.add(what);
+                Some(ParsedMessage::Message(message)) => {
+                    if let JsonRpcMessage::Error(JsonRpcError { id: None, error, .. }) = &*message {
+                        self.noise.add(format!("an error for no request: {}", one_line(&error.message)));
+                    }
                     return Some(*message);
                 }
                 Some(ParsedMessage::Noise(what)) => self.noise.add(what),
@@ -202,6 +199,17 @@ mod tests {
     use rmcp::model::{ClientJsonRpcMessage, ServerNotification};
 
     use super::*;
+
+    #[tokio::test]
+    async fn an_error_for_no_request_is_told() {
+        let mut says = tokio::process::Command::new("echo");
+        says.arg(r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}"#);
+        let mut says = says.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let noise = Noise::default();
+        let mut pipe = Pipe::new(says.stdin.take().unwrap(), says.stdout.take().unwrap(), noise.clone());
+        assert!(matches!(pipe.receive().await, Some(JsonRpcMessage::Error(_))));
+        assert!(noise.after(0).is_some_and(|what| what.ends_with("an error for no request: parse error")));
+    }
 
     #[tokio::test]
     async fn messages_arrive_in_the_order_of_their_sending() {

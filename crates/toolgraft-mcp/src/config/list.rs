@@ -1,0 +1,64 @@
+//! All servers of a configuration.
+
+use super::servers::ServerConfig;
+use toolgraft::http::Trust;
+
+/// Servers, in the order of the file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    pub(super) servers: Vec<ServerConfig>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Config {
+    /// Adds the servers of a later file. A server of the same name replaces the earlier one in its
+    /// place, with a note.
+    pub fn merge(&mut self, later: Config) {
+        self.notes.extend(later.notes);
+        for server in later.servers {
+            self.push(server);
+        }
+    }
+
+    /// Adds certificates that are trusted at all servers.
+    pub(crate) fn add_trust(&mut self, trust: &Trust) {
+        self.servers.iter_mut().for_each(|server| server.trust = std::mem::take(&mut server.trust).and(trust));
+    }
+
+    /// Adds a server. One of the same name replaces the earlier one in its place, with a note.
+    pub fn push(&mut self, server: ServerConfig) {
+        match self.servers.iter_mut().find(|s| s.name == server.name) {
+            Some(earlier) => {
+                self.notes.push(format!(
+                    "server {:?} of {} is replaced by that of {}",
+                    server.name, earlier.place, server.place
+                ));
+                *earlier = server;
+            }
+            None => self.servers.push(server),
+        }
+    }
+
+    /// Returns the servers, in order.
+    pub fn servers(&self) -> &[ServerConfig] {
+        &self.servers
+    }
+
+    /// Returns notes for the user: replaced servers, doubtful values, misspelt keys.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Keeps only the servers that `keep` accepts.
+    pub fn retain(&mut self, keep: impl FnMut(&ServerConfig) -> bool) {
+        self.servers.retain(keep);
+    }
+}
+
+impl FromIterator<ServerConfig> for Config {
+    fn from_iter<I: IntoIterator<Item = ServerConfig>>(servers: I) -> Self {
+        let mut config = Config::default();
+        servers.into_iter().for_each(|server| config.push(server));
+        config
+    }
+}
