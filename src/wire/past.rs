@@ -10,7 +10,6 @@ use super::roles::{is_result, join, join_turns};
 use super::take_member;
 use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::outcome::Outcome;
-use crate::parse::find_values;
 use crate::tools::Catalog;
 
 /// The name of a tool whose result is in a history without its call.
@@ -217,10 +216,7 @@ fn arguments(value: &Value) -> Map<String, Value> {
     if let Ok(Value::Object(object)) = serde_json::from_str(text) {
         return object;
     }
-    match find_values(text).values.into_iter().next().map(|found| found.value) {
-        Some(Value::Object(object)) => object,
-        _ => Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))]),
-    }
+    Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))])
 }
 
 /// Removes the results before the next answer that belong to one of `calls`, wherever they are among other messages,

@@ -119,7 +119,7 @@ impl Source {
                     let message = format!("the endpoint sent more than {MAX_QUIET} bytes without content");
                     return Some((Err(ModelError::cut_off(message)), None));
                 }
-                Ok(Some(bytes)) => match guard.push(bytes) {
+                Ok(Some(bytes)) => match guard.push(&bytes) {
                     Ok(text) => (text, Some((state, None))),
                     Err(error) => return Some((Err(error), None)),
                 },
