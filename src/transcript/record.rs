@@ -49,7 +49,9 @@ struct RecorderState {
 /// An answer that is not finished.
 struct OpenRound {
     sent: Instant,
-    hiders: [(DeltaKind, Hider<u64>); 3],
+    hider: Hider<(DeltaKind, u64)>,
+    /// The channel of the last piece.
+    channel: Option<DeltaKind>,
 }
 
 enum AfterAnswer {
@@ -172,9 +174,7 @@ impl RecorderState {
             self.write(|to| to.write("message", message));
         }
         self.messages.clone_from(&request.messages);
-        let hider = |kind| (kind, Hider::new(self.secrets.clone()));
-        let hiders = [hider(DeltaKind::Content), hider(DeltaKind::Reasoning), hider(DeltaKind::Refusal)];
-        self.open = Some(OpenRound { sent: Instant::now(), hiders });
+        self.open = Some(OpenRound { sent: Instant::now(), hider: Hider::new(self.secrets.clone()), channel: None });
         self.answer += 1;
         self.answer
     }
@@ -182,18 +182,15 @@ impl RecorderState {
     fn delta(&mut self, delta: &Delta) {
         let Some(open) = &mut self.open else { return };
         let ms = millis(open.sent);
-        let mut ready = Vec::new();
-        for (kind, hider) in &mut open.hiders {
-            // The channels are read one after the other, so their pieces are written in that order.
-            let pieces = if *kind == delta.kind { hider.push(ms, delta.text.as_bytes()) } else { hider.rest() };
-            let at = if *kind == delta.kind { ready.len() } else { 0 };
-            ready.splice(at..at, pieces.into_iter().map(|piece| (*kind, piece)));
-        }
+        // The channels are read one after the other: at a change, the text of the other one is complete.
+        let is_same = open.channel.replace(delta.kind) == Some(delta.kind);
+        let mut ready = if is_same { Vec::new() } else { open.hider.rest() };
+        ready.extend(open.hider.push((delta.kind, ms), delta.text.as_bytes()));
         self.deltas(ready);
     }
 
-    fn deltas(&mut self, pieces: Vec<(DeltaKind, (u64, Vec<u8>))>) {
-        for (kind, (ms, text)) in pieces {
+    fn deltas(&mut self, pieces: Vec<((DeltaKind, u64), Vec<u8>)>) {
+        for ((kind, ms), text) in pieces {
             let delta = TimedDelta { kind, text: String::from_utf8_lossy(&text).into_owned(), ms: Some(ms) };
             self.write(|to| to.write("delta", &delta));
         }
@@ -202,10 +199,7 @@ impl RecorderState {
     /// Writes the text of the open answer that is still held back.
     fn release(&mut self) {
         let Some(open) = &mut self.open else { return };
-        let mut rest = Vec::new();
-        for (kind, hider) in &mut open.hiders {
-            rest.extend(hider.rest().into_iter().map(|piece| (*kind, piece)));
-        }
+        let rest = open.hider.rest();
         self.deltas(rest);
     }
 

@@ -16,7 +16,9 @@ type Item = Result<ModelEvent, ModelError>;
 pub(super) struct RedactedEvents {
     answer: BoxStream<'static, Item>,
     secrets: Secrets,
-    texts: Vec<(DeltaKind, Hider<()>)>,
+    text: Hider<DeltaKind>,
+    /// The channel of the last piece.
+    channel: Option<DeltaKind>,
     ready: std::collections::VecDeque<Item>,
     over: bool,
 }
@@ -24,7 +26,8 @@ pub(super) struct RedactedEvents {
 impl RedactedEvents {
     /// Wraps an answer's stream so that the secrets are removed from it.
     pub(super) fn of(answer: BoxStream<'static, Item>, secrets: Secrets) -> BoxStream<'static, Item> {
-        let hidden = RedactedEvents { answer, secrets, texts: Vec::new(), ready: Default::default(), over: false };
+        let text = Hider::new(secrets.clone());
+        let hidden = RedactedEvents { answer, secrets, text, channel: None, ready: Default::default(), over: false };
         stream::unfold(Box::new(hidden), |mut hidden| async move { Some((hidden.next().await?, hidden)) }).boxed()
     }
 
@@ -39,7 +42,7 @@ impl RedactedEvents {
             match self.answer.next().await {
                 Some(Ok(ModelEvent::Delta(delta))) => self.delta(&delta),
                 Some(Ok(ModelEvent::Call(mut call))) => {
-                    self.release(None);
+                    self.release();
                     call.name = self.secrets.hide(&call.name).into_owned();
                     call.arguments = self.secrets.hide(&call.arguments).into_owned();
                     self.ready.push_back(Ok(ModelEvent::Call(call)));
@@ -53,12 +56,12 @@ impl RedactedEvents {
                 }
                 Some(other) => {
                     if matches!(other, Ok(ModelEvent::Finish(_)) | Err(_)) {
-                        self.release(None);
+                        self.release();
                     }
                     self.ready.push_back(other);
                 }
                 None => {
-                    self.release(None);
+                    self.release();
                     self.over = true;
                 }
             }
@@ -67,26 +70,21 @@ impl RedactedEvents {
 
     fn delta(&mut self, delta: &Delta) {
         // When the channel changes, the text of the other channel is complete.
-        self.release(Some(delta.kind));
-        if self.texts.iter().all(|(kind, _)| *kind != delta.kind) {
-            self.texts.push((delta.kind, Hider::new(self.secrets.clone())));
+        if self.channel.replace(delta.kind) != Some(delta.kind) {
+            self.release();
         }
-        if let Some((kind, hider)) = self.texts.iter_mut().find(|(kind, _)| *kind == delta.kind) {
-            let pieces = hider.push((), delta.text.as_bytes());
-            self.ready.extend(pieces.into_iter().filter_map(|(_, text)| piece(*kind, &text)));
-        }
+        let pieces = self.text.push(delta.kind, delta.text.as_bytes());
+        self.ready.extend(pieces.into_iter().filter_map(piece));
     }
 
-    /// Releases the waiting text of all channels except this one.
-    fn release(&mut self, but: Option<DeltaKind>) {
-        for (kind, hider) in self.texts.iter_mut().filter(|(kind, _)| Some(*kind) != but) {
-            self.ready.extend(hider.rest().into_iter().filter_map(|(_, text)| piece(*kind, &text)));
-        }
+    /// Releases the waiting text.
+    fn release(&mut self) {
+        self.ready.extend(self.text.rest().into_iter().filter_map(piece));
     }
 }
 
-fn piece(kind: DeltaKind, text: &[u8]) -> Option<Item> {
-    let text = String::from_utf8_lossy(text).into_owned();
+fn piece((kind, text): (DeltaKind, Vec<u8>)) -> Option<Item> {
+    let text = String::from_utf8_lossy(&text).into_owned();
     (!text.is_empty()).then_some(Ok(ModelEvent::Delta(Delta::new(kind, text))))
 }
 

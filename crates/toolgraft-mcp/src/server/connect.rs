@@ -24,7 +24,7 @@ use crate::transport::http::{self, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
-use toolgraft::secrets::Secrets;
+use toolgraft::secrets::{Secrets, shown_url};
 
 /// The reason that a server could not be reached.
 #[derive(Debug)]
@@ -99,10 +99,8 @@ pub(super) async fn connect(
                 }
                 Err(denied) => Err(denied.into()),
             };
-            connected.map_err(|error| ConnectError {
-                message: format!("{}: {}", toolgraft::secrets::shown_url(url), error.message),
-                ..error
-            })
+            connected
+                .map_err(|error| ConnectError { message: format!("{}: {}", shown_url(url), error.message), ..error })
         }
     };
     connected.map_err(|error| {
@@ -145,7 +143,7 @@ impl Connector {
             match agreed {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
-                    return Ok(self.over_stdio(child, transport, info));
+                    return Ok(self.over(transport, info, child.gone.clone(), (None, Some(child))));
                 }
                 Err(error @ (HandshakeError::Unsent(_) | HandshakeError::Version { .. })) => {
                     return Err(self.explain(&error));
@@ -165,7 +163,7 @@ impl Connector {
         match self.negotiate(&mut transport, Methods::Initialize, self.rest(&child)).await {
             Ok(info) => {
                 *era = Some(Era::of(&info));
-                Ok(self.over_stdio(child, transport, info))
+                Ok(self.over(transport, info, child.gone.clone(), (None, Some(child))))
             }
             Err(error) => Err(self.unanswered(&error, (&mut transport, &child)).await),
         }
@@ -202,7 +200,7 @@ impl Connector {
             tried.push(version.clone());
             let (methods, by) = match version.has_initialize() {
                 true => (Methods::Initialize, self.by),
-                false => (Methods::Discover, self.part(1, 3)),
+                false => (Methods::Discover, Instant::now() + self.by.saturating_duration_since(Instant::now()) / 3),
             };
             let mut transport =
                 self.noticed(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
@@ -212,7 +210,12 @@ impl Connector {
                     *era = Some(Era::of(&info));
                     // Only its next answer shows that such a server has gone, so nothing else
                     // cancels this token.
-                    return Ok(self.over_http(place, transport, info, CancellationToken::new()));
+                    return Ok(self.over(
+                        transport,
+                        info,
+                        CancellationToken::new(),
+                        (Some(shown_url(place.url)), None),
+                    ));
                 }
                 Err(error) => error,
             };
@@ -262,35 +265,26 @@ impl Connector {
         match self.negotiate(&mut transport, Methods::Initialize, Deadline::at(self.by)).await {
             Ok(info) => {
                 let gone = transport.transport.gone();
-                Ok(self.over_http(place, transport, info, gone))
+                Ok(self.over(transport, info, gone, (Some(shown_url(place.url)), None)))
             }
             Err(error) => Err(self.explain(&error)),
         }
     }
 
-    fn over_stdio(
+    /// Begins the connection over a transport whose handshake is done, to a URL or a child.
+    fn over<T>(
         self,
-        child: ChildState,
-        transport: NoticeTransport<StdioTransport>,
-        info: ServerPeerInfo,
-    ) -> Connection {
-        let (service, gone) = (serve_directly(self.client, transport, Some(info)), child.gone.clone());
-        Connection::new(service, self.limits, None, Some(child), gone)
-    }
-
-    fn over_http<T>(
-        self,
-        place: HttpPlace<'_>,
         transport: T,
         info: ServerPeerInfo,
         gone: CancellationToken,
+        (url, child): (Option<String>, Option<ChildState>),
     ) -> Connection
     where
         T: Transport<RoleClient> + 'static,
         T::Error: std::error::Error + Send + Sync + 'static,
     {
         let service = serve_directly(self.client, transport, Some(info));
-        Connection::new(service, self.limits, Some(toolgraft::secrets::shown_url(place.url)), None, gone)
+        Connection::new(service, self.limits, url, child, gone)
     }
 
     /// Wraps the transport, so that the client knows its messages.
@@ -340,11 +334,6 @@ impl Connector {
         // The exit of a first child may have used up the rest.
         let last = self.last.max(Instant::now() + third);
         Deadline::after(left.max(third), last, child)
-    }
-
-    /// Returns the end of a fraction of the remaining time.
-    fn part(&self, numerator: u32, denominator: u32) -> Instant {
-        Instant::now() + self.by.saturating_duration_since(Instant::now()) * numerator / denominator
     }
 
     fn explain(&self, error: &HandshakeError) -> ConnectError {
