@@ -1,8 +1,10 @@
 //! Reads the lines of a recording.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::json;
 use super::recording::{Cut, CutReason, Note, READABLE, RecordedCall, Recording, Round, Session};
@@ -110,13 +112,13 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("session", &["toolgraft", "title", "model", "profile", "dialect", "reasoning", "reasoning_calls"]),
     ("request", &["at", "model", "kept", "dropped", "temperature", "max_tokens", "stop", "native"]),
     ("tools", &["servers"]),
-    ("message", &["role", "content", "calls", "call_id", "reasoning"]),
+    ("message", &["role", "content", "images", "audio", "calls", "call_id", "reasoning"]),
     ("delta", &["kind", "text", "ms"]),
     ("native_call", &["id", "name", "arguments"]),
     (
         "usage",
         &[
-            "prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "estimated",
+            "prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "cost", "estimated",
             "reasoning_estimated",
         ],
     ),
@@ -162,12 +164,18 @@ impl RecordingReader {
     }
 
     fn object(&mut self, text: &str) -> Result<(), ReadError> {
-        let head: json::Head = match json::parse(text) {
-            Ok(head) => head,
+        #[derive(Deserialize)]
+        struct Head {
+            #[serde(rename = "type")]
+            kind: Option<String>,
+        }
+        let keys: BTreeMap<String, IgnoredAny> = match json::parse(text) {
+            Ok(keys) => keys,
             Err(_) if !self.started => return Err(self.no_session("something other than a JSON object")),
             Err(error) => return Err(self.json(error)),
         };
-        let Some(kind) = head.kind.as_deref() else {
+        let Head { kind } = self.parse(text)?;
+        let Some(kind) = kind.as_deref() else {
             if !self.started {
                 return Err(self.no_session("an object without `type`"));
             }
@@ -183,7 +191,7 @@ impl RecordingReader {
             self.note(&format!("unknown line type `{kind}` was skipped"));
             return Ok(());
         };
-        for key in head.keys.iter().filter(|key| *key != "type" && !fields.contains(&key.as_str())) {
+        for key in keys.keys().filter(|key| *key != "type" && !fields.contains(&key.as_str())) {
             self.note(&format!("unknown field `{key}` of a `{kind}` line was skipped"));
         }
         self.body(kind, text)

@@ -8,7 +8,7 @@ use std::error::Error as _;
 use proptest::prelude::*;
 use serde_json::json;
 use toolgraft::event::{Rejected, RejectedKind, Repair};
-use toolgraft::message::{DeltaKind, FinishReason, NativeCall, ReasoningCalls, ReasoningMode, Usage};
+use toolgraft::message::{DeltaKind, FinishReason, Image, NativeCall, ReasoningCalls, ReasoningMode, Usage};
 use toolgraft::outcome::Status;
 use toolgraft::tools::Server;
 use toolgraft::transcript::{
@@ -289,6 +289,16 @@ fn unknown_line_types_and_fields_are_skipped_and_noted() {
         ]
     );
     assert_eq!(recording.rounds[0].text(DeltaKind::Content), "a");
+}
+
+#[test]
+fn images_and_a_price_are_known() {
+    let image = Image::new(b"GIF89a").unwrap();
+    let usage = Usage::default().with_cost(Some(0.5));
+    let round = Round::default().with_messages([Message::user("What is it?").with_image(image)]).with_usage(usage);
+    let recording = Recording::default().with_rounds([round]);
+    let read = parse(&written(&recording)).unwrap();
+    assert_eq!((read.notes, read.rounds), (Vec::new(), recording.rounds));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::error::{ImportError, at};
 use super::{chunks, cline, lines};
@@ -128,22 +129,23 @@ fn plain(text: &str) -> Recording {
 
 /// Detects the format of a text whose first line begins with `{`.
 fn object(text: &str, first: &str) -> Result<Format, ImportError> {
-    let head: json::Head = match json::parse(&mend_surrogates(first)) {
+    let head: Map<String, Value> = match json::parse(&mend_surrogates(first)) {
         Ok(head) => head,
         // It is one object on several lines.
         Err(_) => json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?,
     };
-    let has = |key: &str| head.keys.iter().any(|k| k == key);
-    if has("toolgraft") || head.kind.as_deref() == Some("session") {
+    let has = |key: &str| head.contains_key(key);
+    if has("toolgraft") || head.get("type").is_some_and(|kind| kind == "session") {
         Ok(Format::Recording)
     } else if has("choices") {
         Ok(Format::Chunks)
     } else if has("text") || has("chunks") {
         Ok(Format::Lines)
     } else {
-        let found = match head.keys.as_slice() {
-            [] => "an empty object".to_owned(),
-            keys => format!("an object with `{}`", keys[..keys.len().min(6)].join("`, `")),
+        let keys: Vec<&str> = head.keys().take(6).map(String::as_str).collect();
+        let found = match keys.is_empty() {
+            true => "an empty object".to_owned(),
+            false => format!("an object with `{}`", keys.join("`, `")),
         };
         Err(ImportError::Unknown { found })
     }
@@ -151,10 +153,10 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
 
 /// Detects the format of a text that begins with `[`.
 fn array(text: &str) -> Result<Format, ImportError> {
-    let items: Vec<serde_json::Value> = json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
+    let items: Vec<Value> = json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
     let found = match items.first() {
         Some(item) if item.get("role").is_some() && item.get("content").is_some() => return Ok(Format::Cline),
-        Some(serde_json::Value::Object(_)) => "an array of other objects",
+        Some(Value::Object(_)) => "an array of other objects",
         Some(_) => "an array of other values",
         None => "an empty array",
     };
