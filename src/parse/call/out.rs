@@ -1,10 +1,22 @@
 //! The output that an open call reports to.
 
+use std::ops::Range;
+
+use crate::event::Repair;
 use crate::json::window::Window;
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::sink::Sink;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
+
+/// A part of a series of calls that no marker announces; all of them wait for the series' end.
+#[derive(Debug)]
+pub(crate) enum SeriesPart {
+    /// A call, and its bytes.
+    Call(Range<u64>, Box<UnresolvedCall>),
+    /// The calls up to this offset are final, whatever follows.
+    Kept(u64),
+}
 
 /// The output of an open call: its name and its arguments.
 pub(crate) struct CallOut<'a, 's> {
@@ -17,6 +29,8 @@ pub(crate) struct CallOut<'a, 's> {
     pub(crate) think_ends: bool,
     /// Deltas of the arguments that wait until it is certain that they go on.
     pub(crate) withheld: &'a mut Option<String>,
+    /// The calls so far, of several that no marker announces.
+    pub(crate) series: &'a mut Vec<SeriesPart>,
 }
 
 impl CallOut<'_, '_> {
@@ -52,6 +66,13 @@ impl CallOut<'_, '_> {
         match self.withheld {
             Some(withheld) => withheld.push_str(text),
             None => self.emitter.delta(at, text, self.sink),
+        }
+    }
+
+    /// The last call of the series was mended by the text after it.
+    pub(crate) fn note_last(&mut self, repair: &str) {
+        if let Some(SeriesPart::Call(_, call)) = self.series.last_mut() {
+            call.repairs.push(Repair::Other(repair.to_owned()));
         }
     }
 

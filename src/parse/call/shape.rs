@@ -33,19 +33,6 @@ pub(crate) enum Step {
     Text(u64, Reason),
 }
 
-/// The state of an open call at the end of the stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// All that it needs has come: it ends here.
-    Complete(u64),
-    /// It was cut off.
-    Cut,
-    /// It ends here, and one of several calls cannot be read: none of them is one.
-    Broken(u64, Reason),
-    /// It was not yet certain to be a call.
-    Text,
-}
-
 /// The closing text that is missing where a call was cut off.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Missing {
@@ -67,9 +54,10 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     /// Reads on.
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step;
 
-    /// Returns the state of the call if the stream ends with the window.
-    fn ending(&mut self, _window: &Window<'_>, _tables: &Tables) -> Ending {
-        Ending::Cut
+    /// Returns the last step if the stream ends with the window: `More` if the call was cut off, and `Text` if it was
+    /// not yet certain to be one.
+    fn ending(&mut self, _window: &Window<'_>, _tables: &Tables) -> Step {
+        Step::More
     }
 
     /// Returns the one closing tag that is missing at the window's end, if every value of the call is closed and

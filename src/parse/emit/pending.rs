@@ -1,15 +1,7 @@
 //! The list of events and calls that wait for a decision.
 //!
-//! Two things are held here, in one list. Fenced calls wait for what follows
-//! their fence: with other text beside it they are examples. Calls that no marker
-//! announces wait for their own end: what was held since they began is dropped if
-//! they turn out to be text. They may be in a fence that waits, too.
-//!
-//! ```text
-//!   fence opens ── held … held ── calls without a marker ─┬─ are calls: stay held for the fence
-//!                                 │ held … held           └─ are text: dropped from here on
-//!                                 └ without a fence: handed on as soon as they are calls
-//! ```
+//! Fenced calls wait for the text after their fence: with other text beside it they are examples. Calls that no
+//! marker announces come here once their series is over; in a fence they wait with it.
 
 use std::ops::Range;
 
@@ -46,7 +38,7 @@ impl Ended {
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) start: u64,
-    /// `true` if a fence is undecided; else only calls without a marker are.
+    /// `true` if a fence is undecided; else a series of calls is handed on.
     pub(crate) waits_for_fence: bool,
     /// `true` if that fence is open.
     pub(crate) in_fence: bool,
@@ -59,20 +51,6 @@ pub(crate) struct Pending {
     pub(crate) behind_unread: bool,
     /// Up to where what is held is the first fence, once that is closed.
     pub(crate) first_fence: Option<usize>,
-    /// The position where the open calls without a marker began.
-    markerless: Option<Mark>,
-    /// After those of them that are calls, whatever follows.
-    kept: Option<Mark>,
-}
-
-/// A place in what is held.
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    at: u64,
-    held: usize,
-    /// The position where the last marker before it ended.
-    marker_end: Option<u64>,
-    ended: u32,
 }
 
 #[derive(Debug)]
@@ -95,68 +73,6 @@ impl Pending {
     /// Nothing yet, from `start` on. `begins_message`: a fence that the message begins with.
     pub(crate) fn new(start: u64, begins_message: bool) -> Self {
         Pending { start, begins_message, ..Pending::default() }
-    }
-
-    /// Calls without a marker begin at `at`.
-    pub(crate) fn begin_markerless(&mut self, at: u64) {
-        self.markerless = Some(self.mark(at));
-        self.kept = None;
-    }
-
-    fn mark(&self, at: u64) -> Mark {
-        let marker_end = match self.held.last() {
-            Some(Held::Marker(_, span)) => Some(span.end),
-            _ => None,
-        };
-        Mark { at, held: self.held.len(), marker_end, ended: self.ended }
-    }
-
-    /// Those of them that end at `at` or before it are calls, whatever follows.
-    pub(crate) fn keep_so_far(&mut self, at: u64) {
-        self.kept = Some(self.mark(at));
-    }
-
-    /// Drops what was held after those; yields where.
-    pub(crate) fn back_to_kept(&mut self) -> Option<u64> {
-        let mark = self.kept.take()?;
-        self.back_to(mark);
-        Some(mark.at)
-    }
-
-    fn back_to(&mut self, mark: Mark) {
-        self.held.truncate(mark.held);
-        if let (Some(Held::Marker(_, span)), Some(end)) = (self.held.last_mut(), mark.marker_end) {
-            span.end = end;
-        }
-        self.ended = mark.ended;
-    }
-
-    /// They are calls.
-    pub(crate) fn keep_markerless(&mut self) {
-        self.markerless = None;
-        self.kept = None;
-    }
-
-    /// They are text: yields where they began.
-    pub(crate) fn drop_markerless(&mut self) -> Option<u64> {
-        let mark = self.markerless.take()?;
-        self.kept = None;
-        self.back_to(mark);
-        Some(mark.at)
-    }
-
-    /// Takes apart what waits for the fence alone; yields that, and the calls
-    /// without a marker that are open after it.
-    pub(crate) fn split(mut self) -> (Pending, Option<Pending>) {
-        let Some(mark) = self.markerless.take() else { return (self, None) };
-        let mut open = Pending::new(mark.at, false);
-        open.begin_markerless(mark.at);
-        open.kept =
-            self.kept.take().map(|kept| Mark { held: kept.held - mark.held, ended: kept.ended - mark.ended, ..kept });
-        open.held = self.held.split_off(mark.held);
-        open.ended = self.ended - mark.ended;
-        self.ended = mark.ended;
-        (self, Some(open))
     }
 
     /// The open call among what is held.

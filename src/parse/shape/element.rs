@@ -19,7 +19,7 @@ use crate::json::window::{
 };
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
-    COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, comment,
+    COMMENT_OPEN, CallOut, CallShape, CalledTool, Missing, OpenValue, Opened, Opening, Opens, Step, comment,
     gated, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
@@ -515,8 +515,8 @@ impl CallShape for Element {
         self.call.note(Repair::StopSequence);
     }
 
-    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Ending {
-        self.ends_with(window).map_or(Ending::Cut, Ending::Complete)
+    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Step {
+        self.ends_with(window).map_or(Step::More, Step::End)
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

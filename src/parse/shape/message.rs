@@ -20,7 +20,7 @@ use crate::event::RejectedKind;
 use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Place, Stands, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -394,7 +394,7 @@ impl CallShape for WholeMessage {
             }
             (State::Between | State::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
                 if std::mem::take(&mut self.doubled) {
-                    out.emitter.note_held(SURPLUS_BRACKET);
+                    out.note_last(SURPLUS_BRACKET);
                 }
                 self.closers = &self.closers[..self.closers.len() - 1];
                 self.cursor += 1;
@@ -406,7 +406,7 @@ impl CallShape for WholeMessage {
                 self.cursor += 1;
                 self.end = self.cursor;
                 if !std::mem::replace(&mut self.surplus, true) {
-                    out.emitter.note_held(SURPLUS_BRACKET);
+                    out.note_last(SURPLUS_BRACKET);
                 }
             }
             (State::Between, _) if self.closers.is_empty() => return self.behind(window, out.think_ends),
@@ -415,14 +415,14 @@ impl CallShape for WholeMessage {
         Step::Next
     }
 
-    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         match &self.state {
             State::Between if self.closers.is_empty() => {
-                self.failed.map_or(Ending::Complete(self.end), |why| Ending::Broken(self.end, why))
+                self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why))
             }
-            _ if self.first.is_some() => Ending::Cut,
-            State::Object(object) if object.is_certain(window, tables) => Ending::Cut,
-            _ => Ending::Text,
+            _ if self.first.is_some() => Step::More,
+            State::Object(object) if object.is_certain(window, tables) => Step::More,
+            _ => Step::Text(window.end(), Reason::CutOff),
         }
     }
 

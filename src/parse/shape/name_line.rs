@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::event::RejectedKind;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Place, Stands, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
@@ -117,13 +117,13 @@ impl CallShape for NameLine {
     }
 
     /// Certain to be a call is one whose first key is a parameter.
-    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         if let Some((end, _)) = self.end {
-            return Ending::Complete(end);
+            return Step::End(end);
         }
         let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
         let is_certain = tool.is_some_and(|tool| begins_with_parameter(tool, window.from(self.json.start)));
-        if is_certain { Ending::Cut } else { Ending::Text }
+        if is_certain { Step::More } else { Step::Text(window.end(), Reason::CutOff) }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

@@ -23,7 +23,7 @@ use crate::json::Closer;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
-    CallOut, CallShape, CalledTool, Ending, Missing, ObjectSyntax, OpenValue, Opened, Opening, Opens, Step, kept_end,
+    CallOut, CallShape, CalledTool, Missing, ObjectSyntax, OpenValue, Opened, Opening, Opens, Step, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::{CallCloser, CloserKind};
@@ -291,8 +291,8 @@ impl CallShape for NamedObject {
         self.call.note(Repair::StopSequence);
     }
 
-    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Ending {
-        self.ends_with(window).map_or(Ending::Cut, Ending::Complete)
+    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Step {
+        self.ends_with(window).map_or(Step::More, Step::End)
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

@@ -18,7 +18,7 @@ use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Missing, Place, Stands, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Missing, Place, Stands, Step};
 use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -320,8 +320,8 @@ impl CallShape for React {
         }
     }
 
-    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
-        if self.state == State::Lead { Ending::Text } else { Ending::Cut }
+    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Step {
+        if self.state == State::Lead { Step::Text(window.end(), Reason::CutOff) } else { Step::More }
     }
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {

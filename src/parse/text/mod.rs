@@ -37,7 +37,7 @@ use crate::dialect::Dialect;
 use crate::event::{QuotedIn, Region};
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::FinishReason;
-use crate::parse::call::{Ending, OpenValue, Step};
+use crate::parse::call::{OpenValue, Step};
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::not_a_call::{NotACall, Reason};
 use crate::parse::emit::sink::Sink;
@@ -336,7 +336,7 @@ impl Scanner {
         match step {
             Step::End(at) => return self.call_ended(at, window, sink),
             Step::Text(at, why) => self.give_back(at, why, window, sink),
-            Step::Broken(at, why) => self.end_call(Ending::Broken(at, why), window, sink),
+            Step::Broken(at, why) => self.end_call(Step::Broken(at, why), window, sink),
             _ => return false,
         }
         true
@@ -346,7 +346,6 @@ impl Scanner {
     /// `at` is read as ever.
     fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
-        self.emitter.drop_markerless();
         let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
         if let Some(open) = &mut self.fence {
             open.is_unread |= is_unread && self.emitter.region.fence_is_clean;
@@ -398,7 +397,7 @@ impl Scanner {
         let in_group = self.group.is_some_and(|group| group.is_open);
         if let Some(call) = &mut self.call {
             match call.ending(in_group, window, &self.tables, &self.emitter) {
-                Ending::Complete(at) => drop(self.call_ended(at, window, sink)),
+                Step::End(at) => drop(self.call_ended(at, window, sink)),
                 ending => self.end_call(ending, window, sink),
             }
             // A call that was complete without its closing tags leaves text after it.
@@ -445,14 +444,15 @@ impl Scanner {
                 }
             }
         }
-        self.end_call(Ending::Complete(at), window, sink);
+        self.end_call(Step::End(at), window, sink);
         true
     }
 
     /// Ends what is open; where it was cut off, at the window's end.
-    fn end_call(&mut self, ending: Ending, window: &Window<'_>, sink: &mut Sink<'_>) {
+    fn end_call(&mut self, ending: Step, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
-        if ending == Ending::Text {
+        let is_text = matches!(ending, Step::Text(..));
+        if is_text {
             self.note(call.dialect, call.start..window.end(), Reason::CutOff);
         }
         if call.in_outer && call.span.is_none() {
@@ -466,7 +466,7 @@ impl Scanner {
         };
         self.behind_call(dialect);
         self.at = call.end(ending, &self.tables, window, &mut self.emitter, sink);
-        if ending != Ending::Text {
+        if !is_text {
             self.context.behind(window, start, self.at);
             self.context.carry(marks);
             self.outer.end = self.at;

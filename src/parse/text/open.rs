@@ -8,16 +8,16 @@
 //! ended at the limit or before it is judged by `head` as if there were no
 //! limit; any other is `limit`.
 //!
-//! A call that no marker announces is the same call with a flag: the emitter
-//! holds what it says until it is known to be one (`emit/pending.rs`). Over the
-//! limit it is text.
+//! A call that no marker announces is the same call with a flag: what it says is
+//! reported once all calls of its series are known to be calls. Over the limit it
+//! is text.
 
 use super::context::Marks;
 use super::fast_value::FastValue;
 use crate::dialect::Dialect;
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
-use crate::parse::call::{CallOut, CallShape, Ending, Missing, Step};
+use crate::parse::call::{CallOut, CallShape, Missing, SeriesPart, Step};
 use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::{CallCloser, without_group};
 use crate::parse::emit::emitter::Emitter;
@@ -57,8 +57,8 @@ pub(crate) struct OpenCall {
     pub(super) head: Option<String>,
     /// See [`CallOut::withheld`].
     withheld: Option<String>,
-    /// After calls that are calls whatever follows.
-    kept: Option<u64>,
+    /// The calls so far, if nothing announces them.
+    series: Vec<SeriesPart>,
 }
 
 /// A code span that a call is in.
@@ -88,7 +88,7 @@ impl OpenCall {
             limit_offset,
             head: None,
             withheld: None,
-            kept: None,
+            series: Vec::new(),
         }
     }
 
@@ -111,9 +111,6 @@ impl OpenCall {
         let begins_line = announced.filter(|_| self.is_markerless && !at.is_fenced).unwrap_or(at.begins_line);
         let is_bare = self.at.is_bare && announced.is_none();
         self.at = Placement { begins_line, is_bare, prose: emitter.region.prose, ..at };
-        if self.is_markerless {
-            emitter.hold_markerless();
-        }
     }
 
     /// The first byte that the call still needs.
@@ -198,31 +195,61 @@ impl OpenCall {
     fn steps(&mut self, tables: &Tables, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) -> Step {
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
         let (think_ends, withheld) = (self.think_ends, &mut self.withheld);
-        let mut out = CallOut { emitter, sink, tables, head: head.as_ref(), think_ends, withheld };
+        let series = &mut self.series;
+        let mut out = CallOut { emitter, sink, tables, head: head.as_ref(), think_ends, withheld, series };
         loop {
             match self.shape.step(window, &mut out) {
                 Step::Next => {}
-                Step::Kept(end) => {
-                    out.emitter.marker(MarkerKind::Wrapper, self.at.quoted_in.is_some(), window, end, out.sink);
-                    out.emitter.keep_so_far();
-                    self.kept = Some(end);
-                }
-                Step::Call(span, call) => {
-                    lead(self.kept, self.at.quoted_in.is_some(), span.start, window, &mut out);
-                    let raw = window.slice(span.clone());
-                    let at = Placement { prose_follows: call.prose_follows, ..self.at };
-                    let read = verdict(tables, self.dialect, out.emitter.index(), *call, raw);
-                    if let Ok(call) = &read {
-                        out.start(span.start, call.server.as_deref(), &call.tool);
-                        out.delta(span.start, &call.arguments.to_string());
-                    }
-                    let closer = CallCloser::BRACKETS;
-                    let ended = Ended { read, at, restated: false, span, is_whole: true, closer, head: None };
-                    out.emitter.call_end(ended, window, out.sink);
-                }
+                Step::Kept(end) => out.series.push(SeriesPart::Kept(end)),
+                Step::Call(span, call) => out.series.push(SeriesPart::Call(span, call)),
                 step => return step,
             }
         }
+    }
+
+    /// Hands on a series of calls that ends at `end`. After calls that are final there, the further ones are text.
+    fn hand_on(
+        mut self,
+        end: u64,
+        tables: &Tables,
+        window: &Window<'_>,
+        emitter: &mut Emitter,
+        sink: &mut Sink<'_>,
+    ) -> u64 {
+        let is_quoted = self.at.quoted_in.is_some();
+        let is_end = |part: &SeriesPart| matches!(part, SeriesPart::Kept(at) if *at == end);
+        if let Some(last) = self.series.iter().rposition(is_end) {
+            self.series.truncate(last + 1);
+        }
+        emitter.hold_series();
+        let mut kept = None;
+        for part in self.series {
+            let (span, call) = match part {
+                SeriesPart::Call(span, call) => (span, call),
+                SeriesPart::Kept(at) => {
+                    emitter.marker(MarkerKind::Wrapper, is_quoted, window, at, sink);
+                    kept = Some(at);
+                    continue;
+                }
+            };
+            // After calls that are by themselves white space is text.
+            if let Some(at) = kept {
+                let space = leading_space(window.slice(at..span.start));
+                emitter.text(window, at + space as u64, sink);
+            }
+            emitter.marker(MarkerKind::Wrapper, is_quoted, window, span.start, sink);
+            let at = Placement { prose_follows: call.prose_follows, ..self.at };
+            let read = verdict(tables, self.dialect, emitter.index(), *call, window.slice(span.clone()));
+            if let Ok(call) = &read {
+                emitter.call_start(span.start, call.server.as_deref(), &call.tool, sink);
+                emitter.delta(span.start, &call.arguments.to_string(), sink);
+            }
+            let closer = CallCloser::BRACKETS;
+            emitter.call_end(Ended { read, at, restated: false, span, is_whole: true, closer, head: None }, window, sink);
+        }
+        emitter.marker(MarkerKind::Wrapper, is_quoted, window, end, sink);
+        emitter.settle_series(self.at.quoted_in, window, sink);
+        end
     }
 
     /// Up to where a call without a marker that is over the limit is text: its
@@ -233,15 +260,15 @@ impl OpenCall {
     }
 
     /// Tells what the call is if the stream ends with the window.
-    pub(crate) fn ending(&mut self, in_group: bool, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Ending {
+    pub(crate) fn ending(&mut self, in_group: bool, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Step {
         if let Some(end) = self.ended_at {
-            return Ending::Complete(end);
+            return Step::End(end);
         }
         // In a group that is open a second closer is due.
         let due = self.shape.due(window, tables).filter(|_| !in_group && self.head.is_none());
         if due.is_some_and(|closer| emitter.is_stopped_by(&closer)) {
             self.shape.take_closer(window, tables);
-            return Ending::Complete(window.end());
+            return Step::End(window.end());
         }
         self.shape.ending(window, tables)
     }
@@ -265,39 +292,31 @@ impl OpenCall {
     /// Ends the call; yields where.
     pub(crate) fn end(
         self,
-        ending: Ending,
+        ending: Step,
         tables: &Tables,
         window: &Window<'_>,
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
     ) -> u64 {
         match ending {
-            Ending::Complete(end) if self.is_markerless => {
-                if self.kept == Some(end) {
-                    emitter.back_to_kept();
-                }
-                emitter.marker(MarkerKind::Wrapper, self.at.quoted_in.is_some(), window, end, sink);
-                emitter.keep_markerless(self.at.quoted_in, window, sink);
-                return end;
+            Step::End(end) if self.is_markerless => return self.hand_on(end, tables, window, emitter, sink),
+            Step::Text(..) => {
+                emitter.given_back(self.start..window.end(), self.at.quoted_in.is_some(), window, tables, sink);
+                return window.end();
             }
-            _ if self.is_markerless => emitter.drop_markerless(),
             _ => {}
         }
-        if ending == Ending::Text {
-            emitter.given_back(self.start..window.end(), self.at.quoted_in.is_some(), window, tables, sink);
-            return window.end();
-        }
-        let end = if let Ending::Complete(end) | Ending::Broken(end, _) = ending { end } else { window.end() };
+        let end = if let Step::End(end) | Step::Broken(end, _) = ending { end } else { window.end() };
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
         let kept = head.as_ref().unwrap_or(window);
         let call_bytes = tables.config.limits.call_bytes;
         let (closer, mut goes_on) = (self.shape.closer(), self.shape.is_damaged());
         let fault = if end > self.limit_offset {
             Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
-        } else if ending == Ending::Cut {
+        } else if let Step::More = ending {
             let too_deep = self.shape.is_too_deep().then(|| Fault::too_deep(tables.config.limits.depth));
             Some(too_deep.unwrap_or_else(|| self.cut_off(window, tables, emitter)))
-        } else if let Ending::Broken(_, why) = ending {
+        } else if let Step::Broken(_, why) = ending {
             Some(Fault::malformed(series::unreadable(why)))
         } else {
             None
@@ -345,16 +364,6 @@ impl OpenCall {
         }
         end
     }
-}
-
-/// Hands on what leads to a call of several, which begins at `start`. After calls that
-/// are by themselves (`kept`) white space is text.
-fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
-    if let Some(end) = kept {
-        let space = leading_space(window.slice(end..start));
-        out.emitter.text(window, end + space as u64, out.sink);
-    }
-    out.emitter.marker(MarkerKind::Wrapper, is_quoted, window, start, out.sink);
 }
 
 /// Returns `true` if `text` ends with the closer of a call, with nothing after it but closers of groups.

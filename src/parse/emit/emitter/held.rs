@@ -1,8 +1,8 @@
-//! Held events: calls in a fence wait for the text after it, calls without a marker wait for their own end.
+//! Held events: calls in a fence wait for the text after it.
 //! `emit/pending.rs` is the list that they wait in.
 
 use super::Emitter;
-use crate::event::{MarkerKind, QuotedIn, Repair};
+use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::Window;
 use crate::parse::emit::drafts::Unfenced;
 use crate::parse::emit::pending::{Held, HeldCall, Pending};
@@ -43,56 +43,16 @@ impl Emitter {
         self.pending.as_ref().filter(|p| p.waits_for_fence).map(|p| p.start)
     }
 
-    /// Starts to hold calls that no marker announces.
-    pub(crate) fn hold_markerless(&mut self) {
+    /// Holds calls that no marker announces, which come next, until all of them are here.
+    pub(crate) fn hold_series(&mut self) {
         let start = self.reported;
-        self.pending.get_or_insert_with(|| Pending::new(start, false)).begin_markerless(start);
+        self.pending.get_or_insert_with(|| Pending::new(start, false));
     }
 
-    /// The calls without a marker that are held are calls, up to here; `quoted_in`: what quotes them, if
-    /// anything does.
-    pub(crate) fn keep_markerless(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let Some(pending) = &mut self.pending else { return };
-        pending.keep_markerless();
-        if !pending.waits_for_fence {
+    /// The series is here; `quoted_in`: what quotes it, if anything does.
+    pub(crate) fn settle_series(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+        if !self.waits_for_fence() {
             self.settle_as(quoted_in, window, sink);
-        }
-    }
-
-    /// The call that was held last was mended by what follows it.
-    pub(crate) fn note_held(&mut self, repair: &str) {
-        let held = self.pending.iter_mut().flat_map(|pending| pending.held.iter_mut().rev());
-        let ended = held.filter_map(|held| match held {
-            Held::Call(call) => call.ended.as_mut(),
-            _ => None,
-        });
-        if let Some(Ok(call)) = ended.map(|ended| &mut ended.read).next() {
-            call.repairs.push(Repair::Other(repair.to_owned()));
-        }
-    }
-
-    /// Those of them that were told so far are calls, whatever follows.
-    pub(crate) fn keep_so_far(&mut self) {
-        if let Some(pending) = &mut self.pending {
-            pending.keep_so_far(self.reported);
-        }
-    }
-
-    /// Takes back the calls after those: their bytes are yet to be reported.
-    pub(crate) fn back_to_kept(&mut self) {
-        if let Some(at) = self.pending.as_mut().and_then(Pending::back_to_kept) {
-            self.reported = at;
-        }
-    }
-
-    /// It is none: its bytes are yet to be told.
-    pub(crate) fn drop_markerless(&mut self) {
-        let Some(pending) = &mut self.pending else { return };
-        if let Some(at) = pending.drop_markerless() {
-            self.reported = at;
-        }
-        if !pending.waits_for_fence {
-            self.pending = None;
         }
     }
 
@@ -104,12 +64,11 @@ impl Emitter {
 
     fn settle_as(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
         let as_quoted = quoted_in.is_some();
-        let Some((mut pending, markerless)) = self.pending.take().map(Pending::split) else { return };
+        let Some(mut pending) = self.pending.take() else { return };
         if !as_quoted {
             series::all_or_none(&mut pending.held, pending.behind_unread);
         }
-        let after = markerless.as_ref().map_or(self.reported, |open| open.start);
-        let reported = std::mem::replace(&mut self.reported, pending.start);
+        let after = std::mem::replace(&mut self.reported, pending.start);
         let mut open = None;
         let first_fence = pending.first_fence.filter(|_| as_quoted && pending.begins_message).unwrap_or_default();
         let mut unfenced = Unfenced { calls: self.budget.index..self.budget.index, syntax: Vec::new() };
@@ -146,10 +105,6 @@ impl Emitter {
         match open {
             Some(call) => self.report_held(call, sink),
             None => debug_assert_eq!(self.reported, after),
-        }
-        if markerless.is_some() {
-            self.reported = reported;
-            self.pending = markerless;
         }
     }
 

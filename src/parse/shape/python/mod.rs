@@ -26,7 +26,7 @@ mod state;
 
 use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Place, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Place, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::names::unescaped;
@@ -299,22 +299,24 @@ impl CallShape for Python {
     }
 
     /// It is certain to be a call once a parameter of the tool was named.
-    fn ending(&mut self, _: &Window<'_>, tables: &Tables) -> Ending {
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         let named = match &self.state {
-            State::Behind if self.series.needs_line && !self.place.at_line_start => return Ending::Text,
+            State::Behind if self.series.needs_line && !self.place.at_line_start => {
+                return Step::Text(window.end(), Reason::CutOff);
+            }
             State::Behind => {
                 self.member_ended(self.cursor);
                 return self.ending_of_series();
             }
             State::After(_) | State::Skip(_) => return self.ending_of_series(),
-            _ if self.first.is_some() => return Ending::Cut,
+            _ if self.first.is_some() => return Step::More,
             State::Arguments(_, reader) => reader.first_keyword(),
             _ => None,
         };
         let (server, name) = split_name(&unescaped(&self.name), tables);
         match (named, tables.tool(server.as_deref(), &name)) {
-            (Some(keyword), Some(tool)) if takes(tool, keyword) => Ending::Cut,
-            _ => Ending::Text,
+            (Some(keyword), Some(tool)) if takes(tool, keyword) => Step::More,
+            _ => Step::Text(window.end(), Reason::CutOff),
         }
     }
 

@@ -8,7 +8,7 @@
 use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
 use super::state::{After, Python, Skip, State};
 use crate::json::window::{Answer, Match, No, Undecided, Window};
-use crate::parse::call::{CallOut, Ending, Step};
+use crate::parse::call::{CallOut, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::{ends_message, fence_end};
 use crate::parse::marks::kinds::Kinds;
@@ -235,13 +235,13 @@ impl Python {
     }
 
     /// Returns the state of the series if the stream ends after a member, or in one that cannot be read.
-    pub(super) fn ending_of_series(&mut self) -> Ending {
+    pub(super) fn ending_of_series(&mut self) -> Step {
         match self.state {
             State::Skip(skip) if !is_prose(skip) => self.fails(skip.why, skip.last.1),
             State::After(After { skipped: None, separator, separated_at, line }) => {
                 // A comma announces one more.
                 if separator == Some(b',') && self.series.line {
-                    return Ending::Cut;
+                    return Step::More;
                 }
                 if self.first.is_some() && line.is_none() {
                     let end = if separator == Some(b',') { self.series.end } else { separated_at };
@@ -250,11 +250,7 @@ impl Python {
             }
             _ => {}
         }
-        match self.is_over(self.cursor, Reason::CutOff) {
-            Step::End(end) => Ending::Complete(end),
-            Step::Broken(end, why) => Ending::Broken(end, why),
-            _ => Ending::Text,
-        }
+        self.is_over(self.cursor, Reason::CutOff)
     }
 }
 

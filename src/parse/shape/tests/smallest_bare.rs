@@ -7,7 +7,7 @@
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided, Window, begins};
 use crate::parse::call::json::{Around, CallJson, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Markerless, Place, Stands, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::kinds::Kinds;
@@ -86,8 +86,8 @@ impl CallShape for Call {
         }
     }
 
-    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
-        self.end.map_or(Ending::Cut, Ending::Complete)
+    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Step {
+        self.end.map_or(Step::More, Step::End)
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

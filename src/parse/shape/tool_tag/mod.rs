@@ -26,7 +26,7 @@ use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
 use crate::parse::call::{
-    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Step, comment,
+    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Missing, OpenValue, Step, comment,
 };
 use crate::parse::emit::damage::{CallCloser, CloserKind};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
@@ -374,9 +374,9 @@ impl CallShape for ToolTag {
         }
     }
 
-    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         let end = self.end_at_think().or_else(|| self.read_again(window, tables));
-        end.map_or(Ending::Cut, Ending::Complete)
+        end.map_or(Step::More, Step::End)
     }
 
     fn called(&self, tables: &Tables) -> CalledTool {
