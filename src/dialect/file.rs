@@ -131,7 +131,7 @@ impl File {
         }
         let has_calls = !self.calls.is_empty();
         let named = Named { calls: self.calls, groups: self.groups, name_line: self.name_line, types: self.types };
-        let marked = |announcer, separators, named| MarkedJson { announcer, separators, keys: self.keys.all(), named };
+        let marked = |announcer, named| MarkedJson { announcer, keys: self.keys.all(), named };
         let markers = Announcer::Marker(self.markers);
         let has_markers = matches!(&markers, Announcer::Marker(markers) if !markers.is_empty());
         let (shape, objects) = match (self.reader, self.react, self.line) {
@@ -141,13 +141,13 @@ impl File {
             (_, Some(react), _) => (Shape::React(react), None),
             (.., Some(Line { call, answer })) => {
                 let line = Announcer::Line { call: LineMarker::new(call), answer: LineMarker::new(answer) };
-                (Shape::MarkedJson(marked(line, b",", None)), None)
+                (Shape::MarkedJson(marked(line, None)), None)
             }
             _ if !self.elements.is_empty() => {
-                let objects = has_markers.then(|| marked(markers, b",;", None));
+                let objects = has_markers.then(|| marked(markers, None));
                 (Shape::Element(self.elements), objects)
             }
-            _ if has_markers => (Shape::MarkedJson(marked(markers, b",;", has_calls.then(|| Box::new(named)))), None),
+            _ if has_markers => (Shape::MarkedJson(marked(markers, has_calls.then(|| Box::new(named)))), None),
             _ => (Shape::Named(named), None),
         };
         Spec { name: self.name, shape, template: self.template, objects }
@@ -320,9 +320,6 @@ const ARGUMENTS: &[&str] = &[
     "action_input",
 ];
 const SERVER: &[&str] = &["server_name", "server"];
-/// Keys that chat templates and APIs put beside name and arguments; xLAM has `thought` beside a list of calls, and
-/// CAMEL the server's number.
-const IDLE: [&str; 7] = ["id", "type", "tool_call_id", "index", "call_id", "thought", "server_idx"];
 
 impl Keys {
     /// The dialect's own keys, then those of any family.
@@ -335,8 +332,6 @@ impl Keys {
             tool: with(&self.tool, TOOL),
             arguments: with(&self.arguments, ARGUMENTS),
             server: with(&self.server, SERVER),
-            idle: IDLE.map(str::to_owned).to_vec(),
-            list: "tool_calls",
         }
     }
 

@@ -44,6 +44,8 @@ pub use spec::{
     ACTION, Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named,
     NamedArguments, NamedCall, React, Shape, Spec, Wrapper,
 };
+#[doc(hidden)]
+pub(crate) use spec::{IDLE, LIST};
 pub(crate) use tokens::{CALL_TOKENS, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, template_tokens};
 #[doc(hidden)]
 pub use tokens::{

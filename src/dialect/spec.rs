@@ -110,6 +110,13 @@ pub struct Block {
     pub children: Vec<Child>,
 }
 
+impl Block {
+    /// Tag name of the child with all arguments; empty where there is none.
+    pub(crate) fn arguments_tag(&self) -> &str {
+        self.children.iter().find(|child| child.role == ChildRole::Arguments).map_or("", |child| &child.tag)
+    }
+}
+
 /// A child element of a [`Block`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -141,13 +148,18 @@ pub const FUNCTION: [&str; 5] = ["function", "function_call", "functionCall", "t
 /// Key for the tool's name that is a parameter of many tools, too: it counts where no other key names the tool.
 pub const ACTION: &str = "action";
 
+/// Keys that say nothing that a call needs: chat templates and APIs put them beside name and arguments; xLAM has
+/// `thought` beside a list of calls, and CAMEL the server's number.
+pub(crate) const IDLE: [&str; 7] = ["id", "type", "tool_call_id", "index", "call_id", "thought", "server_idx"];
+
+/// The one key of an object that holds a list of such objects.
+pub(crate) const LIST: &str = "tool_calls";
+
 /// Data of a dialect whose calls are JSON objects after a marker.
 #[derive(Debug)]
 pub struct MarkedJson {
     /// The line or the markers that announce the objects.
     pub announcer: Announcer,
-    /// Bytes, one of which may part two objects; white space may, too.
-    pub separators: &'static [u8],
     /// Keys of the objects.
     pub keys: CallKeys,
     /// The dialect's calls whose tool's name stands before their JSON.
@@ -164,10 +176,6 @@ pub struct CallKeys {
     pub arguments: Vec<String>,
     /// Keys for the server's name, the dialect's own first.
     pub server: Vec<String>,
-    /// Keys that say nothing that a call needs.
-    pub idle: Vec<String>,
-    /// The one key of an object that holds a list of such objects.
-    pub list: &'static str,
 }
 
 impl CallKeys {
@@ -178,7 +186,7 @@ impl CallKeys {
 
     /// All keys.
     pub fn all(&self) -> impl Iterator<Item = &str> {
-        self.names().chain(self.idle.iter().map(String::as_str)).chain(FUNCTION).chain([ACTION, self.list])
+        self.names().chain(IDLE).chain(FUNCTION).chain([ACTION, LIST])
     }
 }
 

@@ -62,13 +62,6 @@ impl Delimited {
         Delimited { token, max_depth: max_depth.min(127), ..Delimited::default() }
     }
 
-    /// The JSON of a whole object.
-    pub(crate) fn json(token: &'static str, max_depth: usize, text: &str) -> String {
-        let (mut json, mut cursor) = (String::with_capacity(text.len() + text.len() / 8), 0);
-        Delimited::new(token, max_depth).next(text, false, &mut cursor, &mut json);
-        json
-    }
-
     /// Reads on in `text`, which begins at the cursor, and writes after `json` what it says.
     pub(crate) fn next(&mut self, text: &str, more: bool, cursor: &mut u64, json: &mut String) -> DelimitedStep {
         let base = *cursor;
@@ -280,7 +273,6 @@ mod tests {
         ] {
             let whole = read(&[text]);
             assert_eq!(whole, (json.to_owned(), DelimitedStep::End(text.len() as u64), text.len() as u64), "{text}");
-            assert_eq!(Delimited::json(TOKEN, 5, text), json);
             let chars: Vec<String> = text.chars().map(String::from).collect();
             assert_eq!(read(&chars.iter().map(String::as_str).collect::<Vec<_>>()), whole, "{text}");
             for (at, _) in text.char_indices() {

@@ -337,6 +337,13 @@ impl Lexer {
     }
 }
 
+/// Returns `true` if `json`, up to its first fault, is nested deeper than that.
+pub(crate) fn is_too_deep(json: &str, max_depth: usize) -> bool {
+    let mut lexer = Lexer::new(max_depth);
+    lexer.next(json.as_bytes(), &mut 0);
+    lexer.too_deep
+}
+
 enum Step {
     Taken,
     /// The state changed; the byte is still to be read.

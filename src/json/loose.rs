@@ -16,6 +16,12 @@ const CLOSER_BYTES: usize = 64;
 pub(crate) trait Closer {
     /// Matches the closer at the start of `text`.
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
+
+    /// Returns the position where the call ended if the last whole closer (all closing tags of the call) in a line
+    /// closed it.
+    fn last_passed(&self, _line: &str) -> Option<usize> {
+        None
+    }
 }
 
 /// The result of a step of the tolerant lexer.

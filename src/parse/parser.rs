@@ -345,12 +345,7 @@ impl Parser {
 
 impl fmt::Debug for Parser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let offset = match self.way {
-            Way::Scanner => self.base,
-            Way::Value(value) => value.at,
-            _ => self.scanner.reported(),
-        };
-        f.debug_struct("Parser").field("offset", &offset).field("held", &self.held.len()).finish_non_exhaustive()
+        f.debug_struct("Parser").field("held", &self.held.len()).finish_non_exhaustive()
     }
 }
 

@@ -16,6 +16,7 @@
 //! the end. A closing tag inside a string is data, but it is shown only once the
 //! string is over: if it never ends, the call may have ended there.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::out::CallOut;
@@ -25,6 +26,7 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, begins};
 use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, common_prefix, read, unclosed};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
+use crate::parse::marks::head::ends;
 
 /// Why a value is none that goes on after its last bracket.
 const GOES_ON: &str = "a closing bracket comes too early: what follows the last one belongs inside";
@@ -65,8 +67,8 @@ pub(crate) struct CallJson {
     pub(crate) start: u64,
     pub(crate) cursor: u64,
     reader: Reader,
-    /// The first bytes of the call's closer, if it has one.
-    pub(crate) closer: Option<&'static str>,
+    /// The call's closer, as it comes right after the JSON; empty where nothing closes it.
+    pub(crate) closer: Cow<'static, str>,
     max_depth: usize,
     around: Around,
     /// The delimiter around it that was opened and not closed.
@@ -127,15 +129,15 @@ pub(crate) enum JsonStep {
 impl CallJson {
     /// Arguments, handed on as they come, in a call that `closer` ends. What may
     /// are around them begins at `at`.
-    pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: Option<&'static str>) -> Self {
-        CallJson { around, closer, ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
+    pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: impl Into<Cow<'static, str>>) -> Self {
+        CallJson { around, closer: closer.into(), ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
     }
 
     /// An object whose outermost members matter; it does not count as the depth
     /// of the arguments among them. Nothing of it is reported before
     /// its `shown` part is set.
-    pub(crate) fn members(at: u64, max_depth: usize, closer: Option<&'static str>) -> Self {
-        CallJson { closer, ..CallJson::with(Lexer::of_members(max_depth + 1), at, max_depth) }
+    pub(crate) fn members(at: u64, max_depth: usize, closer: &'static str) -> Self {
+        CallJson { closer: closer.into(), ..CallJson::with(Lexer::of_members(max_depth + 1), at, max_depth) }
     }
 
     fn with(lexer: Lexer, at: u64, max_depth: usize) -> Self {
@@ -211,9 +213,9 @@ impl CallJson {
         if is_begun { unclosed(window.from(self.start)) } else { String::new() }
     }
 
-    /// Returns `true` if a code fence around it is open.
+    /// Returns `true` if the one code fence around it is open.
     pub(crate) fn is_fence_open(&self) -> bool {
-        self.has_fence && self.opened.is_some()
+        self.has_fence && self.opened.is_some() && self.around != Around::Layers
     }
 
     /// Hands on what is known to be good of the part that is shown.
@@ -278,7 +280,7 @@ impl CallJson {
     pub(crate) fn next_argument(
         &mut self,
         window: &Window<'_>,
-        closer: &dyn JsonCloser,
+        closer: &dyn Closer,
         announced: bool,
         call: &mut UnresolvedCall,
         out: &mut CallOut<'_, '_>,
@@ -304,7 +306,7 @@ impl CallJson {
     }
 
     /// Reads on.
-    pub(crate) fn next(&mut self, window: &Window<'_>, closer: &dyn JsonCloser, out: &CallOut<'_, '_>) -> JsonStep {
+    pub(crate) fn next(&mut self, window: &Window<'_>, closer: &dyn Closer, out: &CallOut<'_, '_>) -> JsonStep {
         let lexer = match &mut self.reader {
             Reader::Strict(lexer) => lexer,
             Reader::Loose(loose) => {
@@ -323,7 +325,7 @@ impl CallJson {
         match step {
             LexStep::More => {
                 if !out.is_over_limit() {
-                    self.watch(window, closer);
+                    self.watch(window);
                 }
                 JsonStep::More
             }
@@ -341,7 +343,7 @@ impl CallJson {
     }
 
     /// The strict lexer stopped at `at`.
-    fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn JsonCloser, is_over_limit: bool) -> JsonStep {
+    fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn Closer, is_over_limit: bool) -> JsonStep {
         let Reader::Strict(lexer) = &self.reader else { return JsonStep::Fault };
         let string_start = lexer.string_start;
         if self.guarded < string_start {
@@ -360,7 +362,7 @@ impl CallJson {
             let line = &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1)..];
             if let Some(passed) = closer.last_passed(line) {
                 self.guarded = self.guarded.max(string_start);
-                self.watch_from(window, closer, at);
+                self.watch_from(window, at);
                 self.fault = self.guard.or(self.fault);
                 self.cursor = at - line.len() as u64 + passed as u64;
                 return JsonStep::Passed(self.cursor);
@@ -372,7 +374,7 @@ impl CallJson {
     }
 
     /// Looks for a closing tag in the string that is being read.
-    fn watch(&mut self, window: &Window<'_>, closer: &dyn JsonCloser) {
+    fn watch(&mut self, window: &Window<'_>) {
         let Reader::Strict(lexer) = &self.reader else { return };
         if !lexer.in_string() {
             self.guard = None;
@@ -382,11 +384,11 @@ impl CallJson {
             self.guarded = lexer.string_start;
             self.guard = None;
         }
-        self.watch_from(window, closer, self.cursor);
+        self.watch_from(window, self.cursor);
     }
 
-    fn watch_from(&mut self, window: &Window<'_>, closer: &dyn JsonCloser, to: u64) {
-        let Some(first) = closer.inner_first() else { return };
+    fn watch_from(&mut self, window: &Window<'_>, to: u64) {
+        let Some(first) = self.closer.bytes().next() else { return };
         // A guard that was found stays; one that was undecided is looked at again.
         if self.guard.is_some_and(|at| at < self.guarded) {
             return;
@@ -397,9 +399,9 @@ impl CallJson {
         self.guarded = to;
         for i in memchr::memchr_iter(first, text.as_bytes()) {
             let at = base + i as u64;
-            match closer.inner(window.from(at), window.more) {
+            match ends(&self.closer, window.from(at), window.more) {
                 Err(No) => {}
-                Ok(()) => {
+                Ok(_) => {
                     self.guard = Some(at);
                     return;
                 }
@@ -477,33 +479,14 @@ impl CallJson {
                 call.arguments = found.value;
                 call.repairs.extend(found.repairs);
             }
-            Err(error) => call.fault = Some(Fault::malformed(format!("the arguments are not valid JSON: {error}"))),
+            Err(error) => call.fault = Some(Fault::not_json(&error)),
         }
-    }
-}
-
-/// The end of damaged JSON in the syntax of a dialect.
-pub(crate) trait JsonCloser: Closer {
-    /// First byte of the closer that comes right after the JSON, if the dialect has one.
-    fn inner_first(&self) -> Option<u8> {
-        None
-    }
-
-    /// Checks whether `text` begins with that closer.
-    fn inner(&self, _text: &str, _more: bool) -> Match<()> {
-        Err(No)
-    }
-
-    /// Returns the position where the call ended if the last whole closer (all closing tags of the
-    /// call) in a line closed it.
-    fn last_passed(&self, _line: &str) -> Option<usize> {
-        None
     }
 }
 
 /// A closer, and the end of the reasoning where that ends the call.
 struct OrThink<'c> {
-    closer: &'c dyn JsonCloser,
+    closer: &'c dyn Closer,
     think_ends: bool,
 }
 

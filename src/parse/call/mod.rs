@@ -21,7 +21,6 @@ mod opens;
 mod out;
 mod sections;
 mod shape;
-mod syntax;
 
 pub(crate) mod json;
 
@@ -30,4 +29,3 @@ pub(crate) use opens::{Opened, Opening, Opens, gated};
 pub(crate) use out::{CallOut, SeriesPart};
 pub(crate) use sections::{CDATA_CLOSE, CDATA_OPEN, COMMENT_CLOSE, COMMENT_OPEN, comment, joined_cdata};
 pub(crate) use shape::{CallShape, CalledTool, Missing, OpenValue, Step, kept_end};
-pub(crate) use syntax::ObjectSyntax;

@@ -3,7 +3,6 @@
 use super::shape::CallShape;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided, leading_space};
-use crate::parse::config::Config;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{Marked, Tables};
 
@@ -12,15 +11,7 @@ use crate::parse::tables::{Marked, Tables};
 /// The openers are data: in the tables, or in the dialects of the configuration.
 pub(crate) trait Opens: Sync {
     /// The kind of the marks that its openers begin with.
-    fn kind(&self) -> Kinds {
-        Kinds::SHAPE
-    }
-
-    /// Openers that the tables do not know of, each with what must follow it, as
-    /// long as that is waited for.
-    fn marks(&self, _config: &Config) -> Vec<String> {
-        Vec::new()
-    }
+    fn kind(&self) -> Kinds;
 
     /// Matches an opener, and the text that must follow it, at the start of `text`, which begins with one of its marks.
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening>;

@@ -86,7 +86,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     fn enter_group(&mut self, _named: &'static Named, _glued: bool) {}
 
     /// Returns the delimiter that closes the call.
-    fn closer(&self) -> CallCloser {
+    fn closer(&self, _tables: &Tables) -> CallCloser {
         CallCloser::BRACKETS
     }
 

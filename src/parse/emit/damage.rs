@@ -12,84 +12,35 @@
 //! `</content></write_to_file>`, or a quotation mark and two brackets. The text between is text of that file. A closer
 //! right after its own call is only written twice.
 
-use crate::dialect::{Block, Dialect, NamedCall};
+use std::borrow::Cow;
+
+use crate::dialect::Dialect;
 use crate::json::bytes::{Bracket, Places, has_none};
-use crate::json::window::{Answer, Match, No, Window, begins_tag, first_of};
+use crate::json::window::{Answer, Match, Window, first_of};
 use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
 
 /// The closer of a call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct CallCloser {
-    kind: CloserKind,
+    /// Its text; empty where only brackets close the call.
+    pub(crate) close: Cow<'static, str>,
     /// `true` if brackets close its arguments, too: JSON, and calls in Python's syntax.
-    brackets: bool,
-}
-
-/// The kind of a call's closer.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum CloserKind {
-    /// Its last bracket.
-    #[default]
-    Bracket,
-    /// The tag of an element.
-    Block(&'static Block),
-    /// The tag of a tool, by its index in [`Tables::tools`].
-    Tool(usize),
-    /// The closer of a call whose opener holds its name.
-    Named(&'static NamedCall),
-    /// The closer of a run of objects.
-    Marked(Marked),
+    pub(crate) brackets: bool,
 }
 
 impl CallCloser {
     /// Brackets alone.
-    pub(crate) const BRACKETS: CallCloser = CallCloser { kind: CloserKind::Bracket, brackets: true };
-
-    /// A closer of this kind, after JSON.
-    pub(crate) fn behind_json(kind: CloserKind) -> Self {
-        CallCloser { kind, brackets: true }
-    }
-
-    /// A closer of this kind, after tags.
-    pub(crate) fn behind_tags(kind: CloserKind) -> Self {
-        CallCloser { kind, brackets: false }
-    }
+    pub(crate) const BRACKETS: CallCloser = CallCloser { close: Cow::Borrowed(""), brackets: true };
 
     /// Checks whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
-    pub(crate) fn begins(&self, text: &str, tables: &Tables, more: bool) -> Match<usize> {
-        match self.kind {
-            CloserKind::Bracket => Err(No),
-            CloserKind::Block(block) => begins_tag(text, &block.tag, true, more),
-            CloserKind::Tool(tool) => begins_tag(text, &tables.tools[tool].tag, true, more),
-            CloserKind::Named(call) => ends(&call.close, text, more),
-            CloserKind::Marked(marked) => marked.close(text, more),
-        }
+    pub(crate) fn begins(&self, text: &str, more: bool) -> Match<usize> {
+        ends(&self.close, text, more)
     }
 
     /// Returns `true` if a call's text ends with it.
-    pub(crate) fn ends(&self, text: &str, tables: &Tables) -> bool {
-        last_marks(text).any(|at| self.begins(&text[at..], tables, false) == Ok(text.len() - at))
-    }
-
-    /// Returns `true` if only brackets close it.
-    fn is_bracket(&self) -> bool {
-        match self.kind {
-            CloserKind::Bracket => true,
-            CloserKind::Named(call) => call.close.is_empty(),
-            CloserKind::Marked(marked) => marked.closer().is_none(),
-            CloserKind::Block(_) | CloserKind::Tool(_) => false,
-        }
-    }
-
-    fn is(&self, other: &CallCloser) -> bool {
-        match (self.kind, other.kind) {
-            (CloserKind::Block(a), CloserKind::Block(b)) => std::ptr::eq(a, b),
-            (CloserKind::Tool(a), CloserKind::Tool(b)) => a == b,
-            (CloserKind::Named(a), CloserKind::Named(b)) => a.close == b.close,
-            (CloserKind::Marked(a), CloserKind::Marked(b)) => a.closer() == b.closer(),
-            _ => self.is_bracket() && other.is_bracket(),
-        }
+    pub(crate) fn ends(&self, text: &str) -> bool {
+        last_marks(text).any(|at| self.begins(&text[at..], false) == Ok(text.len() - at))
     }
 }
 
@@ -112,7 +63,7 @@ pub(crate) struct Damage {
 }
 
 /// A closer of calls that came.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Came {
     closer: CallCloser,
     /// The first call that it closed, and the first after that.
@@ -238,7 +189,7 @@ impl Damage {
     }
 
     fn came(&mut self, came: Came) {
-        match self.came.iter().position(|known| known.closer.is(&came.closer)) {
+        match self.came.iter().position(|known| known.closer.close == came.closer.close) {
             Some(at) => {
                 self.came[at].is_due = came.is_due;
                 // The one that came last stands last.
@@ -263,39 +214,39 @@ impl Damage {
 
     /// Checks whether `text`, between calls, may begin with a closer: of the damaged call, or one that
     /// closed a call before.
-    pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
-        self.closer_at(self.is_near, text, tables, more)
+    pub(crate) fn closer(&self, text: &str, more: bool) -> Match<(Found, usize)> {
+        self.closer_at(self.is_near, text, more)
     }
 
     /// The same; whether nothing but white space is between the last call and `text`.
-    fn closer_at(&self, near: bool, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
+    fn closer_at(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
         if let Some((closer, _)) = &self.open {
-            let own = closer.begins(text, tables, more).map(|length| (Found::Own, length));
+            let own = closer.begins(text, more).map(|length| (Found::Own, length));
             // What closes a call before may be text of the damaged one, or both are text of that call
             // (`mixed/closer_behind_an_open_bracket`).
-            return own.else_try(|| self.closer_of_calls(false, text, tables, more));
+            return own.else_try(|| self.closer_of_calls(false, text, more));
         }
-        self.closer_of_calls(near, text, tables, more)
+        self.closer_of_calls(near, text, more)
     }
 
-    fn closer_of_calls(&self, near: bool, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
+    fn closer_of_calls(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
         let last = self.came.last();
         let came = self.came.iter().map(|known| {
             let Came { closer, first, is_due, .. } = known;
             let is_last = last.is_some_and(|last| std::ptr::eq(last, known));
             let found = if is_last && (near || *is_due) { Found::Last } else { Found::Stray(*first) };
-            closer.begins(text, tables, more).map(|length| (found, length))
+            closer.begins(text, more).map(|length| (found, length))
         });
         first_of(came)
     }
 
     /// Returns the first closer in `text`, which is no call, that closes an earlier call and nothing in the text.
-    pub(crate) fn stray_in(&self, text: &str, tables: &Tables) -> Option<Found> {
+    pub(crate) fn stray_in(&self, text: &str) -> Option<Found> {
         if self.came.is_empty() {
             return None;
         }
         let closers = memchr::memchr2_iter(b'<', b'[', text.as_bytes())
-            .filter_map(|at| self.closer_at(false, &text[at..], tables, false).ok());
+            .filter_map(|at| self.closer_at(false, &text[at..], false).ok());
         let stray = closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)));
         stray.or_else(|| self.stray_bracket().filter(|_| Brackets::default().read(text, false).is_some()))
     }
@@ -307,14 +258,14 @@ impl Damage {
         let due = |came: &Came| came.is_due && last.is_some_and(|last| std::ptr::eq(last, came));
         let mut left = Some(text.trim_end());
         while let Some(text) = left {
-            if own.ends(text, tables) {
+            if own.ends(text) {
                 return None;
             }
-            let mut others = self.came.iter().filter(|came| !came.closer.is(own) && !due(came));
-            if let Some(came) = others.find(|came| came.closer.ends(text, tables)) {
+            let mut others = self.came.iter().filter(|came| came.closer.close != own.close && !due(came));
+            if let Some(came) = others.find(|came| came.closer.ends(text)) {
                 return Some(Found::Stray(came.first));
             }
-            if !own.is_bracket() && Brackets::end_stray(text) {
+            if !own.close.is_empty() && Brackets::end_stray(text) {
                 return self.stray_bracket();
             }
             left = without_group(text, tables);
@@ -354,15 +305,15 @@ impl Damage {
 
     /// Notes the closer of a group of calls of this dialect.
     pub(crate) fn group_closes(&mut self, dialect: Dialect) {
-        if self.open.is_some_and(|(_, own)| own == dialect) {
+        if self.open.as_ref().is_some_and(|(_, own)| *own == dialect) {
             self.closes();
         }
     }
 
     /// Notes the closer of a run of objects.
     pub(crate) fn run_closes(&mut self, run: Marked) {
-        let own = CallCloser::behind_json(CloserKind::Marked(run));
-        if self.open.is_some_and(|(open, _)| open.is(&own)) {
+        let own = run.closer().unwrap_or_default();
+        if self.open.as_ref().is_some_and(|(open, _)| open.close == own) {
             self.closes();
         }
     }
@@ -371,7 +322,7 @@ impl Damage {
     fn changed(&mut self) {
         self.brackets = Brackets::default();
         self.watches_brackets = match &self.open {
-            Some((open, _)) => open.is_bracket(),
+            Some((open, _)) => open.close.is_empty(),
             None => self.came.iter().any(|came| came.is_before(self.last)),
         };
     }
@@ -407,7 +358,7 @@ impl Damage {
     /// Goes on after text in which brackets are watched: up to after one that closes nothing,
     /// and what that says.
     pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, Found)> {
-        let is_open = self.open.is_some_and(|(open, _)| open.is_bracket());
+        let is_open = self.open.as_ref().is_some_and(|(open, _)| open.close.is_empty());
         let at = self.brackets.read(text, is_open)?;
         let found = if is_open { Some(Found::Own) } else { self.stray_bracket() };
         found.map(|found| (at, found))

@@ -21,7 +21,6 @@ use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
-use crate::parse::tables::Tables;
 
 /// Hands events on in order and remembers what later decisions need.
 #[derive(Debug, Default)]
@@ -130,16 +129,9 @@ impl Emitter {
 
     /// Hands on what was held as a call and is text: what closes a call before and nothing in it says
     /// what it says in other text.
-    pub(crate) fn given_back(
-        &mut self,
-        span: Range<u64>,
-        is_quoted: bool,
-        window: &Window<'_>,
-        tables: &Tables,
-        sink: &mut Sink<'_>,
-    ) {
+    pub(crate) fn given_back(&mut self, span: Range<u64>, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         let damage = self.region.known_damage();
-        let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone()), tables) };
+        let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone())) };
         self.text(window, span.end, sink);
         if let Some(found) = stray {
             self.found_closer(found, 0, window, sink);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
+use crate::json::{NotJson, is_too_deep, read};
 
 /// The content of a call's text, before anything is looked up.
 #[derive(Debug, Default)]
@@ -39,6 +40,26 @@ impl UnresolvedCall {
     /// Names a repair, once.
     pub(crate) fn note(&mut self, repair: Repair) {
         repair.note(&mut self.repairs);
+    }
+
+    /// Takes arguments that were written as `written`, and say this in JSON; yields how much of that is JSON as it is.
+    pub(crate) fn take_json(&mut self, written: &str, json: &str, max_depth: usize) -> Option<usize> {
+        written.clone_into(&mut self.raw_arguments);
+        if is_too_deep(json, max_depth) {
+            self.fault = Some(Fault::too_deep(max_depth));
+            return None;
+        }
+        match read(json) {
+            Ok(found) => {
+                self.arguments = found.value;
+                self.repairs.extend(found.repairs);
+                Some(found.unchanged)
+            }
+            Err(error) => {
+                self.fault = Some(Fault::not_json(&error));
+                None
+            }
+        }
     }
 
     /// Takes the value under the first of `keys` that is there; any but the first is a named
@@ -93,6 +114,10 @@ pub(crate) struct Fault {
 impl Fault {
     pub(crate) fn malformed(message: impl Into<String>) -> Self {
         Fault { kind: RejectedKind::Malformed, message: message.into() }
+    }
+
+    pub(crate) fn not_json(error: &NotJson) -> Self {
+        Fault::malformed(format!("the arguments are not valid JSON: {error}"))
     }
 
     /// Two keys that mean the same say different things.

@@ -20,7 +20,7 @@ pub(crate) struct Fence {
 /// Tags that are fences at a line's start.
 pub(crate) const FENCE_TAGS: [&str; 2] = ["pre", "code"];
 
-/// Longest opening tag of a fence.
+/// Longest opening tag of a fence or a block, after its name.
 const MAX_TAG: usize = 64;
 
 impl Fence {
@@ -65,21 +65,38 @@ pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
     }
 }
 
-/// Matches an opening tag of this name, with attributes or not, at the start of `text`.
-///
-/// Returns its length with a line break after it.
+/// Matches an opening tag of this name at the start of `text`; returns its length with a line break after it.
 fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
-    let Some(rest) = text.strip_prefix('<') else {
+    with_line_break(tag_with_attributes(text, '<', name, more)?, text, more)
+}
+
+/// Matches an opening tag of this name in any case, with attributes or not, at the start of `text`: between angle
+/// brackets, or between square ones, where a value may be assigned to the name. Returns its length.
+pub(crate) fn tag_with_attributes(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
+    let (close, assigns) = if bracket == '<' { ('>', None) } else { (']', Some('=')) };
+    let Some(rest) = text.strip_prefix(bracket) else {
         return if text.is_empty() && more { Err(Undecided) } else { Err(No) };
     };
-    begins(rest, name, more)?;
-    let attributes = &rest[name.len()..];
-    let end = attributes.bytes().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<' | b'\n'));
-    match (attributes.bytes().next(), end) {
-        (Some(b'>' | b' '), Some(end)) if attributes[end..].starts_with('>') => {
-            with_line_break(text.len() - attributes.len() + end + 1, text, more)
-        }
-        (Some(b' ') | None, None) if more && attributes.len() < MAX_TAG => Err(Undecided),
+    begins_any_case(rest, name, more)?;
+    let rest = &rest[name.len()..];
+    match rest.chars().next() {
+        Some(next) if next == close || next == ' ' || Some(next) == assigns => {}
+        None if more => return Err(Undecided),
+        _ => return Err(No),
+    }
+    match rest.find([close, '\n', bracket]) {
+        Some(end) if end < MAX_TAG && rest[end..].starts_with(close) => Ok(1 + name.len() + end + 1),
+        None if more && rest.len() < MAX_TAG => Err(Undecided),
+        _ => Err(No),
+    }
+}
+
+/// Matches `word`, in any case, at the start of `text`.
+pub(crate) fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
+    let there = text.len().min(word.len());
+    match text.as_bytes()[..there].eq_ignore_ascii_case(&word.as_bytes()[..there]) {
+        true if there == word.len() => Ok(()),
+        true if more => Err(Undecided),
         _ => Err(No),
     }
 }

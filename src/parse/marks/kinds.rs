@@ -30,8 +30,6 @@ impl Kinds {
     pub(crate) const MARKER: Kinds = Kinds(1 << 8);
     /// An opener that holds a name, or that of a group of such calls.
     pub(crate) const NAMED: Kinds = Kinds(1 << 9);
-    /// An opener that a shape alone knows.
-    pub(crate) const SHAPE: Kinds = Kinds(1 << 10);
     /// A call that no marker announces: a list of calls in Python's syntax, or a line.
     pub(crate) const BARE: Kinds = Kinds(1 << 11);
     /// The header of a channel.
@@ -48,8 +46,7 @@ impl Kinds {
     pub(crate) const NUMBER: Kinds = Kinds(1 << 17);
 
     /// Openers of calls.
-    pub(crate) const OPENERS: Kinds =
-        Kinds(Self::ELEMENT.0 | Self::TOOL_TAG.0 | Self::MARKER.0 | Self::NAMED.0 | Self::SHAPE.0);
+    pub(crate) const OPENERS: Kinds = Kinds(Self::ELEMENT.0 | Self::TOOL_TAG.0 | Self::MARKER.0 | Self::NAMED.0);
 
     /// Kinds that count only as long as calls are looked for.
     pub(crate) const CALLS: Kinds = Kinds(Self::OPENERS.0 | Self::CLOSER.0 | Self::BARE.0 | Self::PARTIAL.0);

@@ -12,7 +12,7 @@
 use serde_json::{Map, Value};
 
 use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
-use crate::dialect::{ACTION, CallKeys, FUNCTION};
+use crate::dialect::{ACTION, CallKeys, FUNCTION, IDLE};
 use crate::event::Repair;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
@@ -154,7 +154,7 @@ impl CallObject<'_> {
             Some(Value::String(name)) if !name.trim().is_empty() => name.trim(),
             Some(_) => return Err(NotCall::NameIsNoText),
         };
-        object.retain(|key, _| !self.keys.idle.contains(key));
+        object.retain(|key, _| !IDLE.contains(&key.as_str()));
         let foreign = || NotCall::Foreign(object.keys().cloned().collect());
         match self.strict {
             Some(further) if !further.any && !self.tables.names.knows(name) => return Err(NotCall::UnknownTool),

@@ -3,8 +3,8 @@
 //! It is JSON as it comes ([`Delimited`]), which is handed on as far as it is valid.
 
 use crate::json::window::{Match, No, Window, begins};
-use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
-use crate::parse::call::{CallOut, ObjectSyntax};
+use crate::json::{Delimited, DelimitedStep, LexStep, Lexer};
+use crate::parse::call::CallOut;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 
 /// Error message for braces that hold, or are followed by, text that is no object of the dialect.
@@ -25,10 +25,12 @@ impl DelimitedObject {
         let preview = Preview { json: String::new(), lexer: Lexer::new(max_depth), lexed: 0, told: 0, is_valid: true };
         DelimitedObject { token, max_depth, body: Delimited::new(token, max_depth), preview }
     }
-}
 
-impl ObjectSyntax for DelimitedObject {
-    fn next(
+    /// Reads on from the cursor in an object that begins at `start`; yields where it ends, once that is known.
+    ///
+    /// # Errors
+    /// The text there is no such object.
+    pub(crate) fn next(
         &mut self,
         start: u64,
         cursor: &mut u64,
@@ -45,30 +47,18 @@ impl ObjectSyntax for DelimitedObject {
         }
     }
 
-    fn missing(&self) -> &'static str {
-        "}"
-    }
-
-    /// Only another token may follow; before its own a bracket is too early (`gemma/member_behind`).
-    fn goes_on(&self, text: &str, more: bool) -> Match<()> {
+    /// Matches `text`, after the object and without its closer, if the object continues there. Only another token may follow; before its own a bracket is too early (`gemma/member_behind`).
+    pub(crate) fn goes_on(&self, text: &str, more: bool) -> Match<()> {
         match begins(text, self.token, more) {
             Err(No) if !text.starts_with('<') => Ok(()),
             found => found,
         }
     }
 
-    fn read(&self, text: &str, call: &mut UnresolvedCall) {
-        text.clone_into(&mut call.raw_arguments);
-        match read(&Delimited::json(self.token, self.max_depth, text)) {
-            Ok(found) => {
-                call.restated = found.unchanged < self.preview.told;
-                call.arguments = found.value;
-                call.repairs.extend(found.repairs);
-            }
-            Err(error) => {
-                call.fault = Some(Fault::malformed(format!("the arguments are not valid JSON: {error}")));
-            }
-        }
+    /// Reads the whole object into the call.
+    pub(crate) fn read(&self, text: &str, call: &mut UnresolvedCall) {
+        let unchanged = call.take_json(text, &self.preview.json, self.max_depth);
+        call.restated = unchanged.is_some_and(|unchanged| unchanged < self.preview.told);
     }
 }
 
@@ -87,9 +77,12 @@ impl Preview {
     /// that all of it stands at `at`, where the object begins: its bytes are told with the call's
     /// end (`gemma/preview_stops`).
     fn hand_on(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
-        self.is_valid &= !out.is_over_limit();
+        if out.is_over_limit() {
+            // Nothing of it is read any more.
+            self.is_valid = false;
+            self.json.clear();
+        }
         if !self.is_valid {
-            self.json.truncate(self.told);
             return;
         }
         let mut cursor = self.lexed as u64;

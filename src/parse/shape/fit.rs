@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::dialect::CallKeys;
+use crate::dialect::{CallKeys, IDLE};
 use crate::parse::emit::unresolved::Fault;
 use crate::tools::Tool;
 
@@ -79,7 +79,7 @@ pub(crate) fn take_flat<'t>(
     }
     let tool = tool()?;
     let is_flat =
-        object.keys().all(|key| tool.has_parameter(key) || named(&keys.server, key) || named(&keys.idle, key));
+        object.keys().all(|key| tool.has_parameter(key) || named(&keys.server, key) || IDLE.contains(&key.as_str()));
     let flat: Map<_, _> =
         object.iter().filter(|(key, _)| tool.has_parameter(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     if !is_flat || flat.is_empty() || !fits(tool, &flat) {
@@ -126,13 +126,8 @@ mod tests {
     fn flat(object: Value) -> Option<Value> {
         let Value::Object(mut object) = object else { return None };
         let list = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
-        let keys = CallKeys {
-            tool: list(&["name"]),
-            arguments: list(&["arguments", "input"]),
-            server: list(&["server"]),
-            idle: list(&["id", "type"]),
-            list: "tool_calls",
-        };
+        let keys =
+            CallKeys { tool: list(&["name"]), arguments: list(&["arguments", "input"]), server: list(&["server"]) };
         let tool = tool();
         take_flat(&mut object, || Some(&tool), &keys).map(Value::Object)
     }

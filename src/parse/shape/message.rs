@@ -15,11 +15,11 @@ use serde_json::Value;
 use super::SURPLUS_BRACKET;
 use super::call_object::{CallObject, Further, Held};
 use super::fit::{begins_with_parameter, takes};
-use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION};
+use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, IDLE, LIST};
 use crate::event::RejectedKind;
 use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
-use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
+use crate::parse::call::json::{CallJson, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::not_a_call::Reason;
@@ -211,7 +211,7 @@ impl WholeMessage {
 
     fn begin_object(&mut self, max_depth: usize) {
         self.begun = true;
-        let json = CallJson::members(self.cursor, max_depth, None);
+        let json = CallJson::members(self.cursor, max_depth, "");
         self.state = State::Object(Box::new(Object { json, value_start: self.cursor, ..Object::default() }));
     }
 
@@ -444,8 +444,8 @@ impl Member {
             _ if named(&keys.tool) || key == ACTION => Member::Tool,
             _ if named(&keys.arguments) => Member::Arguments,
             _ if FUNCTION.contains(&key) => Member::Function,
-            _ if key == keys.list => Member::List,
-            _ if named(&keys.server) || named(&keys.idle) => Member::Other,
+            _ if key == LIST => Member::List,
+            _ if named(&keys.server) || IDLE.contains(&key) => Member::Other,
             _ => return None,
         })
     }
@@ -553,5 +553,3 @@ impl Closer for FenceCloser {
         fence.map_or(Err(No), |fence| unit(fence_end(text, fence, self.think_ends, more)))
     }
 }
-
-impl JsonCloser for FenceCloser {}

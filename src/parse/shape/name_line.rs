@@ -70,7 +70,7 @@ impl Markerless for NameLines {
 impl NameLine {
     /// A call of a server's tool that begins at `start` and whose object begins at `at`.
     fn new(called: CalledTool, (start, at): (u64, u64), fence: Option<Fence>, max_depth: usize) -> Self {
-        let mut json = CallJson::arguments(at, max_depth, Around::Nothing, None);
+        let mut json = CallJson::arguments(at, max_depth, Around::Nothing, "");
         json.begin(at);
         NameLine { start, called, json, fence, end: None }
     }

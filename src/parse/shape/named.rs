@@ -7,26 +7,25 @@
 //!   └──closer──▶ end
 //! ```
 //!
-//! The object is JSON, or what an [`ObjectSyntax`] reads.
+//! The object is JSON, or in another [`Syntax`].
 
-use std::borrow::Cow;
-
+use memchr::memmem;
 use serde_json::{Map, Value};
 
-use super::arrows::Arrows;
+use super::arrows;
 use super::delimited::DelimitedObject;
-use super::elements::Elements;
+use super::elements::read_elements;
 use super::tool_tag::{Callee, ToolTag};
-use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
+use crate::dialect::{Block, Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said, leading_space};
-use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
-use crate::parse::call::{
-    CallOut, CallShape, CalledTool, Missing, ObjectSyntax, OpenValue, Opened, Opening, Opens, Step, kept_end,
+use crate::json::window::{
+    Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, first_said, leading_space,
 };
+use crate::parse::call::json::{Around, CallJson, JsonLead, JsonStep, TWO_OBJECTS};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end};
 use crate::parse::config::MIN_HOLD;
-use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, think_close};
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
@@ -41,21 +40,33 @@ const GOES_ON: &str = "unexpected text between the arguments and the closing tok
 pub(crate) struct NamedObject {
     /// The dialect's data, of calls whose opener is no tool's tag.
     named: Option<&'static Named>,
-    /// The end of the call; empty where its JSON is the end.
-    close: Cow<'static, str>,
-    /// Its closer once it is damaged.
-    closer: CloserKind,
+    /// The tag of the element that the arguments are in, if any.
+    outer: Option<&'static str>,
+    /// The text that the next call of the kind begins with.
+    opener: Option<&'static str>,
     state: State,
-    cursor: u64,
+    pub(super) cursor: u64,
     /// The call is over the limit; see [`CallOut::is_over_limit`].
-    over_limit: bool,
-    call: UnresolvedCall,
-    started: bool,
-    json: CallJson,
-    /// The reader of an object that is not JSON.
-    syntax: Option<Box<dyn ObjectSyntax>>,
+    pub(super) over_limit: bool,
+    pub(super) call: UnresolvedCall,
+    pub(super) started: bool,
+    pub(super) json: CallJson,
+    syntax: Syntax,
     /// The position where the call ends if nothing more of it follows.
-    complete_at: Option<u64>,
+    pub(super) complete_at: Option<u64>,
+}
+
+/// The syntax of the arguments.
+#[derive(Debug, Default)]
+enum Syntax {
+    #[default]
+    Json,
+    /// Flags or arrows in braces, and whether the brace around name and arguments was closed. Such braces are told as
+    /// those of damaged JSON.
+    Arrows(bool),
+    /// Elements with this token before each tag.
+    Elements(&'static str),
+    Delimited(Box<DelimitedObject>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,31 +91,24 @@ impl NamedObject {
         max_depth: usize,
     ) -> Self {
         let expected = matches!(form.arguments, NamedArguments::Json { fenced: true });
-        let closer = Some(form.close.as_str()).filter(|close| !close.is_empty());
-        let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, closer);
-        let closer = CloserKind::Named(form);
-        NamedObject {
-            named: Some(named),
-            close: Cow::Borrowed(form.close.as_str()),
-            ..NamedObject::with(closer, called, at, json)
-        }
+        let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, form.close.as_str());
+        NamedObject { named: Some(named), opener: form.opener(), ..NamedObject::with(called, at, json) }
     }
 
     /// A call of a known tool in its own tag, with all arguments as one object.
-    /// `tool`: its index in the tables.
-    pub(crate) fn in_tag(tag: &str, tool: usize, called: CalledTool, at: u64, max_depth: usize) -> Self {
-        let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, Some("</"));
-        let closer = CloserKind::Tool(tool);
-        NamedObject { close: Cow::Owned(format!("</{tag}>")), ..NamedObject::with(closer, called, at, json) }
+    pub(crate) fn in_tag(tag: &str, called: CalledTool, at: u64, max_depth: usize) -> Self {
+        let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, format!("</{tag}>"));
+        NamedObject::with(called, at, json)
     }
 
-    fn with(closer: CloserKind, called: CalledTool, at: u64, json: CallJson) -> Self {
-        NamedObject { closer, cursor: at, call: UnresolvedCall::of(called), json, ..NamedObject::default() }
+    /// The arguments of a call that is this element, whose opening tag ends at `at`.
+    pub(super) fn in_element(block: &'static Block, at: u64, max_depth: usize) -> Self {
+        let json = CallJson::arguments(at, max_depth, Around::Layers, format!("</{}>", block.arguments_tag()));
+        NamedObject { outer: Some(&block.tag), ..NamedObject::with((None, block.tool.clone()), at, json) }
     }
 
-    /// The same call, with its arguments in another syntax.
-    fn in_syntax(self, syntax: impl ObjectSyntax + 'static) -> Self {
-        NamedObject { syntax: Some(Box::new(syntax)), ..self }
+    fn with(called: CalledTool, at: u64, json: CallJson) -> Self {
+        NamedObject { cursor: at, call: UnresolvedCall::of(called), json, ..NamedObject::default() }
     }
 
     /// Returns the position where the call ends if the stream ends with the window. A closer that
@@ -118,7 +122,7 @@ impl NamedObject {
     }
 
     /// Returns the position where the call ended if nothing more belongs to it, once its JSON is closed.
-    fn completed(&self) -> Option<u64> {
+    pub(super) fn completed(&self) -> Option<u64> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none())?;
         Some(kept_end(at, self.cursor, self.over_limit))
     }
@@ -126,22 +130,27 @@ impl NamedObject {
     /// Returns the position where the call ends if nothing more of it follows; that its closer is missing is noted.
     fn ends_here(&mut self) -> Option<u64> {
         let at = self.completed()?;
-        if !self.close.is_empty() {
+        if !self.json.closer.is_empty() {
             self.call.note(Repair::MissingClose);
         }
         Some(at)
     }
 
+    /// Returns `true` if the object has begun.
+    pub(super) fn is_begun(&self) -> bool {
+        self.state != State::Lead
+    }
+
     /// Checks whether `text` begins with what ends the call; yields its length.
     fn closes(&self, text: &str, more: bool) -> Match<usize> {
-        ends(&self.close, text, more)
+        ends(&self.json.closer, text, more)
     }
 
     /// Before the JSON: a fence, or the closer of a call without arguments.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
         let lead = match self.syntax {
-            Some(_) => JsonLead::Value,
-            None => self.json.lead(rest, more, self.closes(rest, more), &mut self.call),
+            Syntax::Json => self.json.lead(rest, more, self.closes(rest, more), &mut self.call),
+            _ => JsonLead::Value,
         };
         match lead {
             JsonLead::More => return Step::More,
@@ -149,6 +158,9 @@ impl NamedObject {
             JsonLead::Around(length) => self.cursor += length as u64,
             JsonLead::Value => {
                 self.json.begin(self.cursor);
+                if let Syntax::Arrows(_) = self.syntax {
+                    self.json.shown = None;
+                }
                 self.state = State::Object;
             }
         }
@@ -156,14 +168,26 @@ impl NamedObject {
     }
 
     fn object(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let Some(syntax) = &mut self.syntax else { return self.json(window, out) };
-        match syntax.next(self.json.start, &mut self.cursor, window, out) {
+        let end = match &mut self.syntax {
+            Syntax::Json | Syntax::Arrows(_) => return self.json(window, out),
+            Syntax::Delimited(object) => object.next(self.json.start, &mut self.cursor, window, out),
+            // They end with the call.
+            Syntax::Elements(_) => {
+                let text = window.from(self.cursor);
+                let found = memmem::find(text.as_bytes(), self.json.closer.as_bytes());
+                // The closing tag may be cut.
+                let seen = text.floor_char_boundary(text.len().saturating_sub(self.json.closer.len() - 1));
+                self.cursor += found.unwrap_or(seen) as u64;
+                Ok(found.map(|_| self.cursor))
+            }
+        };
+        match end {
             Ok(None) => Step::More,
             Ok(Some(at)) => {
                 self.complete_at = Some(at);
                 self.state = State::Tail;
                 // Where nothing closes the call, the object's end does.
-                if self.close.is_empty() { Step::End(at) } else { Step::Next }
+                if self.json.closer.is_empty() { Step::End(at) } else { Step::Next }
             }
             Err(fault) => self.fails(fault),
         }
@@ -181,7 +205,7 @@ impl NamedObject {
     /// In what cannot be read: up to the closer, the next call or the reasoning's end.
     fn junk(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         let rest = window.from(self.cursor);
-        let first = self.close.bytes().next().unwrap_or(b'<');
+        let first = self.json.closer.bytes().next().unwrap_or(b'<');
         let Some(at) = memchr::memchr2(b'<', first, rest.as_bytes()) else {
             self.cursor = window.end();
             return Step::More;
@@ -189,8 +213,7 @@ impl NamedObject {
         self.cursor += at as u64;
         let (rest, more) = (&rest[at..], window.more);
         let think = if think_ends { unit(think_close(rest, more)) } else { Err(No) };
-        let opener = if let CloserKind::Named(form) = self.closer { form.opener() } else { None };
-        let next = opener.map_or(Err(No), |open| begins(rest, open, more));
+        let next = self.opener.map_or(Err(No), |open| begins(rest, open, more));
         match (self.closes(rest, more), think.either(next)) {
             (Ok(length), _) => Step::End(self.cursor + length as u64),
             (_, Ok(())) => Step::End(self.cursor),
@@ -203,14 +226,16 @@ impl NamedObject {
     }
 
     fn json(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let closer = Closers { named: self.named, close: &self.close, fenced: self.json.is_fence_open() };
+        let close = self.json.closer.clone();
+        let fenced = self.json.is_fence_open();
+        let closer = Closers { named: self.named, outer: self.outer, close: &close, fenced };
         let announced = self.call.tool.is_some();
         let step = self.json.next_argument(window, &closer, announced, &mut self.call, out);
         self.cursor = self.json.cursor;
         match step {
             JsonStep::More => return Step::More,
             JsonStep::Passed(at) => return Step::End(at),
-            JsonStep::End(at) => self.complete_at = Some(at),
+            JsonStep::End(at) => self.complete_at = Some(at).filter(|_| !matches!(self.syntax, Syntax::Arrows(_))),
             _ => {}
         }
         self.state = State::Tail;
@@ -219,12 +244,23 @@ impl NamedObject {
 
     /// After the object: its fence's end, the closer, or something else.
     fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Step {
+        if let Syntax::Arrows(is_closed @ false) = &mut self.syntax
+            && self.json.end.is_some()
+        {
+            if !rest.starts_with('}') {
+                return self.fails(Fault::malformed("`}` is missing after the arguments"));
+            }
+            *is_closed = true;
+            self.cursor += 1;
+            self.complete_at = Some(self.cursor);
+            return Step::Next;
+        }
         let close = self.closes(rest, more);
         if let Ok(length) = close {
             return Step::End(self.cursor + length as u64);
         }
-        if let Some(syntax) = &self.syntax {
-            return match (close, syntax.goes_on(rest, more)) {
+        if let Syntax::Delimited(object) = &self.syntax {
+            return match (close, object.goes_on(rest, more)) {
                 (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
                 (_, Ok(())) => self.fails(Fault::malformed(GOES_ON)),
                 _ => self.ends_without_closer(window),
@@ -234,7 +270,7 @@ impl NamedObject {
             (_, Ok(length)) => {
                 self.cursor += length as u64;
                 self.complete_at = self.complete_at.map(|_| self.cursor);
-                if self.close.is_empty() { Step::End(self.cursor) } else { Step::Next }
+                if self.json.closer.is_empty() { Step::End(self.cursor) } else { Step::Next }
             }
             (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
             _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
@@ -251,12 +287,9 @@ impl NamedObject {
         let end = if window.more { self.ends_here() } else { self.ends_with(window) };
         Step::End(end.unwrap_or(self.cursor))
     }
-}
 
-impl CallShape for NamedObject {
-    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        self.over_limit = out.is_over_limit();
-        out.start_once(&mut self.started, self.cursor, &self.call);
+    /// Reads on.
+    pub(super) fn read(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         match self.state {
             State::Object => return self.object(window, out),
             State::Junk => return self.junk(window, out.think_ends),
@@ -271,20 +304,29 @@ impl CallShape for NamedObject {
             _ => self.tail(rest, more, window),
         }
     }
+}
+
+impl CallShape for NamedObject {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        self.over_limit = out.is_over_limit();
+        out.start_once(&mut self.started, self.cursor, &self.call);
+        self.read(window, out)
+    }
 
     fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none() && !self.json.is_fence_open())?;
-        let is_over = window.from(at).trim().is_empty() && !self.close.is_empty();
-        is_over.then(|| self.close.clone().into_owned())
+        let is_over = window.from(at).trim().is_empty() && !self.json.closer.is_empty();
+        is_over.then(|| self.json.closer.clone().into_owned())
     }
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
         let inner = match &self.syntax {
-            Some(_) if self.complete_at.is_some() => String::new(),
-            Some(syntax) => syntax.missing().to_owned(),
-            None => self.json.missing(window),
+            Syntax::Json => self.json.missing(window),
+            Syntax::Arrows(false) => self.json.missing(window) + "}",
+            Syntax::Delimited(_) if self.complete_at.is_none() => "}".to_owned(),
+            _ => String::new(),
         };
-        Missing { inner, close: self.close.clone().into_owned() }
+        Missing { inner, close: self.json.closer.clone().into_owned() }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -299,12 +341,19 @@ impl CallShape for NamedObject {
         self.call.called()
     }
 
-    fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
-        match (self.state, &self.syntax, self.complete_at) {
-            (State::Lead | State::Whole, ..) => self.call.arguments = Value::Object(Map::new()),
-            (_, None, _) => self.json.resolve(window, &mut self.call),
-            (_, Some(syntax), Some(end)) => syntax.read(window.slice(self.json.start..end), &mut self.call),
-            (_, Some(_), None) => {}
+    fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, tables: &Tables) -> UnresolvedCall {
+        let text = self.complete_at.map(|end| window.slice(self.json.start..end));
+        match (&self.syntax, text) {
+            _ if matches!(self.state, State::Lead | State::Whole) => self.call.arguments = Value::Object(Map::new()),
+            (Syntax::Json, _) => self.json.resolve(window, &mut self.call),
+            (Syntax::Elements(token), Some(text)) => read_elements(token, text, &mut self.call, tables),
+            (Syntax::Delimited(object), Some(text)) => object.read(text, &mut self.call),
+            (Syntax::Arrows(_), Some(text)) => {
+                let text = text.strip_suffix('}').unwrap_or(text).trim();
+                let depth = tables.config.limits.depth;
+                self.call.take_json(text, &arrows::json(text), depth);
+            }
+            (_, None) => {}
         }
         self.call
     }
@@ -314,7 +363,7 @@ impl CallShape for NamedObject {
     }
 
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
-        let is_json = self.state == State::Object && self.syntax.is_none();
+        let is_json = self.state == State::Object && matches!(self.syntax, Syntax::Json);
         is_json.then_some(OpenValue::Json(&mut self.json))
     }
 
@@ -322,13 +371,14 @@ impl CallShape for NamedObject {
         self.json.too_deep
     }
 
-    fn closer(&self) -> CallCloser {
-        CallCloser::behind_json(self.closer)
+    fn closer(&self, _: &Tables) -> CallCloser {
+        CallCloser { close: self.json.closer.clone(), brackets: true }
     }
 
     fn is_damaged(&self) -> bool {
         // What another syntax cuts short no lexer sees.
-        self.syntax.is_some() || self.state != State::Lead && !self.json.is_whole(self.close.is_empty())
+        !matches!(self.syntax, Syntax::Json)
+            || self.state != State::Lead && !self.json.is_whole(self.json.closer.is_empty())
     }
 }
 
@@ -372,21 +422,18 @@ pub(crate) fn open_call(
         let callee = Callee::named(tables, server.as_deref(), &name);
         return Box::new(ToolTag::named(callee, call, (server, name), inner));
     }
-    if let NamedArguments::Elements { token } = &call.arguments {
-        let known = Callee::named(tables, server.as_deref(), &name).tool(tables);
-        let typed = known.parameters.iter().filter(|parameter| !parameter.is_text).map(|known| known.name.clone());
-        let elements = Elements::new(token, &call.close, depth, typed.collect());
-        return Box::new(NamedObject::new(named, call, (server, Some(name)), inner, depth).in_syntax(elements));
-    }
     // `function` is a type of calls with JSON, unless a tool is called so.
     let is_type = || named.types.contains(&name) && !tables.catalog().is_some_and(|catalog| catalog.knows(&name));
     let tool = if matches!(call.arguments, NamedArguments::Json { .. }) && is_type() { None } else { Some(name) };
     let object = NamedObject::new(named, call, (server, tool), inner, depth);
     Box::new(match &call.arguments {
-        NamedArguments::Json { .. } | NamedArguments::Tags { .. } | NamedArguments::Elements { .. } => object,
+        NamedArguments::Json { .. } | NamedArguments::Tags { .. } => object,
+        NamedArguments::Elements { token } => NamedObject { syntax: Syntax::Elements(token), ..object },
         NamedArguments::None => NamedObject { state: State::Whole, ..object },
-        NamedArguments::Arrows => object.in_syntax(Arrows::default()),
-        NamedArguments::Delimited { text } => object.in_syntax(DelimitedObject::new(text, depth)),
+        NamedArguments::Arrows => NamedObject { syntax: Syntax::Arrows(false), ..object },
+        NamedArguments::Delimited { text } => {
+            NamedObject { syntax: Syntax::Delimited(Box::new(DelimitedObject::new(text, depth))), ..object }
+        }
     })
 }
 
@@ -433,6 +480,7 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usiz
 /// The end of damaged JSON: the closer of the call or its group, or the next call.
 struct Closers<'c> {
     named: Option<&'static Named>,
+    outer: Option<&'static str>,
     close: &'c str,
     fenced: bool,
 }
@@ -440,7 +488,8 @@ struct Closers<'c> {
 impl Closer for Closers<'_> {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let fence = if self.fenced && line_start { fence_chars(text, more) } else { Err(No) };
-        let own = unit(ends(self.close, text, more)).either(unit(fence));
+        let outer = self.outer.map_or(Err(No), |tag| unit(begins_tag(text, tag, true, more)));
+        let own = unit(ends(self.close, text, more)).either(unit(fence)).either(outer);
         let groups =
             self.named.iter().flat_map(|named| &named.groups).map(|group| unit(begins_token(text, &group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
@@ -450,18 +499,12 @@ impl Closer for Closers<'_> {
         });
         own.either(first_of(groups.chain(next)))
     }
-}
-
-impl JsonCloser for Closers<'_> {
-    fn inner_first(&self) -> Option<u8> {
-        self.close.bytes().next()
-    }
-
-    fn inner(&self, text: &str, more: bool) -> Match<()> {
-        unit(ends(self.close, text, more))
-    }
 
     fn last_passed(&self, line: &str) -> Option<usize> {
+        if let Some(tag) = self.outer {
+            let line = line[..line.rfind(&format!("</{tag}>"))?].trim_end();
+            return line.ends_with(self.close).then_some(line.len());
+        }
         memchr::memrchr_iter(b'<', line.as_bytes()).find_map(|at| match ends(self.close, &line[at..], false) {
             Ok(length) => Some(at + length),
             _ => None,

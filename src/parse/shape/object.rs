@@ -8,9 +8,9 @@ use super::run::ObjectRun;
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::json::{Closer, read, string};
-use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
+use crate::parse::call::json::{CallJson, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
-use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::fence_end;
 use crate::parse::tables::Tables;
@@ -54,7 +54,7 @@ impl MarkedObject {
     pub(crate) fn new(run: ObjectRun, at: u64, max_depth: usize, hold: usize) -> Self {
         MarkedObject {
             run,
-            json: CallJson::members(at, max_depth, run.marked.closer()),
+            json: CallJson::members(at, max_depth, run.marked.closer().unwrap_or_default()),
             hold,
             member: Member::Other,
             value_start: at,
@@ -283,8 +283,8 @@ impl CallShape for MarkedObject {
         self.json.too_deep
     }
 
-    fn closer(&self) -> CallCloser {
-        CallCloser::behind_json(CloserKind::Marked(self.run.marked))
+    fn closer(&self, _: &Tables) -> CallCloser {
+        CallCloser { close: self.json.closer.clone(), brackets: true }
     }
 
     fn is_damaged(&self) -> bool {
@@ -309,16 +309,6 @@ impl Closer for RunCloser {
         }
         let fence = fence.map_or(Err(No), |fence| fence_end(text, fence, think_tags, more));
         close.either(fence).either(marked.call_line(text, more)).either(marked.answer_line(text, more)).map(|_| ())
-    }
-}
-
-impl JsonCloser for RunCloser {
-    fn inner_first(&self) -> Option<u8> {
-        self.0.marked.closer().map(|close| close.as_bytes()[0])
-    }
-
-    fn inner(&self, text: &str, more: bool) -> Match<()> {
-        self.0.marked.close(text, more).map(|_| ())
     }
 
     fn last_passed(&self, line: &str) -> Option<usize> {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
-use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
+use crate::parse::call::json::{Around, CallJson, JsonLead, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Missing, Place, Stands, Step};
 use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
 use crate::parse::emit::not_a_call::Reason;
@@ -176,7 +176,7 @@ impl React {
             start,
             cursor: at,
             call: UnresolvedCall::of(called),
-            json: CallJson::arguments(at, max_depth, Around::Fence { expected: false }, None),
+            json: CallJson::arguments(at, max_depth, Around::Fence { expected: false }, ""),
             takes: None,
             is_bracketed: false,
             state: State::Lead,
@@ -221,7 +221,7 @@ impl React {
             Ok(()) => {}
         }
         // What closes a call before says that this is text of that one (`mixed/closer_in_a_bare_text`).
-        if out.emitter.region.known_damage().stray_in(&line[..length], out.tables).is_some() {
+        if out.emitter.region.known_damage().stray_in(&line[..length]).is_some() {
             return Step::Text(self.cursor, Reason::NoJson);
         }
         // Its name in quotation marks is a key of damaged JSON.
@@ -369,5 +369,3 @@ impl Closer for Lines {
         first_of(self.0.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more)))
     }
 }
-
-impl JsonCloser for Lines {}

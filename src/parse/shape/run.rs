@@ -75,7 +75,7 @@ impl ObjectRun {
                 // may show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
                 None => Err(No),
             },
-            Some(byte) if self.marked.spec.separators.contains(&byte) => {
+            Some(b',' | b';') => {
                 let bracket = next_object(&text[1..], more).map(|space| space + 1);
                 bracket.map(|bracket| Following::Object(Prefix { bracket, ..Prefix::default() }))
             }

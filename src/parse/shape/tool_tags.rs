@@ -29,7 +29,7 @@ impl Opens for ToolTags {
             let tool = &tables.tools[opening.item];
             let called = (tool.server.clone(), Some(tool.tool.clone()));
             let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
-            return Opened::Call(dialect, Box::new(NamedObject::in_tag(&tool.tag, opening.item, called, at, depth)));
+            return Opened::Call(dialect, Box::new(NamedObject::in_tag(&tool.tag, called, at, depth)));
         }
         Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
     }

@@ -18,9 +18,8 @@ use crate::dialect::{
     React, ReasoningMark, Shape, Wrapper,
 };
 use crate::json::window::{Match, No, Undecided, begins_tag};
-use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
+use crate::parse::config::{Config, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
-use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::lexicon::Lexicon;
 use crate::parse::marks::names::Names;
 use crate::parse::marks::near::NearMarks;
@@ -191,12 +190,6 @@ impl Tables {
         blocks.or_else(tool).or_else(wrapper).or_else(named)
     }
 
-    /// Adds a marker, and how long it is waited for.
-    pub(crate) fn add_mark(&mut self, mark: &str) {
-        self.lexicon.add_mark(mark, Kinds::SHAPE);
-        self.hold = self.hold.max(mark.len() + HOLD_SLACK);
-    }
-
     /// The server and the tool that a name stands for, which may be `server.tool`.
     pub(crate) fn split_name(&self, name: &str) -> (Option<String>, String) {
         let whole = || (None, name.to_owned());
@@ -233,6 +226,7 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::marks::kinds::Kinds;
     use crate::parse::marks::prefixes::Fit;
     use crate::tools::Tool;
 

@@ -3,6 +3,7 @@
 use crate::dialect::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 use crate::event::QuotedIn;
 use crate::json::window::{Match, No, Undecided, begins, first_of};
+use crate::parse::marks::fence::{begins_any_case, tag_with_attributes};
 
 /// An open block.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +24,6 @@ enum Closer {
     /// A line that is this word: a heredoc's.
     Word { word: [u8; MAX_WORD], length: usize },
 }
-
-/// Longest opening tag of a block.
-const MAX_TAG: usize = 64;
 
 /// Signs that a heredoc, or a here-string, begins with at most.
 const MAX_SIGNS: usize = 3;
@@ -67,7 +65,7 @@ impl Block {
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::Anywhere => begins(text, row.open, more).map(|()| (row, row.open.len())),
             BlockForm::Tag(bracket) if text.starts_with(bracket) && !is_name(row.open) => {
-                open_tag(text, bracket, row.open, more).map(|length| (row, length))
+                tag_with_attributes(text, bracket, row.open, more).map(|length| (row, length))
             }
             _ => Err(No),
         };
@@ -147,34 +145,6 @@ fn ends_line(text: &str, more: bool) -> Match<()> {
     match text.trim_start_matches([' ', '\t', '\r']) {
         "" if more => Err(Undecided),
         rest if rest.is_empty() || rest.starts_with('\n') => Ok(()),
-        _ => Err(No),
-    }
-}
-
-fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
-    let there = text.len().min(word.len());
-    match text.as_bytes()[..there].eq_ignore_ascii_case(&word.as_bytes()[..there]) {
-        true if there == word.len() => Ok(()),
-        true if more => Err(Undecided),
-        _ => Err(No),
-    }
-}
-
-/// Matches an opening tag of this name at the start of `text`; returns its length.
-fn open_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
-    let (close, assigns) = if bracket == '<' { ('>', None) } else { (']', Some('=')) };
-    begins_any_case(&text[1..], name, more)?;
-    let rest = &text[1 + name.len()..];
-    let Some(next) = rest.chars().next() else { return if more { Err(Undecided) } else { Err(No) } };
-    if next == close {
-        return Ok(name.len() + 2);
-    }
-    if next != ' ' && Some(next) != assigns {
-        return Err(No);
-    }
-    match rest.find([close, '\n', bracket]) {
-        Some(end) if end < MAX_TAG && rest[end..].starts_with(close) => Ok(1 + name.len() + end + 1),
-        None if more && rest.len() < MAX_TAG => Err(Undecided),
         _ => Err(No),
     }
 }

@@ -41,13 +41,10 @@ pub(crate) struct CloserStart {
 }
 
 impl ValueKind {
-    /// JSON in a call that `closer` ends, if anything does.
-    pub(crate) fn json(closer: Option<&str>, in_string: bool) -> Self {
-        let start = |bytes: &[u8]| {
-            let second = bytes.get(1).copied().filter(u8::is_ascii);
-            bytes.first().map(|first| CloserStart { first: *first, second })
-        };
-        ValueKind::Json { closer: closer.and_then(|closer| start(closer.as_bytes())), in_string }
+    /// JSON in a call that `closer` ends, unless that is empty.
+    pub(crate) fn json(closer: &str, in_string: bool) -> Self {
+        let second = closer.as_bytes().get(1).copied().filter(u8::is_ascii);
+        ValueKind::Json { closer: closer.bytes().next().map(|first| CloserStart { first, second }), in_string }
     }
 }
 
@@ -91,7 +88,7 @@ impl FastValue {
         reasoning_channel: bool,
     ) -> Option<Self> {
         let kind = match value {
-            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(json.closer, json.in_string()),
+            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(&json.closer, json.in_string()),
             OpenValue::Verbatim { cursor, previewed } if *cursor == at && *previewed == at => ValueKind::Verbatim,
             OpenValue::Json(_) | OpenValue::Verbatim { .. } => return None,
         };
@@ -145,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_string_holds_escapes_and_what_begins_no_closer() {
-        let [element, none, any] = [Some("</"), None, Some("<｜")].map(|closer| match ValueKind::json(closer, true) {
+        let [element, none, any] = ["</", "", "<｜"].map(|closer| match ValueKind::json(closer, true) {
             ValueKind::Json { closer, .. } => closer.unwrap_or(CloserStart::NONE),
             ValueKind::Verbatim => unreachable!("it is JSON"),
         });
@@ -183,7 +180,7 @@ mod tests {
             ("1}\n<", false, Some(false), false, false),
             (&"x".repeat(94), true, None, false, false),
         ] {
-            let mut value = value(ValueKind::json(Some("</"), in_string));
+            let mut value = value(ValueKind::json("</", in_string));
             let mut was_asked = None;
             let passed = value.passes(chunk, |at| {
                 was_asked = Some(at);

@@ -228,11 +228,6 @@ impl Scanner {
         self.call.is_some() || self.emitter.waits_for_fence()
     }
 
-    /// Offset up to which everything was emitted.
-    pub(crate) fn reported(&self) -> u64 {
-        self.emitter.reported
-    }
-
     pub(crate) fn channel_changes(&self, reasoning: bool) -> bool {
         self.reasoning.is_field != reasoning
     }
@@ -357,11 +352,11 @@ impl Scanner {
         self.at = at;
         let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
         if call.at.quoted_in.is_none() && !self.is_example() {
-            self.emitter.given_back(call.start..at, false, window, &self.tables, sink);
+            self.emitter.given_back(call.start..at, false, window, sink);
             let index = self.emitter.index();
-            self.emitter.region.damage().given_back(call.shape.closer(), index);
+            self.emitter.region.damage().given_back(call.shape.closer(&self.tables), index);
             if is_cut_short || call.shape.is_damaged() {
-                self.emitter.region.damage().begins(call.shape.closer(), call.dialect);
+                self.emitter.region.damage().begins(call.shape.closer(&self.tables), call.dialect);
             }
         }
     }

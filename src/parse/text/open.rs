@@ -245,7 +245,8 @@ impl OpenCall {
                 emitter.delta(span.start, &call.arguments.to_string(), sink);
             }
             let closer = CallCloser::BRACKETS;
-            emitter.call_end(Ended { read, at, restated: false, span, is_whole: true, closer, head: None }, window, sink);
+            let ended = Ended { read, at, restated: false, span, is_whole: true, closer, head: None };
+            emitter.call_end(ended, window, sink);
         }
         emitter.marker(MarkerKind::Wrapper, is_quoted, window, end, sink);
         emitter.settle_series(self.at.quoted_in, window, sink);
@@ -301,7 +302,7 @@ impl OpenCall {
         match ending {
             Step::End(end) if self.is_markerless => return self.hand_on(end, tables, window, emitter, sink),
             Step::Text(..) => {
-                emitter.given_back(self.start..window.end(), self.at.quoted_in.is_some(), window, tables, sink);
+                emitter.given_back(self.start..window.end(), self.at.quoted_in.is_some(), window, sink);
                 return window.end();
             }
             _ => {}
@@ -310,7 +311,7 @@ impl OpenCall {
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
         let kept = head.as_ref().unwrap_or(window);
         let call_bytes = tables.config.limits.call_bytes;
-        let (closer, mut goes_on) = (self.shape.closer(), self.shape.is_damaged());
+        let (closer, mut goes_on) = (self.shape.closer(tables), self.shape.is_damaged());
         let fault = if end > self.limit_offset {
             Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
         } else if let Step::More = ending {
@@ -336,14 +337,14 @@ impl OpenCall {
         let read = verdict(tables, self.dialect, emitter.index(), call, raw);
         let head = (self.head.is_some() || end > self.limit_offset).then(|| raw.to_owned());
         let text = window.slice(self.start.max(window.base).min(end)..end);
-        let is_closed = read.is_err() && closer.ends(text, tables);
+        let is_closed = read.is_err() && closer.ends(text);
         // What names no tool is no call that was damaged, and what closes nothing in it says of the
         // calls before it what it says in text (`mixed/closer_behind_a_brace`).
         let damage = emitter.region.known_damage();
         // Of one past the limit a part is gone.
         let is_error = read.is_err() && self.at.quoted_in.is_none() && self.head.is_none();
         let stray = match is_error {
-            true if is_unnamed => damage.stray_in(text, tables),
+            true if is_unnamed => damage.stray_in(text),
             // One that ends with another call's closer may be text of that call
             // (`mixed/closer_behind_a_tag`). A member of a series is over before it is known what the
             // series is.
@@ -352,7 +353,8 @@ impl OpenCall {
         };
         let is_left = goes_on && read.is_err() && self.at.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
-        emitter.call_end(Ended { read, at: self.at, restated, span, is_whole, closer, head }, window, sink);
+        let ended = Ended { read, at: self.at, restated, span, is_whole, closer: closer.clone(), head };
+        emitter.call_end(ended, window, sink);
         if let Some(found) = stray {
             emitter.found_closer(found, 0, window, sink);
         }

@@ -8,7 +8,7 @@ use crate::dialect::{Dialect, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
 use crate::parse::call::{Opened, Opening, Opens};
-use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::judge::Placement;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
@@ -142,7 +142,7 @@ impl Scanner {
         if self.closer_at == self.at {
             return Err(No);
         }
-        let (found, length) = self.emitter.region.known_damage().closer(text, &self.tables, more)?;
+        let (found, length) = self.emitter.region.known_damage().closer(text, more)?;
         // In quotes it is only mentioned.
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
             return Err(No);
@@ -187,8 +187,9 @@ impl Scanner {
 
     /// After the opener of a call whose arguments do not begin.
     pub(super) fn broken_call(&mut self, dialect: Dialect, call: &'static NamedCall) {
-        let (closer, index) = (CallCloser::behind_json(CloserKind::Named(call)), self.emitter.index());
-        self.emitter.region.damage().given_back(closer, index);
+        let closer = CallCloser { close: call.close.as_str().into(), brackets: true };
+        let index = self.emitter.index();
+        self.emitter.region.damage().given_back(closer.clone(), index);
         self.emitter.region.damage().begins(closer, dialect);
     }
 

@@ -7,13 +7,13 @@
 use crate::dialect::Dialect;
 use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
-use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
+use crate::parse::call::json::{Around, CallJson, JsonLead, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Opened, Opening, Opens, Step};
-use crate::parse::config::Config;
 use crate::parse::emit::unresolved::UnresolvedCall;
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
-const OPEN: &str = "<!!";
+pub(crate) const OPEN: &str = "<!!";
 const CLOSE: &str = "!!>";
 
 /// The recogniser of its calls: `<!!NAME {`.
@@ -29,8 +29,8 @@ fn name_length(text: &str, more: bool) -> Match<usize> {
 }
 
 impl Opens for Smallest {
-    fn marks(&self, _: &Config) -> Vec<String> {
-        vec![OPEN.to_owned()]
+    fn kind(&self) -> Kinds {
+        Kinds::MARKER
     }
 
     fn opener(&self, _: &Tables, text: &str, more: bool) -> Match<Opening> {
@@ -43,7 +43,7 @@ impl Opens for Smallest {
 
     fn open(&self, Opening { length, .. }: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let call = UnresolvedCall::of((None, Some(text[OPEN.len()..length].to_owned())));
-        let json = CallJson::arguments(at, tables.config.limits.depth, Around::Nothing, Some(CLOSE));
+        let json = CallJson::arguments(at, tables.config.limits.depth, Around::Nothing, CLOSE);
         Opened::Call(Dialect::Hermes, Box::new(Call { call, json, state: State::Head, cursor: at + length as u64 }))
     }
 }
@@ -119,8 +119,6 @@ impl Closer for Close {
         begins(text, CLOSE, more)
     }
 }
-
-impl JsonCloser for Close {}
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ impl Markerless for Smallest {
         let length = head(text, false).ok()?;
         let call = UnresolvedCall::of((None, Some(text[OPEN.len()..length - 1].to_owned())));
         let at = place.at + length as u64;
-        let mut json = CallJson::arguments(at, tables.config.limits.depth, Around::Nothing, None);
+        let mut json = CallJson::arguments(at, tables.config.limits.depth, Around::Nothing, "");
         json.begin(at);
         Some((Dialect::Hermes, Box::new(Call { call, json, place, end: None })))
     }

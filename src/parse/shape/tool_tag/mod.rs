@@ -12,11 +12,9 @@
 //! ```
 
 mod again;
-mod inner;
 mod tags;
 mod value;
 
-pub(crate) use inner::{opening, read_tags};
 pub(crate) use tags::Callee;
 
 use serde_json::{Map, Value};
@@ -28,7 +26,7 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_t
 use crate::parse::call::{
     COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Missing, OpenValue, Step, comment,
 };
-use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::Head;
@@ -352,7 +350,7 @@ impl CallShape for ToolTag {
         let State::Follow(open, _) = self.state else { return None };
         let is_over =
             !self.in_comment && window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
-        is_over.then(|| self.tags.call_closer(self.callee.tool(tables)))
+        is_over.then(|| self.tags.call_closer(self.callee.tool(tables)).into_owned())
     }
 
     fn missing(&self, _: &Window<'_>, tables: &Tables) -> Missing {
@@ -363,7 +361,7 @@ impl CallShape for ToolTag {
             }
             State::Between | State::Follow(..) => String::new(),
         };
-        Missing { inner, close: self.tags.call_closer(tool) }
+        Missing { inner, close: self.tags.call_closer(tool).into_owned() }
     }
 
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
@@ -420,12 +418,8 @@ impl CallShape for ToolTag {
         self.group = Some(named);
     }
 
-    fn closer(&self) -> CallCloser {
-        CallCloser::behind_tags(match (self.tags, &self.callee) {
-            (Tags::Heads(call), _) => CloserKind::Named(call),
-            (Tags::Names, Callee::Known(tool)) => CloserKind::Tool(*tool),
-            (Tags::Names, Callee::Unknown) => CloserKind::Bracket,
-        })
+    fn closer(&self, tables: &Tables) -> CallCloser {
+        CallCloser { close: self.tags.call_closer(self.callee.tool(tables)), brackets: false }
     }
 
     fn ends_with_reasoning(&self) -> bool {

@@ -53,10 +53,10 @@ impl Tags {
     }
 
     /// The closing tag of a call of this tool.
-    pub(crate) fn call_closer(self, tool: &TagTool) -> String {
+    pub(crate) fn call_closer(self, tool: &TagTool) -> Cow<'static, str> {
         match self {
-            Tags::Names => format!("</{}>", tool.tag),
-            Tags::Heads(call) => call.close.to_owned(),
+            Tags::Names => Cow::Owned(format!("</{}>", tool.tag)),
+            Tags::Heads(call) => Cow::Borrowed(&call.close),
         }
     }
 

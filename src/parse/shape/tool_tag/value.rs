@@ -8,7 +8,7 @@ use super::{Next, Open, State, ToolTag};
 use crate::event::Repair;
 use crate::json::bytes::{Byte, Places};
 use crate::json::window::{No, Undecided, Window, begins, leading_space};
-use crate::json::{LexStep, Lexer, escaped, read};
+use crate::json::{escaped, is_too_deep, read};
 use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, CallOut, Step, joined_cdata};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::group_close;
@@ -329,13 +329,7 @@ impl ToolTag {
 
     /// A value whose schema accepts no string: JSON, or the text for the validator to read.
     fn typed(&mut self, text: &str, max_depth: usize) -> Value {
-        let mut lexer = Lexer::new(max_depth);
-        let mut cursor = 0;
-        while !matches!(
-            lexer.next(&text.as_bytes()[cursor as usize..], &mut cursor),
-            LexStep::More | LexStep::End(_) | LexStep::Fault(_)
-        ) {}
-        self.too_deep |= lexer.too_deep;
+        self.too_deep |= is_too_deep(text, max_depth);
         match read(text) {
             Ok(found) => {
                 self.repairs.extend(found.repairs);
