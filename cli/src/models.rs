@@ -81,21 +81,21 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 
 /// The models of an endpoint, or the one of this name.
 async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Result<Listed, Failure> {
-    let wanted = endpoint.listed().iter().filter(|listed| named.is_none_or(|named| named == listed.id));
+    let wanted = endpoint.listed.iter().filter(|listed| named.is_none_or(|named| named == listed.id));
     let models = stream::iter(wanted).map(|listed| async {
-        let asked = endpoint.of_model(&listed.id).await;
-        model(endpoint, &asked.unwrap_or_else(|| listed.clone()), names)
+        let asked = endpoint.with_model(&listed.id).learned().await;
+        model(endpoint, &asked.info, names)
     });
     let models = models.buffered(ASKED_AT_ONCE).try_collect().await?;
-    let called = endpoint.called().map(str::to_owned);
-    Ok(Listed { endpoint: toolgraft::secrets::shown_url(endpoint.url()), called, name: endpoint.name(), models })
+    let called = endpoint.called.clone();
+    Ok(Listed { endpoint: toolgraft::secrets::shown_url(&endpoint.url), called, name: endpoint.name(), models })
 }
 
 fn model(endpoint: &Endpoint, info: &ModelInfo, names: &Names) -> Result<Model, Failure> {
-    let saved = saved_profiles::find(Some(endpoint.url()), &info.id)?;
+    let saved = saved_profiles::find(Some(&endpoint.url), &info.id)?;
     Ok(Model {
         model: info.id.clone(),
-        called: names.of(endpoint.called(), &info.id).map(str::to_owned).collect(),
+        called: names.of(endpoint.called.as_deref(), &info.id).map(str::to_owned).collect(),
         context: info.context,
         parameters: info.parameters,
         tools: info.tools,

@@ -256,7 +256,7 @@ impl Session {
             }
             Command::Rename(title) => {
                 self.talk.rename(&title);
-                self.note(DIM, &format!("the title is: {}", word(self.talk.title().unwrap_or_default())))
+                self.note(DIM, &format!("the title is: {}", word(self.talk.title.as_deref().unwrap_or_default())))
             }
             Command::Quit | Command::Delete | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
         }

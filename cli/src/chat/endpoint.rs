@@ -12,13 +12,11 @@ use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::servers::runner::runtime;
 use crate::settings::{self, Place, Settings, learned, variable};
-use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::OpenAi;
+use toolgraft::dialect::Profile;
 use toolgraft::http::Trust;
-use toolgraft::message::Reads;
-use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, NativeFault, ServerKind, Tracer};
+use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, NativeFault, Tracer};
 use toolgraft::secrets::{Secrets, shown_url, url_secrets};
-use toolgraft::turn::KnownWays;
-use toolgraft::{Dialect, OpenAi};
 
 /// Servers that people run on their own machine, by their usual ports.
 const LOCAL: [(&str, &str); 4] = [
@@ -48,22 +46,22 @@ const MAX_NAMES: usize = 30;
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     /// Base URL, as given.
-    url: String,
+    pub(crate) url: String,
     /// The name of the endpoint in `config.toml`.
-    called: Option<String>,
+    pub(crate) called: Option<String>,
     /// `Ollama`, where it was found by its port.
-    found: Option<&'static str>,
-    key: Option<String>,
+    pub(super) found: Option<&'static str>,
+    pub(crate) key: Option<String>,
     /// The certificates that it is verified with.
-    trust: Trust,
+    pub(crate) trust: Trust,
     /// One for all models, so that nothing is asked twice.
     client: OpenAi,
     /// The models that the endpoint lists, as far as it was asked.
-    listed: Vec<ModelInfo>,
+    pub(crate) listed: Vec<ModelInfo>,
     /// The model that is talked to; empty until it is chosen.
-    pub(super) model: String,
+    pub(crate) model: String,
     /// The properties that the endpoint gives of that one.
-    info: Option<ModelInfo>,
+    pub(crate) info: ModelInfo,
 }
 
 /// Why a server has no list of models.
@@ -168,26 +166,6 @@ impl Endpoint {
         Ok(all)
     }
 
-    /// The certificates that it is verified with.
-    pub(crate) fn trust(&self) -> &Trust {
-        &self.trust
-    }
-
-    /// The name of the endpoint in `config.toml`.
-    pub(crate) fn called(&self) -> Option<&str> {
-        self.called.as_deref()
-    }
-
-    /// The models that it lists.
-    pub(crate) fn listed(&self) -> &[ModelInfo] {
-        &self.listed
-    }
-
-    /// Asks the endpoint for the properties of one of its models.
-    pub(crate) async fn of_model(&self, model: &str) -> Option<ModelInfo> {
-        self.with_model(model).client().model_info().await
-    }
-
     /// Returns the URL of the endpoint that a server is in front of, whether or not anybody is there yet, and its name
     /// for messages: the one of the options, below `/v1` where only that lists models; else one on this machine.
     ///
@@ -242,7 +220,7 @@ impl Endpoint {
             client,
             listed: Vec::new(),
             model: String::new(),
-            info: None,
+            info: ModelInfo::default(),
         })
     }
 
@@ -304,72 +282,21 @@ impl Endpoint {
         models
     }
 
-    /// The same with what the endpoint says of the model.
-    pub(super) async fn learned(self) -> Self {
-        let info = self.client().model_info().await;
+    /// The same with what the endpoint says of the model, or else its list.
+    pub(crate) async fn learned(self) -> Self {
+        let listed = || self.listed.iter().find(|listed| listed.id == self.model).cloned();
+        let info = self.client().model_info().await.or_else(listed).unwrap_or_default();
         Endpoint { info, ..self }
-    }
-
-    /// Returns `true` if the server of the model is known to constrain calls to their structure.
-    pub(super) fn constrains_calls(&self) -> bool {
-        self.info.as_ref().and_then(|info| info.server).is_some_and(ServerKind::constrains_calls)
     }
 
     /// Returns the way to make the model's context longer, if its server is known.
     pub(crate) fn longer_context(&self) -> Option<String> {
-        Some(self.info.as_ref()?.server?.longer_context().to_owned())
-    }
-
-    /// The dialect that the model's chat template writes, where the endpoint shows it.
-    pub(crate) fn mother_tongue(&self) -> Option<Dialect> {
-        self.info.as_ref()?.dialect
-    }
-
-    /// Returns `true` if requests may carry tools, as far as the endpoint says.
-    pub(super) fn takes_tools(&self) -> Option<bool> {
-        self.info.as_ref()?.tools
-    }
-
-    /// Returns `true` if native calls of the model are known to fail.
-    pub(super) fn fails_natively(&self) -> bool {
-        self.found_natively().flatten().is_some()
-    }
-
-    /// Returns `true` if native calls of the model are to be tried before they are relied on.
-    pub(super) fn tries_native_calls(&self) -> bool {
-        self.version().is_some() && self.found_natively().is_none()
+        Some(self.info.server?.longer_context().to_owned())
     }
 
     /// Returns the result of the trials of the model's native calls.
-    fn found_natively(&self) -> Option<Option<NativeFault>> {
-        learned::found(&self.url, &self.model, self.version()?)
-    }
-
-    /// Returns the settings that other chats and `serve` have learned of the model.
-    pub(super) fn known_ways(&self) -> KnownWays {
-        learned::ways(&self.url, &self.model, self.version())
-    }
-
-    /// The version of what serves the model, where it says it.
-    fn version(&self) -> Option<&str> {
-        self.info.as_ref()?.version.as_deref()
-    }
-
-    /// Returns the media that the model reads, as far as the endpoint says.
-    pub(super) fn reads(&self) -> Reads {
-        let listed = || self.info(&self.model).map(ModelInfo::reads);
-        self.info
-            .as_ref()
-            .map(ModelInfo::reads)
-            .filter(|reads| *reads != Reads::default())
-            .or_else(listed)
-            .unwrap_or_default()
-    }
-
-    /// The style of the prompt that suits the model.
-    pub(super) fn style(&self, profile: &Profile) -> PromptStyle {
-        let listed = self.info(&self.model).and_then(|info| info.parameters);
-        profile.style_for(&self.model, self.info.as_ref().and_then(|info| info.parameters).or(listed))
+    pub(super) fn found_natively(&self) -> Option<Option<NativeFault>> {
+        learned::found(&self.url, &self.model, self.info.version.as_deref()?)
     }
 
     /// Has all that goes over the wire written down.
@@ -387,8 +314,7 @@ impl Endpoint {
 
     /// The context of the model, where the endpoint was asked and says so.
     pub(crate) fn context(&self) -> Option<usize> {
-        let said = self.info.as_ref().and_then(|info| info.context);
-        usize::try_from(said.or_else(|| self.info(&self.model)?.context)?).ok()
+        usize::try_from(self.info.context?).ok()
     }
 
     /// The profile of the flags, or the model's.
@@ -396,16 +322,13 @@ impl Endpoint {
         settings.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
 
-    fn info(&self, model: &str) -> Option<&ModelInfo> {
-        self.listed.iter().find(|info| info.id == model)
-    }
-
     /// Looks for a server on this machine.
     async fn local(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
         let there = Endpoint::all_local(place).await?;
         let Some(model) = &place.model else { return Endpoint::pick(&there, asker).await };
-        let first = there.iter().find(|endpoint| endpoint.info(model).is_some()).unwrap_or(&there[0]);
+        let first =
+            there.iter().find(|endpoint| endpoint.listed.iter().any(|info| info.id == *model)).unwrap_or(&there[0]);
         Ok(first.with_model(model))
     }
 
@@ -497,8 +420,8 @@ impl Endpoint {
     }
 
     /// The same endpoint with another model.
-    pub(super) fn with_model(&self, model: &str) -> Self {
-        Endpoint { model: model.to_owned(), info: None, ..self.clone() }
+    pub(crate) fn with_model(&self, model: &str) -> Self {
+        Endpoint { model: model.to_owned(), info: ModelInfo::default(), ..self.clone() }
     }
 
     /// Returns `true` if it is at the same place as another.
@@ -536,24 +459,9 @@ impl Endpoint {
         self.client.with_model(self.model.as_str())
     }
 
-    /// Base URL, as given.
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// The key that it is shown.
-    pub(crate) fn key(&self) -> Option<&str> {
-        self.key.as_deref()
-    }
-
     /// Returns `true` if a text is or holds the key.
     pub(crate) fn has_key_in(&self, text: &str) -> bool {
-        self.key() == Some(text) || matches!(self.secrets().hide(text), Cow::Owned(_))
-    }
-
-    /// Its URL where somebody named it; none where it was found on this machine.
-    pub(super) fn named_url(&self) -> Option<&str> {
-        self.found.is_none().then_some(self.url.as_str())
+        self.key.as_deref() == Some(text) || matches!(self.secrets().hide(text), Cow::Owned(_))
     }
 
     /// The names of its models; it is asked for them once.
@@ -562,11 +470,6 @@ impl Endpoint {
             self.list(true).await?;
         }
         Ok(self.listed.iter().map(|info| info.id.clone()).collect())
-    }
-
-    /// The model that is talked to.
-    pub(crate) fn model(&self) -> &str {
-        &self.model
     }
 
     /// The endpoint for messages, without secrets.

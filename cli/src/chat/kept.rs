@@ -14,7 +14,8 @@ use toolgraft_files::{Holder, Lock};
 /// The place of this conversation in the store.
 pub(crate) struct Keeping {
     store: Store,
-    id: String,
+    /// The name of the conversation on the command line.
+    pub(crate) id: String,
     /// The store has a part of it.
     written: bool,
     /// Others see by it that the conversation is taken.
@@ -98,11 +99,6 @@ impl Keeping {
                 (copy, Some(note))
             }
         }
-    }
-
-    /// The name of the conversation on the command line.
-    pub(crate) fn id(&self) -> &str {
-        &self.id
     }
 
     /// A conversation that is new.

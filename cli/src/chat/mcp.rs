@@ -108,7 +108,7 @@ impl Session {
     /// Does what `/mcp` was asked for.
     pub(super) async fn mcp(&mut self, command: McpCommand) -> Result<(), Failure> {
         match command {
-            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.talk.hub, 0))),
+            McpCommand::List => output::emit_styled(&status::text(&status::reports(&self.talk.hub))),
             McpCommand::Switch { server, switch } => self.switch(&server, switch).await,
             McpCommand::Restart(server) => self.restart(server).await,
             McpCommand::Login(server) => self.log_in(&server).await,

@@ -152,7 +152,7 @@ async fn answer(
             session.turn(before).await.map(next)
         }
         Command::Delete => {
-            let id = session.talk.keeping.as_ref().map(|keeping| keeping.id().to_owned());
+            let id = session.talk.keeping.as_ref().map(|keeping| keeping.id.clone());
             let id = id.ok_or_else(|| Failure::usage("this conversation is not kept: /clear begins a new one"))?;
             let nobody = || Failure::usage(format!("nobody can be asked here: `toolgraft log remove {id}` deletes it"));
             let asker = asker.ok_or_else(nobody)?;

@@ -71,7 +71,7 @@ impl Session {
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
     pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) -> Result<(), Failure> {
-        self.talk.keep(keeping);
+        self.talk.keeping = keeping;
         gone_on.into_iter().try_for_each(|saved| self.talk.go_on(saved))?;
         self.display.know(&self.talk.conversation);
         Ok(())

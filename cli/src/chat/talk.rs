@@ -18,7 +18,7 @@ use super::said;
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
 use crate::sessions::saved::Saved;
-use crate::settings::{self, Folder, Images, Settings, prompt_settings, saved_profiles};
+use crate::settings::{self, Folder, Images, Settings, learned, prompt_settings, saved_profiles};
 use crate::terminal::grouped;
 use serde_json::Value;
 use toolgraft::agent::{Finished, Run};
@@ -26,6 +26,7 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter, Usage};
+use toolgraft::model::ServerKind;
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::{Secrets, kept_url};
@@ -43,18 +44,19 @@ const LARGE_SHARE: usize = 3;
 
 /// A conversation with a model.
 pub(crate) struct Talk {
-    pub(super) args: TalkArgs,
+    pub(crate) args: TalkArgs,
     pub(super) hub: Arc<Hub>,
-    pub(super) endpoint: Endpoint,
-    pub(super) conversation: Conversation,
-    pub(super) approvals: Arc<Approvals>,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) conversation: Conversation,
+    pub(crate) approvals: Arc<Approvals>,
     /// A file with the schema that answers must match.
     schema: Option<PathBuf>,
     asked: Asked,
-    pub(super) keeping: Option<Keeping>,
+    /// The place at which the conversation is kept by itself.
+    pub(crate) keeping: Option<Keeping>,
     pub(super) folder: Folder,
     /// The title that the user gave the conversation.
-    title: Option<String>,
+    pub(crate) title: Option<String>,
     /// Files that wait for the next question.
     pub(super) attached: Attached,
     /// The tokens that the turns of the conversation took.
@@ -95,21 +97,6 @@ impl Talk {
         })
     }
 
-    /// Keeps the conversation by itself from now on.
-    pub(crate) fn keep(&mut self, keeping: Option<Keeping>) {
-        self.keeping = keeping;
-    }
-
-    /// All that was said.
-    pub(crate) fn conversation(&self) -> &Conversation {
-        &self.conversation
-    }
-
-    /// Who answers for its calls.
-    pub(crate) fn approvals(&self) -> &Approvals {
-        &self.approvals
-    }
-
     /// A recorder of its turns, which writes none of these secrets nor the endpoint's key.
     pub(crate) fn recorder(&self, to: impl io::Write + Send + 'static, secrets: &Secrets) -> Recorder {
         let secrets = self.endpoint.secrets().and(secrets);
@@ -125,21 +112,6 @@ impl Talk {
     pub(crate) fn model_and_place(&self) -> (String, String) {
         let place = format!("{} · profile {}", word(&self.endpoint.name()), self.profile().name);
         (self.endpoint.model.clone(), place)
-    }
-
-    /// The endpoint and the model that is talked to.
-    pub(crate) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
-    /// The settings as they are now.
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.args.settings
-    }
-
-    /// The title that the user gave the conversation.
-    pub(crate) fn title(&self) -> Option<&str> {
-        self.title.as_deref()
     }
 
     /// Gives the conversation a title; an empty one takes it back, and the first question is the title.
@@ -219,7 +191,7 @@ impl Talk {
     /// It cannot be stored without a secret; the text says why.
     pub(crate) fn saved(&self) -> Result<Saved, String> {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
-        saved.endpoint = self.endpoint.named_url().map(kept_url);
+        saved.endpoint = self.endpoint.found.is_none().then(|| kept_url(&self.endpoint.url));
         (saved.usage, saved.title) = (self.usage, self.title.clone());
         saved.untrusted.clone_from(&self.args.settings.untrusted);
         saved.without(&self.endpoint.secrets().and(&self.hub.config().secrets()))
@@ -336,11 +308,12 @@ impl Talk {
         let (_, constrain) = self.asked.offered;
         let is_held = match constrain {
             Constrain::Require => true,
-            Constrain::Auto => self.endpoint.constrains_calls(),
+            Constrain::Auto => self.endpoint.info.server.is_some_and(ServerKind::constrains_calls),
             _ => false,
         };
         let by_prompt = || format!("by prompt ({}, {})", self.asked.options.dialect, self.asked.options.style);
-        let is_tried = self.asked.offered.0 == ToolsMode::Native || !self.endpoint.tries_native_calls();
+        let is_untried = self.endpoint.info.version.is_some() && self.endpoint.found_natively().is_none();
+        let is_tried = self.asked.offered.0 == ToolsMode::Native || !is_untried;
         match (self.offers_natively(), is_held) {
             (true, _) if is_tried => "native".to_owned(),
             (true, _) => "native if a first call works".to_owned(),
@@ -354,8 +327,9 @@ impl Talk {
         let profile = self.profile();
         match self.asked.offered.0 {
             ToolsMode::Native => true,
-            ToolsMode::Auto if profile.native_tools == Some(false) || self.endpoint.fails_natively() => false,
-            ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
+            ToolsMode::Auto if profile.native_tools == Some(false) => false,
+            ToolsMode::Auto if self.endpoint.found_natively().flatten().is_some() => false,
+            ToolsMode::Auto => self.endpoint.info.tools.unwrap_or(profile.native_tools == Some(true)),
             _ => false,
         }
     }
@@ -422,13 +396,13 @@ fn asked(
     let profile = endpoint.profile(&settings);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
     // One that was derived from the model's chat template is in no other set.
-    if let Some(derived @ Dialect::Loaded(_)) = endpoint.mother_tongue() {
+    if let Some(derived @ Dialect::Loaded(_)) = endpoint.info.dialect {
         config.dialects = config.dialects.with(derived);
     }
     config.untrusted.clone_from(&settings.untrusted);
     config.reads = match settings.images.unwrap_or(Images::Auto) {
-        Images::Auto => endpoint.reads(),
-        Images::Always => endpoint.reads().with_images(true),
+        Images::Auto => endpoint.info.reads(),
+        Images::Always => endpoint.info.reads().with_images(true),
         Images::Never => Reads::default(),
     };
     config.reasoning = settings.reasoning.unwrap_or(config.reasoning);
@@ -447,19 +421,21 @@ fn asked(
     config.max_repeats = settings.max_repeats.unwrap_or(config.max_repeats);
     config.max_same_results = settings.max_same_results.unwrap_or(config.max_same_results);
     config.max_rounds = settings.max_rounds.map_or(config.max_rounds, Into::into);
-    if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
+    if config.tools_mode == ToolsMode::Native && endpoint.info.tools == Some(false) {
         output::warn(
             "tools_mode=native: the endpoint reports that the model's chat template has no place for tools, so the \
              model may never see them: use --set tools_mode=prompt, or start the server with a template that has one",
         );
     }
-    let options = settings.prompt_options(profile, endpoint.style(profile))?.within(config.context);
+    let style = profile.style_for(&endpoint.model, endpoint.info.parameters);
+    let options = settings.prompt_options(profile, style)?.within(config.context);
     config.way = settings.way.unwrap_or(Way::Auto).for_style(options.style);
     let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
+    let known_ways = learned::ways(&endpoint.url, &endpoint.model, endpoint.info.version.as_deref());
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
         .prompt(options.clone())
-        .known_ways(endpoint.known_ways())
+        .known_ways(known_ways)
         // The hub ends every call itself, and knows when a person is asked meanwhile.
         .call_timeout(None)
         .approver(move |request| approvals.clone().decide(request));
@@ -473,7 +449,7 @@ fn asked(
 fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
     let mut settings = args.settings.clone();
     args.model.offer.teach(&mut settings);
-    if let Some(saved) = saved_profiles::find(Some(endpoint.url()), endpoint.model())? {
+    if let Some(saved) = saved_profiles::find(Some(&endpoint.url), &endpoint.model)? {
         settings.over(&Settings::from(&saved));
     }
     Ok(settings)

@@ -103,7 +103,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     match program.filter(|_| !args.print) {
         None => {
             let folder = Path::new("FOLDER");
-            let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: endpoint.model(), context, folder };
+            let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: &endpoint.model, context, folder };
             let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
             told(args.client, &said, &endpoint, &values);
             output::emit(&plan.text(folder))?;
@@ -127,7 +127,7 @@ async fn launched(
     let server = Server::bind(config, "127.0.0.1:0").await.map_err(Failure::job)?;
     let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);
     let folder = Folder::new()?;
-    let values = Values { root: &root, key: &key, model: endpoint.model(), context, folder: folder.path() };
+    let values = Values { root: &root, key: &key, model: &endpoint.model, context, folder: folder.path() };
     let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
     told(args.client, &said, endpoint, &values);
@@ -149,8 +149,8 @@ fn told(client: &Client, said: &Settings, endpoint: &Endpoint, values: &Values<'
     let mut line = format!(
         "{}: {} of {}, served at {}",
         client.name,
-        word(endpoint.model()),
-        shown_url(endpoint.url()),
+        word(&endpoint.model),
+        shown_url(&endpoint.url),
         values.root
     );
     let mentions = |what: &str| client.texts().any(|text| text.contains(what));

@@ -66,16 +66,16 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     if known && !args.replace {
         return Err(Failure::usage(format!(
             "{} has a server {:?} already: add --replace, or use another name",
-            file.path().display(),
+            file.path.display(),
             args.name
         )));
     }
     file.set(&args.name, &entry);
     file.write()?;
-    let (name, path) = (format!("{:?}", args.name), file.path().display());
+    let (name, path) = (format!("{:?}", args.name), file.path.display());
     let done = if known { format!("replaced {name} in {path}") } else { format!("added {name} in {path}") };
     output::tell(&done)?;
-    advise(&args, file.path(), &unset);
+    advise(&args, &file.path, &unset);
     Ok(())
 }
 

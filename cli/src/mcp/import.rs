@@ -113,13 +113,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());
     }
-    confirm(args, taken.len(), target.path())?;
+    confirm(args, taken.len(), &target.path)?;
     for server in &taken {
         target.set(&server.name, &server.entry);
     }
     target.write()?;
-    output::tell(&format!("imported {} into {}", counted(taken.len(), "server"), target.path().display()))?;
-    advise(&taken, target.path());
+    output::tell(&format!("imported {} into {}", counted(taken.len(), "server"), target.path.display()))?;
+    advise(&taken, &target.path);
     Ok(())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let file = ConfigFile::open(path)?;
-    let shown = input::shown(file.path());
+    let shown = input::shown(&file.path);
     let there = file.names();
     if let Some(name) = args.names.iter().find(|name| !there.contains(name)) {
         let there = if there.is_empty() { "it has none".to_owned() } else { format!("there are: {}", names(&there)) };

@@ -241,11 +241,8 @@ fn offer(
     best: &Best,
     (asker, runner): (Option<&Asker>, &Runner),
 ) -> Result<(), Failure> {
-    let mut profile = SavedProfile {
-        name: endpoint.model().to_owned(),
-        endpoint: Some(endpoint.url().to_owned()),
-        ..SavedProfile::default()
-    };
+    let mut profile =
+        SavedProfile { name: endpoint.model.clone(), endpoint: Some(endpoint.url.clone()), ..SavedProfile::default() };
     match best.row.cell {
         Cell::Native | Cell::ToolCalls => profile.tools_mode = Some(ToolsMode::Native),
         Cell::Prompt { dialect, style, listing, how } => {
@@ -359,14 +356,14 @@ impl Probe {
             Some(path) => Tasks::read(path)?,
             None => Tasks::built_in()?,
         };
-        let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
+        let profile = args.profile.unwrap_or_else(|| Profile::for_model(&endpoint.model));
         let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
         let plan = match args.full {
             true => Plan::full(tasks.tasks.len()),
             false => Plan::usual(tasks.tasks.len()),
         };
         let usual_time = (!args.full && args.jobs.is_none()).then_some(Duration::from_secs_f64(MINUTES * 60.0));
-        let cells = tried(args, endpoint.mother_tongue())?;
+        let cells = tried(args, endpoint.info.dialect)?;
         let place = if stderr().is_terminal() { Place::Stderr } else { Place::Nowhere };
         let bar = Live::new(place, columns(), false);
         let bench = Bench {
@@ -376,14 +373,14 @@ impl Probe {
             call_threshold: args.said.call_threshold,
             max_tokens: args.said.max_tokens.map_or(usual, Into::into),
         };
-        let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions());
+        let store = Store::open(&endpoint.url, &endpoint.model, &bench.conditions());
         Ok(Probe {
             bench,
             store,
             plan,
             cells,
-            endpoint: endpoint.url().to_owned(),
-            model: endpoint.model().to_owned(),
+            endpoint: endpoint.url.clone(),
+            model: endpoint.model.clone(),
             deadline: args.time.or(usual_time).map(|time| Instant::now() + time),
             tried: false,
             cut: false,

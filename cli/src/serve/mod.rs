@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::base::{Failure, input, output, signals::Signals};
 use crate::chat::{Endpoint, EndpointArgs};
+use crate::pages::doors::LocalServer;
 use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
@@ -250,7 +251,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = set(config, args.door.inspect, |config, _| config.with_inspector(inspector.clone()));
         let pages = match args.door.inspect {
-            Some(port) => Some(inspect::Pages::bind(port, inspector).await?),
+            Some(port) => Some((LocalServer::bind(port, inspect::BEHIND).await?, inspector)),
             None => None,
         };
         let hub = match servers {
@@ -312,9 +313,9 @@ async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Fa
 pub(crate) fn in_front_of(endpoint: &Endpoint, args: &ModelArgs, mut settings: Settings) -> Result<Config, Failure> {
     settings.over(&settings::defaults()?);
     args.offer.teach(&mut settings);
-    settings.model = Some(endpoint.model().to_owned());
-    let config = config_at(&settings, args, (endpoint.url().to_owned(), endpoint.trust().clone()))?;
-    Ok(match endpoint.key() {
+    settings.model = Some(endpoint.model.clone());
+    let config = config_at(&settings, args, (endpoint.url.clone(), endpoint.trust.clone()))?;
+    Ok(match endpoint.key.as_deref() {
         Some(key) => config.with_upstream_key(key),
         None => config.without_client_keys(),
     })
@@ -440,7 +441,7 @@ async fn serve(
     config: Config,
     listen: &str,
     name: &str,
-    pages: Option<inspect::Pages>,
+    pages: Option<(LocalServer, Inspector)>,
     signals: &Signals,
 ) -> Result<(), Failure> {
     let server = Server::bind(config, listen).await.map_err(|error| match error {
@@ -455,9 +456,9 @@ async fn serve(
     output::emit(&format!("http://{address}/v1\n"))?;
     output::tell_stderr(format_args!("{} is served at http://{address}/v1; Ctrl-C ends it", word(name)));
     let inspected = async {
-        if let Some(pages) = pages {
-            output::tell_stderr(format_args!("requests can be inspected in one browser: {}", pages.url()));
-            pages.run().await;
+        if let Some((pages, inspector)) = pages {
+            output::tell_stderr(format_args!("requests can be inspected in one browser: {}", pages.doors.url()));
+            inspect::serve(pages, inspector).await;
         }
         std::future::pending::<()>().await;
     };

@@ -36,7 +36,7 @@ pub(crate) type Entry = Map<String, Value>;
 
 /// A configuration file.
 pub(crate) struct ConfigFile {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     root: CstRootNode,
     servers: CstObject,
 }
@@ -52,10 +52,6 @@ impl ConfigFile {
         let key = ["mcpServers", "servers"].into_iter().find(|key| top.get(key).is_some()).unwrap_or("mcpServers");
         let servers = top.object_value_or_create(key).ok_or_else(|| wrong(&format!("{key:?}")))?;
         Ok(ConfigFile { path, root, servers })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The servers' names, in order.

@@ -94,7 +94,7 @@ impl<'a> Remembered<'a> {
         let entry = file.entry(name).ok_or_else(gone)?;
         // The text that is changed must be the one that is trusted.
         let project = Project::read(&path).ok().filter(|project| Store::open().trusts(project));
-        let is_trusted = project.is_some_and(|project| project.text() == file.text());
+        let is_trusted = project.is_some_and(|project| project.text == file.text());
         Ok(Remembered { server: name, path, file, entry, is_trusted })
     }
 
@@ -108,7 +108,7 @@ impl<'a> Remembered<'a> {
         if self.is_trusted {
             let project = Project::read(&self.path)?;
             let mut store = Store::open();
-            if project.text() == self.file.text() {
+            if project.text == self.file.text() {
                 trust::remember(&mut store, &project);
             }
         }

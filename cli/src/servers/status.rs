@@ -21,22 +21,15 @@ pub(crate) struct Report {
     reached: String,
     /// All its tools, and which of them are on.
     tools: Vec<ToolState>,
-    /// The last of its log.
-    log: Vec<LogLine>,
 }
 
-/// Reports of all servers, with so many of the last lines of each one's log.
-pub(crate) fn reports(hub: &Hub, lines: usize) -> Vec<Report> {
-    let report = |status: ServerStatus| {
-        // There is no error for a name that is the hub's own.
-        let mut log = hub.log(&status.name).unwrap_or_default();
-        log.drain(..log.len().saturating_sub(lines));
-        Report {
-            reached: hub.entry(&status.name).map(reached).unwrap_or_default(),
-            tools: hub.tools(&status.name).unwrap_or_default(),
-            log,
-            status,
-        }
+/// Reports of all servers.
+pub(crate) fn reports(hub: &Hub) -> Vec<Report> {
+    // There is no error for a name that is the hub's own.
+    let report = |status: ServerStatus| Report {
+        reached: hub.entry(&status.name).map(reached).unwrap_or_default(),
+        tools: hub.tools(&status.name).unwrap_or_default(),
+        status,
     };
     hub.servers().into_iter().map(report).collect()
 }
@@ -81,10 +74,6 @@ fn block(report: &Report) -> String {
         (None, None) => {}
     }
     status.notes.iter().for_each(|note| line(format!("note: {}", plain(note))));
-    if !report.log.is_empty() {
-        line("the last of its log:".to_owned());
-        report.log.iter().for_each(|said| line(format!("  {}", log_line(said).replace('\n', "\n    "))));
-    }
     text
 }
 

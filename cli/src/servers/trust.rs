@@ -43,7 +43,7 @@ pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
 pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
     let mut store = Store::open();
     if project.starts_nothing() || store.trusts(&project) {
-        return Ok(Some(project.into_text()));
+        return Ok(Some(project.text));
     }
     let Some(asker) = Asker::at_terminal() else {
         // Errors are English.
@@ -54,7 +54,7 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
         return Ok(None);
     }
     remember(&mut store, &project);
-    Ok(Some(project.into_text()))
+    Ok(Some(project.text))
 }
 
 /// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no. Where not all of it fits on

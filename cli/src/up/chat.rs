@@ -25,7 +25,8 @@ use toolgraft_mcp::Hub;
 
 /// A conversation of the page.
 pub(super) struct Chat {
-    id: String,
+    /// Its name on the command line, if it is kept.
+    pub(super) id: String,
     /// Held by the turn that goes on.
     talk: Arc<Held<Talk>>,
     person: AtPage,
@@ -43,9 +44,9 @@ pub(super) struct Chat {
 
 impl Chat {
     pub(super) fn new((id, talk, note): (String, Talk, Option<String>), person: AtPage, common: &Common) -> Self {
-        person.settle(all_said(talk.conversation()), &Value::Null);
-        talk.conversation().entries().iter().for_each(|entry| keep_pictures(&person, entry));
-        let is_new = talk.conversation().entries().is_empty();
+        person.settle(all_said(&talk.conversation), &Value::Null);
+        talk.conversation.entries().iter().for_each(|entry| keep_pictures(&person, entry));
+        let is_new = talk.conversation.entries().is_empty();
         let recorded = is_new.then(|| {
             let written = Written::default();
             (talk.recorder(written.clone(), &common.secrets), written)
@@ -61,11 +62,6 @@ impl Chat {
             existing: common.existing.clone(),
             early: Mutex::new(starting::goes_on(&common.hub).then(|| common.hub.clone())),
         }
-    }
-
-    /// Its name on the command line, if it is kept.
-    pub(super) fn id(&self) -> &str {
-        &self.id
     }
 
     /// Returns `true` if a turn goes on, or a window shows it.
@@ -117,7 +113,7 @@ impl Chat {
         let before = say(&mut talk).map_err(Refusal::wrong)?;
         let stop = CancellationToken::new();
         *lock(&self.cancel) = Some(stop.clone());
-        let last = talk.conversation().entries().last();
+        let last = talk.conversation.entries().last();
         last.iter().for_each(|entry| keep_pictures(&self.person, entry));
         match last {
             Some(Entry::User(said)) if is_new => self.person.tell(told::user(said)),
@@ -147,7 +143,7 @@ impl Chat {
     pub(super) fn set(&self, key: &str, value: &str, common: &Common) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
         talk.set(key, value).map_err(Refusal::wrong)?;
-        lock(&common.args).settings.take(key, talk.settings());
+        lock(&common.args).settings.take(key, &talk.args.settings);
         self.tell_about(&talk);
         Ok(())
     }
@@ -161,7 +157,7 @@ impl Chat {
 
     /// Shows all windows the conversation as it is.
     fn show(&self, talk: &Talk) {
-        let steps = all_said(talk.conversation());
+        let steps = all_said(&talk.conversation);
         self.person.settle(steps.clone(), &self.state(steps));
     }
 
@@ -198,7 +194,7 @@ impl Chat {
         }
         let run = talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder))?;
         let cancel = run.cancellation();
-        talk.approvals().begin(cancel.clone());
+        talk.approvals.begin(cancel.clone());
         *lock(&self.cancel) = Some(cancel.clone());
         if stop.is_cancelled() {
             cancel.cancel();
@@ -220,14 +216,14 @@ impl Chat {
     /// then; all windows are told.
     pub(super) async fn change_model(&self, name: &str, common: &Common) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
-        let before = talk.endpoint().clone();
+        let before = talk.endpoint.clone();
         let other = common.home.other(name, false).await.map_err(Refusal::wrong)?;
         talk.talk_to(other).map_err(Refusal::wrong)?;
-        if !talk.endpoint().is_where(&before) {
+        if !talk.endpoint.is_where(&before) {
             // The recorder does not know the key of this one.
             *lock(&self.recorded) = None;
         }
-        *lock(&common.endpoint) = talk.endpoint().clone();
+        *lock(&common.endpoint) = talk.endpoint.clone();
         self.tell_about(&talk);
         Ok(())
     }
@@ -284,7 +280,7 @@ impl Chat {
         if last["again"] == true {
             self.show(&talk);
         }
-        let said = all_said(talk.conversation());
+        let said = all_said(&talk.conversation);
         // Whoever is told so may ask the next question at once.
         drop(talk);
         self.person.settle(said, &last);
@@ -313,7 +309,7 @@ impl Chat {
 /// The step with the model, its endpoint and profile, the title and the system text of a conversation.
 fn about(talk: &Talk) -> Value {
     let (model, about) = talk.model_and_place();
-    json!({"step": "model", "model": model, "about": about, "title": talk.title(), "system": talk.settings().system})
+    json!({"step": "model", "model": model, "about": about, "title": talk.title, "system": talk.args.settings.system})
 }
 
 fn keep_pictures(person: &AtPage, entry: &Entry) {

@@ -51,13 +51,13 @@ impl Chats {
         let chat = Arc::new(self.begin(id)?);
         let mut open = lock(&self.open);
         // A second window may have entered it meanwhile.
-        if let Some(other) = open.get(chat.id()) {
+        if let Some(other) = open.get(&chat.id) {
             return Ok(other.clone());
         }
         if open.len() >= MOST {
             open.retain(|_, chat| chat.is_in_use());
         }
-        open.insert(chat.id().to_owned(), chat.clone());
+        open.insert(chat.id.clone(), chat.clone());
         Ok(chat)
     }
 
@@ -144,8 +144,8 @@ impl Chats {
                 (keeping, note)
             }
         };
-        let id = keeping.id().to_owned();
-        talk.keep(Some(keeping));
+        let id = keeping.id.clone();
+        talk.keeping = Some(keeping);
         Ok(Chat::new((id, talk, note), person, &self.common))
     }
 

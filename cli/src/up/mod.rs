@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use crate::base::{Failure, browser, output, signals::Signals};
 use crate::chat::{Endpoint, Existing, TalkArgs, prune, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
+use crate::pages::doors::LocalServer;
 use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
@@ -36,7 +37,6 @@ use chats::Chats;
 use common::Common;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::{Elicitor, Hub, InputRequest};
-use web::Page;
 
 /// Options of `toolgraft up`.
 #[derive(Debug, clap::Args)]
@@ -114,8 +114,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let chats = Arc::new(Chats::new(common).await?);
         let _ = windows.set(Arc::downgrade(&chats));
-        let page = Page::bind(args.port, chats.clone()).await?;
-        let url = page.url();
+        let server = LocalServer::bind(args.port, web::BEHIND).await?;
+        let url = server.doors.url();
+        let router = web::router(chats.clone(), server.doors.clone())?;
         output::note("the page is at this address, for one browser; Ctrl-C ends the program");
         output::emit(&format!("{url}\n"))?;
         // Held until the end: the browser may take its time.
@@ -123,7 +124,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         if way.is_none() && !args.no_open {
             output::note("no browser can be opened from here: open the address in one");
         }
-        until_ended(page, &chats, &signals).await;
+        until_ended(server.serve(router, &web::policy()), &chats, &signals).await;
         Ok(())
     })
 }
@@ -150,10 +151,10 @@ fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
 
 /// Answers until a signal comes, and then until what was said is kept; a further Ctrl-C does not
 /// wait for that.
-async fn until_ended(page: Page, chats: &Chats, signals: &Signals) {
+async fn until_ended(page: impl Future<Output = ()>, chats: &Chats, signals: &Signals) {
     let (ending, interrupts) = (signals.hold(), signals.take_interrupts());
     tokio::select! {
-        () = page.run() => {}
+        () = page => {}
         () = ending.begins() => {}
         () = interrupts.next() => {}
     }

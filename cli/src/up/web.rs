@@ -50,7 +50,7 @@ use crate::base::Failure;
 use crate::chat::{Answer, Attached, Line};
 use crate::log;
 use crate::pages;
-use crate::pages::doors::{self, Behind, Doors, LocalServer, PageKey};
+use crate::pages::doors::{self, Behind, Doors, PageKey};
 use crate::replay;
 use crate::screen::visible::{clean, word};
 use crate::servers::status::reports;
@@ -65,7 +65,7 @@ const NO_KEY: &str = "data-key=\"\"";
 /// Bytes of a question with its files, which are in base64; a picture has at most 20 MB.
 const MAX_QUESTION: usize = 64 << 20;
 
-const BEHIND: Behind = Behind {
+pub(super) const BEHIND: Behind = Behind {
     path: "/",
     cookie: "toolgraft_up",
     changes: true,
@@ -75,12 +75,6 @@ const BEHIND: Behind = Behind {
     other_port: "without --port a free one is used",
 };
 
-/// The page and its listener.
-pub(super) struct Page {
-    server: LocalServer,
-    desk: Desk,
-}
-
 /// The state from which every request is answered.
 #[derive(Clone)]
 struct Desk {
@@ -88,28 +82,11 @@ struct Desk {
     page: Arc<str>,
 }
 
-impl Page {
-    /// Listens on the loopback alone; port 0 takes any that is free.
-    pub(super) async fn bind(port: u16, chats: Arc<Chats>) -> Result<Self, Failure> {
-        let server = LocalServer::bind(port, BEHIND).await?;
-        let page = json!({"own_style": OWN_STYLE, "script": SCRIPT});
-        let page = pages::file::render(TEMPLATE, page).map_err(Failure::job)?;
-        Ok(Page { server, desk: Desk { chats, page: page.into() } })
-    }
-
-    /// The address that lets one browser in.
-    pub(super) fn url(&self) -> String {
-        self.server.doors.url()
-    }
-
-    /// Answers until it is dropped.
-    pub(super) async fn run(self) {
-        let router = router(self.desk, self.server.doors.clone());
-        self.server.serve(router, &policy()).await;
-    }
-}
-
-fn router(desk: Desk, doors: Arc<Doors>) -> Router {
+/// The page and its requests, for who is let in by these doors.
+pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Failure> {
+    let filled = json!({"own_style": OWN_STYLE, "script": SCRIPT});
+    let filled = pages::file::render(TEMPLATE, filled).map_err(Failure::job)?;
+    let desk = Desk { chats, page: filled.into() };
     let pages = Router::new()
         .route("/", get(page))
         .route("/picture", get(picture))
@@ -133,7 +110,7 @@ fn router(desk: Desk, doors: Arc<Doors>) -> Router {
         .route("/stop", post(stop))
         .route("/switch", post(switch))
         .layer(middleware::from_fn_with_state(doors, doors::check_page_key));
-    pages.merge(of_the_page).with_state(desk)
+    Ok(pages.merge(of_the_page).with_state(desk))
 }
 
 /// The page; with its key for the browser that was let in with this request.
@@ -143,7 +120,7 @@ async fn page(State(desk): State<Desk>, key: Option<Extension<PageKey>>) -> Html
 }
 
 /// No script but the page's own, known by its hash, and requests to this server alone.
-fn policy() -> String {
+pub(super) fn policy() -> String {
     let hash = STANDARD.encode(Sha256::digest(SCRIPT));
     format!(
         "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; \
@@ -220,7 +197,7 @@ async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered 
 
 /// The servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
 async fn tools(State(desk): State<Desk>) -> Answered {
-    let mut servers = json!(reports(&desk.chats.common.hub, 0));
+    let mut servers = json!(reports(&desk.chats.common.hub));
     for server in servers.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         if let Some(Value::String(error)) = server.get_mut("error") {
             *error = clean(error);

@@ -21,14 +21,11 @@ pub(super) fn run(flags: &EndpointArgs, profile: Option<&'static Profile>, as_js
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(flags, asker.as_ref()))?;
-    let profile = profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
-    let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?;
+    let profile = profile.unwrap_or_else(|| Profile::for_model(&endpoint.model));
+    let saved = saved_profiles::find(Some(&endpoint.url), &endpoint.model)?;
     let client = endpoint.client();
-    let (info, trials) = runner.wait(async {
-        let info = client.model_info().await.unwrap_or_default();
-        Ok((info, Trials::run(&client, profile).await))
-    })?;
-    let report = Report::new(&endpoint, (profile, saved.as_ref()), info, trials, client.does_without());
+    let trials = runner.wait(async { Ok(Trials::run(&client, profile).await) })?;
+    let report = Report::new(&endpoint, (profile, saved.as_ref()), trials, client.does_without());
     match as_json {
         true => output::emit_json(&report)?,
         false => output::emit(&report.text())?,

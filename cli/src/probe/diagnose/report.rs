@@ -56,7 +56,6 @@ impl Report {
     pub(super) fn new(
         endpoint: &Endpoint,
         (profile, saved): (&'static Profile, Option<&SavedProfile>),
-        info: ModelInfo,
         trials: Trials,
         does_without: Vec<&'static str>,
     ) -> Self {
@@ -70,12 +69,13 @@ impl Report {
             }
         }
         let saved = saved.and_then(|saved| saved.tools_mode);
-        let mut learned = learned::at(endpoint.url());
-        learned.retain(|learned| learned.model == endpoint.model());
-        let (tools_mode, advice) = advice(&trials, &info, saved);
+        let mut learned = learned::at(&endpoint.url);
+        learned.retain(|learned| learned.model == endpoint.model);
+        let info = &endpoint.info;
+        let (tools_mode, advice) = advice(&trials, info, saved);
         Report {
-            endpoint: shown_url(endpoint.url()),
-            model: clean(endpoint.model()),
+            endpoint: shown_url(&endpoint.url),
+            model: clean(&endpoint.model),
             server: info.server.map(|server| server.to_string()),
             version: info.version.as_deref().map(clean),
             context: info.context,

@@ -18,7 +18,6 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
-use crate::base::Failure;
 use crate::pages::doors::{Behind, LocalServer};
 use crate::replay;
 use search::Query;
@@ -26,7 +25,7 @@ use toolgraft::transcript;
 use toolgraft_serve::{Inspected, Inspector};
 
 /// The access of the pages.
-const BEHIND: Behind = Behind {
+pub(crate) const BEHIND: Behind = Behind {
     path: "/inspect",
     cookie: "toolgraft_inspect",
     changes: false,
@@ -40,27 +39,9 @@ const BEHIND: Behind = Behind {
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The pages, before anybody asks for them.
-pub(crate) struct Pages {
-    server: LocalServer,
-    inspector: Inspector,
-}
-
-impl Pages {
-    /// Listens on the loopback alone; port 0 takes any that is free.
-    pub(crate) async fn bind(port: u16, inspector: Inspector) -> Result<Self, Failure> {
-        Ok(Pages { server: LocalServer::bind(port, BEHIND).await?, inspector })
-    }
-
-    /// The URL that lets one browser in.
-    pub(crate) fn url(&self) -> String {
-        self.server.doors.url()
-    }
-
-    /// Answers until it is dropped.
-    pub(crate) async fn run(self) {
-        self.server.serve(router(self.inspector), POLICY).await;
-    }
+/// Answers who may look, until it is dropped.
+pub(crate) async fn serve(server: LocalServer, inspector: Inspector) {
+    server.serve(router(inspector), POLICY).await;
 }
 
 fn router(inspector: Inspector) -> Router {

@@ -10,9 +10,12 @@ use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 /// A configuration file that was read once.
 #[derive(Debug)]
 pub(crate) struct Project {
-    path: PathBuf,
-    text: String,
-    hash: String,
+    /// See [`place`].
+    pub(super) path: PathBuf,
+    /// The text, as it was read.
+    pub(crate) text: String,
+    /// SHA-256 of its bytes, in hexadecimal digits.
+    pub(super) hash: String,
     starts: Vec<Started>,
 }
 
@@ -118,16 +121,6 @@ impl Project {
         Ok(Project { path, text, hash, starts })
     }
 
-    /// Returns the path of the file, see [`place`].
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// SHA-256 of its bytes, in hexadecimal digits.
-    pub(super) fn hash(&self) -> &str {
-        &self.hash
-    }
-
     /// Describes what the file starts: first a line for each server, then lines for what they get.
     pub(crate) fn starts(&self) -> Vec<String> {
         let (mut lines, gets): (Vec<_>, Vec<_>) = self.starts.iter().map(|server| server.lines()).unzip();
@@ -143,15 +136,6 @@ impl Project {
     /// Returns `true` if a program or script that the file starts is in its folder.
     pub(super) fn has_programs_inside(&self) -> bool {
         self.starts.iter().any(|server| server.inside.is_some())
-    }
-
-    /// Its text, as it was read.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.text
     }
 }
 

@@ -54,12 +54,12 @@ impl Store {
 
     /// Returns `true` if a file is trusted as it is now.
     pub(crate) fn trusts(&self, project: &Project) -> bool {
-        self.kept.files.get(project.path()).is_some_and(|entry| entry.sha256 == project.hash())
+        self.kept.files.get(&project.path).is_some_and(|entry| entry.sha256 == project.hash)
     }
 
     /// Returns the changes since the file was trusted; `None` if it never was.
     pub(super) fn changes(&self, project: &Project) -> Option<Changes> {
-        let entry = self.kept.files.get(project.path()).filter(|entry| entry.sha256 != project.hash())?;
+        let entry = self.kept.files.get(&project.path).filter(|entry| entry.sha256 != project.hash)?;
         let (before, now) = (&entry.starts, project.starts());
         let gone = before.iter().filter(|line| !now.contains(line)).map(|line| format!("- {line}"));
         let new = now.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
@@ -72,9 +72,8 @@ impl Store {
     /// The store cannot be written; the text says why.
     pub(crate) fn add(&mut self, project: &Project) -> Result<(), String> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let entry =
-            TrustedFile { sha256: project.hash().to_owned(), trusted_at: since.as_secs(), starts: project.starts() };
-        self.kept.files.insert(project.path().to_owned(), entry);
+        let entry = TrustedFile { sha256: project.hash.clone(), trusted_at: since.as_secs(), starts: project.starts() };
+        self.kept.files.insert(project.path.clone(), entry);
         self.write()
     }
 
@@ -134,8 +133,8 @@ mod tests {
         assert!(!store.trusts(&changed));
         assert_eq!(store.changes(&changed).unwrap().lines, ["- s: one", "+ s: two"]);
         let mut store = Store::at(Some(file));
-        assert!(store.remove(first.path()).unwrap());
-        assert!(!store.remove(first.path()).unwrap());
+        assert!(store.remove(&first.path).unwrap());
+        assert!(!store.remove(&first.path).unwrap());
         assert!(!store.trusts(&first));
     }
 
