@@ -8,15 +8,12 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::spent;
 use crate::base::{Failure, output};
-use crate::screen::visible::plain;
+use crate::screen::{boxes::aligned, visible::plain};
 use crate::sessions::{Listed, Store, age};
 use crate::terminal::{columns, counted, shortened};
 
 /// Conversations that a terminal shows where nobody says how many.
 const MOST: usize = 50;
-
-/// Columns of the longest age.
-const AGE: usize = 11;
 
 /// Columns of the longest name of a model that stands before a title.
 const MODEL: usize = 16;
@@ -83,50 +80,38 @@ fn entry(one: &Listed) -> Value {
     })
 }
 
-/// The list in so many columns.
+/// The list in so many columns. Where the title has no room it has a row of its own, below as much of the rest as fits.
 fn lines(all: &[Listed], columns: usize) -> String {
     let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
-    let mut widths = [0, 1, 2, 3, 4, 5].map(|n: usize| rows.iter().map(|row| row[n].width()).max().unwrap_or(0));
-    widths[1] = widths[1].max(AGE);
-    // Two columns follow each.
-    let columns_of = |cell: &usize| if widths[*cell] > 0 { widths[*cell] + 2 } else { 0 };
-    let room = |cells: &[usize]| columns.saturating_sub(cells.iter().map(columns_of).sum());
-    // What it took and its size are said where there is room, the size first.
-    let layouts: [&[usize]; 2] = [&[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3, 5]];
-    let fits = layouts.into_iter().find(|cells| room(cells) >= TITLE).unwrap_or(&[0, 1, 2, 3]);
-    let shown: Vec<(usize, usize)> =
-        fits.iter().map(|cell| (*cell, widths[*cell])).filter(|(_, width)| *width > 0).collect();
-    let layout = (columns, shown.as_slice(), room(fits));
-    all.iter().zip(&rows).map(|(one, cells)| line(one, cells, layout)).collect()
+    // What it took is said where there is room.
+    let short = rows.iter().map(|[id, age, model, asked, size, _]| [id, age, model, asked, size].map(String::clone));
+    let heads = [aligned(&rows, 6, "  "), aligned(&short.collect::<Vec<_>>(), 5, "  ")];
+    let room = |heads: &[String]| columns.saturating_sub(heads.first().map_or(0, |head| head.width() + 2));
+    let fitting = heads.iter().find(|heads| room(heads) >= TITLE);
+    let entry = |(n, one): (usize, &Listed)| {
+        let title = plain(&one.title);
+        let mut text = match fitting {
+            Some(heads) => format!("{}  {}\n", heads[n], shortened(&title, room(heads))),
+            None => {
+                let mut parts = (1..=rows[n].len()).rev().map(|most| rows[n][..most].join("  "));
+                let fits = parts.find(|row| row.width() <= columns).unwrap_or_default();
+                format!("{}\n{}", fits.trim_end(), below("", &title, columns))
+            }
+        };
+        if let Some((line, word)) = &one.hit {
+            let room = columns.saturating_sub(INDENT + 2);
+            text.push_str(&below("… ", &around(&plain(line), word, room), columns));
+        }
+        text
+    };
+    all.iter().enumerate().map(entry).collect()
 }
 
-/// Id, age, model, questions, what it took, and its size.
+/// Id, age, model, questions, size, and what it took.
 fn cells(one: &Listed) -> [String; 6] {
     let model = shortened(&plain(one.model.as_deref().unwrap_or("-")), MODEL);
     let taken = one.usage.map(spent::short).unwrap_or_default();
-    [one.id.clone(), age(one.used), model, counted(one.questions, "question"), taken, size(one.bytes)]
-}
-
-/// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands. Where the
-/// title has no room it has a row of its own.
-fn line(one: &Listed, cells: &[String; 6], (columns, shown, room): (usize, &[(usize, usize)], usize)) -> String {
-    let title = plain(&one.title);
-    let mut text = if room >= TITLE {
-        let head: String = shown.iter().map(|(cell, width)| padded(&cells[*cell], *width) + "  ").collect();
-        format!("{head}{}\n", shortened(&title, room))
-    } else {
-        let [id, age, model, questions, taken, size] = cells;
-        let head = format!("{id}  {age}  {questions}  {model}");
-        let more = [format!("{head}  {size}  {taken}"), format!("{head}  {size}")];
-        let fits = more.iter().map(|row| row.trim_end()).find(|row| row.width() <= columns);
-        let head = fits.map_or_else(|| shortened(&head, columns), str::to_owned);
-        format!("{head}\n{}", below("", &title, columns))
-    };
-    if let Some((line, word)) = &one.hit {
-        let room = columns.saturating_sub(INDENT + 2);
-        text.push_str(&below("… ", &around(&plain(line), word, room), columns));
-    }
-    text
+    [one.id.clone(), age(one.used), model, counted(one.questions, "question"), size(one.bytes), taken]
 }
 
 /// `34 KiB`, `1.2 MiB`.
@@ -135,11 +120,6 @@ fn size(bytes: u64) -> String {
         0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
         _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
-}
-
-/// Ideographs take two columns each.
-fn padded(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 fn below(sign: &str, text: &str, columns: usize) -> String {
