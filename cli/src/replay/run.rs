@@ -267,31 +267,32 @@ impl<'a, V: View> Replay<'a, V> {
     /// calls come last. A call of a tool that no server has is a failure.
     fn call(&mut self, at: At<'_>, caller: &Caller, round: &Round, played: &Played) -> io::Result<()> {
         let found = played.calls().map(|(_, call)| {
-            let invocation = called(&call.tool, call.server.as_deref());
-            Pending { invocation, arguments: Ok(call.arguments.clone()), provenance: call.provenance }
+            let arguments = match call.provenance {
+                doubt if doubt.is_plain() => Ok(call.arguments.clone()),
+                Provenance::Promoted => Err(denied("a draft of the reasoning")),
+                _ => Err(denied("an example")),
+            };
+            (called(&call.tool, call.server.as_deref()), arguments)
         });
         let unknown = |rejected: &Rejected| rejected.kind == RejectedKind::UnknownTool;
         self.call_failed |= played.assembled.rejected().any(unknown);
         let catalog = caller.hub.catalog();
         let native = round.native_calls.iter().map(|call| match catalog.find(None, &call.name) {
             Ok(found) => {
-                let invocation = called(&found.tool.name, found.tool.server.as_deref());
-                Pending { invocation, arguments: Ok(native_arguments(&call.arguments)), provenance: Provenance::Plain }
+                let arguments = native_arguments(&call.arguments);
+                (called(&found.tool.name, found.tool.server.as_deref()), Ok(arguments))
             }
-            Err(error) => {
-                let invocation = Invocation::new(&call.name);
-                Pending { invocation, arguments: Err(error.to_string()), provenance: Provenance::Plain }
-            }
+            Err(error) => (Invocation::new(&call.name), Err(Outcome::error(format!("not run: {error}")))),
         });
         let mut pending: Vec<Pending> = found.chain(native).collect();
         let written = played.calls().filter_map(|(index, _)| played.numbers.get(&index));
         let numbers: Vec<usize> = written.chain(&played.native_numbers).copied().collect();
-        for (call, number) in pending.iter_mut().zip(&numbers) {
-            call.invocation.id = format!("call_{number}");
+        for ((invocation, _), number) in pending.iter_mut().zip(&numbers) {
+            invocation.id = format!("call_{number}");
         }
-        let running = pending.iter().map(|call| call.run(&caller.hub));
+        let running = pending.iter().map(|call| run(&caller.hub, call));
         let outcomes = caller.runtime.block_on(futures::future::join_all(running));
-        for ((Pending { invocation, .. }, outcome), number) in pending.iter().zip(&outcomes).zip(numbers) {
+        for (((invocation, _), outcome), number) in pending.iter().zip(&outcomes).zip(numbers) {
             self.call_failed |= !matches!(outcome.status, Status::Result | Status::Denied);
             let name = Some(full_name(invocation.server.as_deref(), &invocation.tool));
             self.view.outcome(at, &Answered { id: &invocation.id, number: Some(number), name, outcome, now: true })?;
@@ -314,30 +315,20 @@ fn native_arguments(text: &str) -> Value {
     if text.trim().is_empty() { json!({}) } else { serde_json::from_str(text).unwrap_or_default() }
 }
 
-/// A call that is about to be run.
-struct Pending {
-    invocation: Invocation,
-    /// The arguments, or why there is no such tool.
-    arguments: Result<Value, String>,
-    provenance: Provenance,
+/// A call that is about to be run, with its arguments, or what becomes of it without.
+type Pending = (Invocation, Result<Value, Outcome>);
+
+async fn run(hub: &Hub, (invocation, arguments): &Pending) -> Outcome {
+    match arguments {
+        Ok(Value::Object(arguments)) => hub.call(invocation.clone().with_arguments(arguments.clone())).await,
+        Ok(_) => Outcome::error("the arguments are not a JSON object"),
+        Err(outcome) => outcome.clone(),
+    }
 }
 
-impl Pending {
-    async fn run(&self, hub: &Hub) -> Outcome {
-        match &self.arguments {
-            _ if !self.provenance.is_plain() => {
-                let what = match self.provenance {
-                    Provenance::Promoted => "a draft of the reasoning",
-                    _ => "an example",
-                };
-                let message = format!("the call may only be {what} and needs approval, which a replay cannot ask for");
-                Outcome::new(Status::Denied, message)
-            }
-            Err(unknown) => Outcome::error(format!("not run: {unknown}")),
-            Ok(Value::Object(arguments)) => hub.call(self.invocation.clone().with_arguments(arguments.clone())).await,
-            Ok(_) => Outcome::error("the arguments are not a JSON object"),
-        }
-    }
+fn denied(what: &str) -> Outcome {
+    let message = format!("the call may only be {what} and needs approval, which a replay cannot ask for");
+    Outcome::new(Status::Denied, message)
 }
 
 /// A reader that has gone, as `head` does, is no failure.

@@ -12,7 +12,7 @@ use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
 use crate::terminal::counted;
 use toolgraft::Call;
-use toolgraft::event::{Destination, OwnedEvent, Provenance, Region, Rejected, RejectedKind};
+use toolgraft::event::{OwnedEvent, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::turn;
@@ -31,8 +31,10 @@ struct Live {
     calls: usize,
     /// A call has ended, so that text ends the message.
     called: bool,
-    /// The events after the call, in case that was a draft.
-    held: Vec<OwnedEvent>,
+    /// Text stands behind a call: nothing of what follows is read.
+    is_over: bool,
+    /// Something was read otherwise later, and all is shown once more at the end.
+    changed: bool,
 }
 
 impl<W: Write> Show<W> {
@@ -74,39 +76,6 @@ impl<W: Write> Show<W> {
     fn native(&mut self, number: usize, call: &NativeCall) -> io::Result<()> {
         let arguments = serde_json::from_str(&call.arguments).map_or_else(|_| call.arguments.clone(), |v| pretty(&v));
         self.screen.boxed(RESULT, &format!("native call {number}: {}", call.name), &arguments)
-    }
-
-    /// Shows an event that is part of what a turn reads.
-    fn read(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        match event {
-            OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
-            OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
-            OwnedEvent::CallEnd { call: Some(call), .. } => {
-                self.live.calls += 1;
-                self.call(at.calls + self.live.calls, call, false)
-            }
-            OwnedEvent::CallEnd { rejected: Some(rejected), .. } => self.rejected(rejected),
-            OwnedEvent::Moved { to: Destination::Reasoning | Destination::Drafts, .. } => {
-                self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
-            }
-            OwnedEvent::Moved { to: Destination::Content, .. } => {
-                self.line(DIM, "[the apparent reasoning was the answer: no </think> came]")
-            }
-            // Only while the answer comes: afterwards all is shown as it turned out.
-            OwnedEvent::Revised { provenance: Some(Provenance::FencedFirst), .. } => {
-                self.line(DRAFT, "[no other call was found: the call in the first fence needs approval]")
-            }
-            // A promoted call is shown once its arguments were checked, at the answer's end.
-            OwnedEvent::Revised { provenance: Some(Provenance::Promoted | Provenance::BeforeProse), .. } => Ok(()),
-            OwnedEvent::Revised { provenance: Some(_), .. } => {
-                self.line(DIM, "[the draft is in the answer: it is a call]")
-            }
-            OwnedEvent::Revised { reason: Some(reason), .. } => match reason.kind {
-                RejectedKind::InReasoning | RejectedKind::BehindDamage => Ok(()),
-                kind => self.screen.remark(BAD, &format!("[the draft is in the answer: {kind}: {}]", reason.message)),
-            },
-            _ => Ok(()),
-        }
     }
 }
 
@@ -164,25 +133,21 @@ impl<W: Write> View for Show<W> {
     }
 
     fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        if let OwnedEvent::Moved { to, .. } = event
-            && to.region().is_some()
-        {
-            // The supposed call was a draft: nothing follows a draft.
-            self.live.called = false;
-            for held in std::mem::take(&mut self.live.held) {
-                self.read(at, &held)?;
-            }
-        }
-        let text = match event {
-            OwnedEvent::Text { text, .. } | OwnedEvent::Reasoning { text, .. } => text.trim(),
-            _ => "",
-        };
-        if self.live.called && (!self.live.held.is_empty() || !text.is_empty()) {
-            self.live.held.push(event.clone());
-            return Ok(());
-        }
+        let is_text = matches!(event, OwnedEvent::Text { text, .. } | OwnedEvent::Reasoning { text, .. } if !text.trim().is_empty());
+        self.live.is_over |= self.live.called && is_text;
         self.live.called |= is_call(event);
-        self.read(at, event)
+        self.live.changed |= matches!(event, OwnedEvent::Moved { .. } | OwnedEvent::Revised { .. });
+        match event {
+            _ if self.live.is_over => Ok(()),
+            OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
+            OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
+            OwnedEvent::CallEnd { call: Some(call), .. } => {
+                self.live.calls += 1;
+                self.call(at.calls + self.live.calls, call, false)
+            }
+            OwnedEvent::CallEnd { rejected: Some(rejected), .. } => self.rejected(rejected),
+            _ => Ok(()),
+        }
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
@@ -194,12 +159,13 @@ impl<W: Write> View for Show<W> {
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let held = std::mem::take(&mut self.live.held);
+        if self.live.changed {
+            self.line(DRAFT, "[its end changed how it is read; this is how it turned out]")?;
+            self.events(at, played)?;
+        }
         if let Some(unread) = played.unread() {
             self.line(DRAFT, "[after the call: a turn stops there, so this is not shown and nothing in it runs]")?;
             self.line(DIM, unread)?;
-        } else {
-            held.iter().try_for_each(|event| self.read(at, event))?;
         }
         let untagged = played.assembled.answer_in_reasoning;
         for promoted in played.promoted() {

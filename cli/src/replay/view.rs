@@ -56,7 +56,9 @@ pub(super) trait View {
     /// A round begins.
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()>;
     /// An event, as the parser gives it, while it happens. Only for views that are live.
-    fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()>;
+    fn event(&mut self, _: At<'_>, _: &OwnedEvent) -> io::Result<()> {
+        Ok(())
+    }
     /// All that the model said in a round, where it was not shown live.
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
     /// The answer is over.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::context::Context;
+use super::Context;
 use toolgraft::dialect::{DialectSet, Shape};
 use toolgraft::parse::{NotACall, OpenerKind, Reason};
 use toolgraft::{Dialect, Parser};
@@ -19,20 +19,12 @@ pub(super) struct Candidate {
 /// The kind of a candidate.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    /// An opener that the parser did not look at, or not as one.
-    Opener(Dialect),
+    /// An opener that the parser did not look at, or not as one; `true` if it has to begin its line.
+    Opener(Dialect, bool),
     /// A tag that could be a tool's: snake case, with a closing tag.
     UnknownTag,
-    /// A marker, on a line of its own or not.
-    Line(Dialect),
     /// The bare name of a known tool.
     Name,
-    /// A known tool's name and a parenthesis; in a list, or else a line's.
-    Python { list: bool },
-    /// A JSON object's key and a tool's name under it.
-    Json,
-    /// The lines of a call in ReAct's words, up to its arguments.
-    React,
     /// A candidate that the parser noted: the dialect as which it was read, and the reason why it is not a call.
     Noted(Dialect, Reason),
 }
@@ -56,16 +48,10 @@ pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> 
     let mut list: Vec<_> = noted.iter().filter_map(|held| note(context.text, held)).collect();
     let every = Parser::new(context.config.clone().with_dialects(DialectSet::AUTO));
     list.extend(every.openers(context.text).into_iter().filter_map(|opener| {
-        let kind = match opener.kind {
-            OpenerKind::Mark => Kind::Opener(opener.dialect),
-            OpenerKind::Line => Kind::Line(opener.dialect),
-            OpenerKind::Python { list } => Kind::Python { list },
-            OpenerKind::Json => Kind::Json,
-            OpenerKind::React => Kind::React,
-            // A name is found as one; the line of an answer announces no call.
-            _ => return None,
-        };
-        Some(Candidate { span: opener.span, kind })
+        // A name is found as one; the line of an answer announces no call.
+        let is_opener = !matches!(opener.kind, OpenerKind::AnswerLine | OpenerKind::NameLine);
+        let begins_line = !matches!(opener.kind, OpenerKind::Mark);
+        is_opener.then_some(Candidate { span: opener.span, kind: Kind::Opener(opener.dialect, begins_line) })
     }));
     tags(context, &mut list);
     names(context, &mut list);

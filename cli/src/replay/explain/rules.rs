@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::context::Context;
+use super::Context;
 use crate::base::table::rows;
 use toolgraft::event::{QuotedIn, RejectedKind};
 use toolgraft::message::ReasoningCalls;
@@ -14,14 +14,10 @@ use toolgraft::parse::Reason;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::replay) enum Rule {
-    /// It follows a backtick or a quotation mark.
+    /// It follows a backtick, a quotation mark or a backslash.
     Quote,
-    /// A marker or a call that does not stand alone on its line.
+    /// A marker or a call that does not begin its line.
     NotALine,
-    /// Its line is indented as code is.
-    Indented,
-    /// A call without a marker that is not the whole message.
-    NotAlone,
     /// Its dialect is not read.
     DialectOff,
     /// Its dialect is read only where the tools are known.
@@ -68,15 +64,6 @@ pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: 
         _ => "",
     };
     verdict(Rule::Rejected(kind), &format!("rejected {kind}{variant}"), "")
-}
-
-/// Returns the verdict where no rule of an opener of its own fits; it may stand in a fence.
-pub(super) fn other(before: &str) -> Verdict {
-    let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
-    match before.lines().filter(fence).count() % 2 {
-        1 => verdict(Rule::Fence, "fence", ""),
-        _ => verdict(Rule::Other, "other", ""),
-    }
 }
 
 /// Returns the beginning of a text, quoted, for a message.

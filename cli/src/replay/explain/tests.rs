@@ -190,12 +190,12 @@ fn held_calls_without_a_marker_are_given_back_for_a_reason() {
 fn calls_without_a_marker_where_none_may_stand_are_named() {
     for (text, rule, why) in [
         ("Use get_weather(city=\"Oslo\").", "not_a_line", "“Use” is before it on its line"),
-        ("    get_weather(city=\"Oslo\")", "indented", "three spaces"),
+        ("    get_weather(city=\"Oslo\")", "other", "where no call is read"),
         ("Use \"get_weather(city=1)\".", "quote", "follows \" directly"),
-        (r"See \[get_weather(city=1)]", "quote", "backslash"),
+        (r"See \[get_weather(city=1)]", "quote", r"follows \ directly"),
         ("```\nx = 1\nget_weather(city=1)\n```", "fence", "fence"),
-        ("my.get_weather(city=1)", "unknown_tool", "“my” is not a server"),
-        (r#"So: {"name": "search", "arguments": {}}"#, "not_alone", "“So:” is before it"),
+        ("my.get_weather(city=1)", "other", "where no call is read"),
+        (r#"So: {"name": "search", "arguments": {}}"#, "not_a_line", "“So:” is before it"),
         ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}\n\nSo.", "text_behind", "“So.” follows it"),
         ("```\nx\n{\"name\": \"search\", \"arguments\": {}}\n```", "fence", "fence"),
         ("So Action: search\nAction Input: {}", "not_a_line", "“So” is before it"),

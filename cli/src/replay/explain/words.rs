@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
+use super::Context;
 use super::candidates::{Candidate, Kind};
-use super::context::Context;
-use super::rules::{Rule, Verdict, excerpt, of_kind, other, verdict};
+use super::rules::{Rule, Verdict, excerpt, of_kind, verdict};
 use toolgraft::Dialect;
 use toolgraft::dialect::Shape;
 use toolgraft::event::{Region, RejectedKind};
@@ -18,7 +18,6 @@ const NO_TOOL: Rule = Rule::Rejected(RejectedKind::UnknownTool);
 /// Returns the verdict of the first rule that fits.
 pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region) -> Verdict {
     let before = &context.text[..candidate.span.start];
-    let after = &context.text[candidate.span.end..];
     if let Kind::Noted(dialect, reason) = candidate.kind {
         return noted(context, candidate.span.clone(), dialect, reason);
     }
@@ -29,96 +28,36 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
     if let Some(quote) = before.chars().next_back().filter(|c| is_quote(*c)) {
         return verdict(Rule::Quote, "quote", &quote.to_string());
     }
-    if let Some(dialect) = dialect_of(&candidate.kind).filter(|d| !context.config.dialects.contains(*d)) {
-        return verdict(Rule::DialectOff, "dialect_off", dialect.name());
-    }
-    let verdict = by_kind(context, candidate, before, after);
+    let is_unknown = context.config.catalog.is_none();
+    let verdict = match candidate.kind {
+        Kind::UnknownTag if is_unknown => verdict(Rule::ToolsUnknown, "tools_unknown tag", ""),
+        Kind::UnknownTag => verdict(NO_TOOL, "no_tool tag", ""),
+        Kind::Opener(dialect, _) if !context.config.dialects.contains(dialect) => {
+            return verdict(Rule::DialectOff, "dialect_off", dialect.name());
+        }
+        Kind::Opener(dialect @ (Dialect::Json | Dialect::React), _) if is_unknown => {
+            verdict(Rule::ToolsUnknown, "tools_unknown", dialect.name())
+        }
+        Kind::Opener(_, begins_line) => outside(before, begins_line),
+        Kind::Name | Kind::Noted(..) => outside(before, false),
+    };
     if region == Region::Reasoning && matches!(verdict.rule, Rule::Fence | Rule::Other) {
         return of_kind(RejectedKind::InReasoning, None, context);
     }
     verdict
 }
 
-fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &str) -> Verdict {
-    match &candidate.kind {
-        Kind::UnknownTag if context.config.catalog.is_none() => verdict(Rule::ToolsUnknown, "tools_unknown tag", ""),
-        Kind::UnknownTag => verdict(NO_TOOL, "no_tool tag", ""),
-        Kind::Line(_) => line(before, after),
-        Kind::Python { list } => python(context, candidate.span.clone(), *list),
-        Kind::Json => json(context, before),
-        Kind::React => react_lines(context, candidate.span.clone()),
-        Kind::Opener(_) | Kind::Name | Kind::Noted(..) => other(before),
+/// Returns the verdict on an opener that the parser did not even hold, for where it stands.
+fn outside(before: &str, begins_line: bool) -> Verdict {
+    let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
+    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    if before.lines().filter(fence).count() % 2 == 1 {
+        verdict(Rule::Fence, "fence", "")
+    } else if begins_line && !line.is_empty() {
+        verdict(Rule::NotALine, "not_a_line", &excerpt(line))
+    } else {
+        verdict(Rule::Other, "other", "")
     }
-}
-
-fn dialect_of(kind: &Kind) -> Option<Dialect> {
-    match kind {
-        Kind::Line(dialect) | Kind::Opener(dialect) => Some(*dialect),
-        Kind::Python { .. } => Some(Dialect::Python),
-        Kind::Json => Some(Dialect::Json),
-        Kind::React => Some(Dialect::React),
-        Kind::UnknownTag | Kind::Name | Kind::Noted(..) => None,
-    }
-}
-
-fn line(before: &str, after: &str) -> Verdict {
-    let line_start = before.rsplit('\n').next().unwrap_or_default().trim();
-    let line_end = after.split('\n').next().unwrap_or_default().trim();
-    let beside = if line_start.is_empty() { line_end } else { line_start };
-    if beside.is_empty() {
-        return other(before);
-    }
-    verdict(Rule::NotALine, "not_a_line marker", &excerpt(beside))
-}
-
-/// Returns the verdict on a call in Python's syntax that the parser did not even hold.
-fn python(context: &Context<'_>, span: Range<usize>, list: bool) -> Verdict {
-    let before = &context.text[..span.start];
-    let call = context.text[span].trim_start_matches(['[', '"', '\'']).trim_start();
-    if before.ends_with('\\') && list {
-        return verdict(Rule::Quote, "quote list", "");
-    }
-    let in_fence = other(before);
-    if list || in_fence.rule == Rule::Fence {
-        return in_fence;
-    }
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    if !line.trim().is_empty() {
-        return verdict(Rule::NotALine, "not_a_line call", &excerpt(line.trim()));
-    }
-    if !line.is_empty() {
-        return verdict(Rule::Indented, "indented", "");
-    }
-    if let Some((object, _)) = call.rsplit_once('.').filter(|_| !call.ends_with(".call(")) {
-        return verdict(NO_TOOL, "no_tool server", &excerpt(object));
-    }
-    in_fence
-}
-
-/// Returns the verdict on JSON that names a tool and that the parser did not even hold.
-fn json(context: &Context<'_>, before: &str) -> Verdict {
-    if context.config.catalog.is_none() {
-        return verdict(Rule::ToolsUnknown, "tools_unknown", Dialect::Json.name());
-    }
-    let in_fence = other(before);
-    if in_fence.rule == Rule::Fence || before.trim().is_empty() {
-        return in_fence;
-    }
-    let line = before.trim_end().rsplit('\n').next().unwrap_or_default();
-    verdict(Rule::NotAlone, "not_alone", &excerpt(line.trim()))
-}
-
-/// Returns the verdict on a call in ReAct's words that the parser did not even hold.
-fn react_lines(context: &Context<'_>, span: Range<usize>) -> Verdict {
-    let before = &context.text[..span.start];
-    if context.config.catalog.is_none() {
-        return verdict(Rule::ToolsUnknown, "tools_unknown", Dialect::React.name());
-    }
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    if !line.trim().is_empty() {
-        return verdict(Rule::NotALine, "not_a_line words", &excerpt(line.trim()));
-    }
-    other(before)
 }
 
 /// Returns the verdict on text that the parser noted as no call.
@@ -137,7 +76,8 @@ fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Re
     match reason {
         Reason::Gate | Reason::PartialOpener | Reason::NoJson => {
             if after.trim().is_empty() {
-                context.ending().clone_into(&mut verdict.why);
+                let end = if context.ended { "ends" } else { "was cut off" };
+                verdict.why = format!("the answer {end} after it");
             }
             return Verdict { remedy: expected(context, own, dialect), ..verdict };
         }
@@ -206,5 +146,5 @@ fn no_literal(own: &str, after: &str) -> String {
 }
 
 fn is_quote(c: char) -> bool {
-    matches!(c, '`' | '"' | '\'' | '＂' | '＇' | '“' | '”' | '‘' | '’' | '«' | '「' | '『')
+    matches!(c, '\\' | '`' | '"' | '\'' | '＂' | '＇' | '“' | '”' | '‘' | '’' | '«' | '「' | '『')
 }

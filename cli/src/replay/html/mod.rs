@@ -10,7 +10,6 @@ mod timeline;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use serde_json::{Value, json};
 
@@ -25,7 +24,6 @@ use crate::labels;
 use crate::pages;
 use crate::screen::full_name;
 use crate::terminal::{counted, grouped};
-use toolgraft::event::OwnedEvent;
 use toolgraft::message::Role;
 use toolgraft::transcript::{Recording, Round, import::Format};
 
@@ -42,14 +40,12 @@ pub(super) enum Target {
     File(PathBuf),
 }
 
-impl FromStr for Target {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text {
+impl From<&str> for Target {
+    fn from(text: &str) -> Self {
+        match text {
             "-" => Target::Stdout,
             path => Target::File(path.into()),
-        })
+        }
     }
 }
 
@@ -251,11 +247,6 @@ impl View for Pages {
         let heading = labels::capitalised(&format!("Round {}", at.round));
         taken.contents.push(Listed::new(anchor.clone(), heading.clone(), question));
         taken.rounds.push(RoundPart { anchor, heading, meta: String::new(), parts });
-        Ok(())
-    }
-
-    fn event(&mut self, _: At<'_>, _: &OwnedEvent) -> io::Result<()> {
-        // Nothing is live on a page.
         Ok(())
     }
 
