@@ -3,7 +3,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::base::stderr::tell_stderr;
+use regex::Regex;
+
+use crate::base::output::{headed, tell_stderr};
 use crate::screen::{excerpt::remark, wrap::wrapped};
 
 /// Why a command did not succeed.
@@ -65,11 +67,7 @@ impl Failure {
         for line in message.lines() {
             match line.is_empty() || line.starts_with(' ') {
                 true => tell_stderr(wrapped(line)),
-                false => {
-                    let rows = wrapped(&format!("{HEAD} {line}"));
-                    let line = rows.strip_prefix(HEAD).unwrap_or(&rows);
-                    tell_stderr(format_args!("{}{HEAD}{}{line}", ERROR.render(), ERROR.render_reset()));
-                }
+                false => tell_stderr(headed((ERROR, "error:"), line, wrapped)),
             }
         }
         if matches!(self, Failure::Interrupted(_)) {
@@ -102,16 +100,10 @@ fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
 
 /// A message without the numbers of the system's errors, whose words stand in front of them.
 pub(crate) fn without_codes(message: String) -> String {
-    const BEGIN: &str = " (os error ";
-    let mut parts = message.split(BEGIN);
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| match part.split_once(')') {
-        Some((code, rest)) if code.bytes().all(|b| b.is_ascii_digit()) => text + rest,
-        _ => text + BEGIN + part,
-    })
+    let codes = Regex::new(r" \(os error \d+\)").expect("it is tested");
+    codes.replace_all(&message, "").into_owned()
 }
 
-const HEAD: &str = "error:";
 const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 
 #[cfg(test)]

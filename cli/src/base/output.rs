@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
+use anstyle::Style;
 use serde::Serialize;
 
 pub(crate) use crate::base::stderr::{emit_stderr, tell_stderr};
@@ -57,12 +58,16 @@ pub(crate) fn note(message: &str) {
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
     // Servers and files have a part in what is said.
-    let text = wrapped(&format!("warning: {}", remark(message)));
-    let message = text.strip_prefix("warning:").unwrap_or(&text);
-    tell_stderr(format_args!("{}warning:{}{message}", WARNING.render(), WARNING.render_reset()));
+    tell_stderr(headed((WARNING, "warning:"), &remark(message), wrapped));
 }
 
-const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+/// A text with a coloured word in front of it, in `rows`.
+pub(crate) fn headed((style, head): (Style, &str), text: &str, rows: impl Fn(&str) -> String) -> String {
+    let rows = rows(&format!("{head} {text}"));
+    format!("{style}{head}{style:#}{}", rows.strip_prefix(head).unwrap_or(&rows))
+}
+
+const WARNING: Style = anstyle::AnsiColor::Yellow.on_default().bold();
 
 /// Standard output for lines of JSON.
 pub(crate) fn json_lines() -> JsonLines<io::StdoutLock<'static>> {

@@ -8,6 +8,9 @@
 //! [takes](Signals::take_interrupts) it for that time; at any other time it ends
 //! the program as the others do.
 
+use futures::StreamExt;
+use futures::future;
+use futures::stream::{self, BoxStream};
 use tokio::sync::watch;
 
 use crate::base::Failure;
@@ -39,13 +42,6 @@ const INTERRUPT: &str = "SIGINT";
 #[cfg(windows)]
 const INTERRUPT: &str = "Ctrl-C";
 
-/// A signal.
-#[derive(Debug, Clone, Copy)]
-enum Signal {
-    Interrupt,
-    End(&'static str),
-}
-
 /// The signals that this process was sent since [`listen`](Signals::listen).
 #[derive(Debug, Clone)]
 pub(crate) struct Signals(watch::Sender<Heard>);
@@ -61,19 +57,16 @@ pub(crate) fn stopped(by: &str) -> Failure {
 impl Signals {
     /// Listens from now on, and as long as the runtime lives in which this is called.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        let mut listeners =
-            Listeners::new().map_err(|e| Failure::job(format!("cannot listen to the system's signals: {e}")))?;
+        let listeners = listeners().map_err(|e| Failure::job(format!("cannot listen to the system's signals: {e}")))?;
         let heard = watch::Sender::default();
         let signals = Signals(heard.clone());
-        tokio::spawn(async move {
-            loop {
-                let signal = listeners.next().await;
-                heard.send_modify(|heard| match signal {
-                    Signal::Interrupt => heard.interrupts += 1,
-                    Signal::End(name) => heard.end = heard.end.or(Some(name)),
-                });
-            }
-        });
+        tokio::spawn(stream::select_all(listeners).for_each(move |name| {
+            heard.send_modify(|heard| match name {
+                INTERRUPT => heard.interrupts += 1,
+                name => heard.end = heard.end.or(Some(name)),
+            });
+            future::ready(())
+        }));
         Ok(signals)
     }
 
@@ -170,58 +163,31 @@ impl Drop for Interrupts {
     }
 }
 
-#[cfg(unix)]
-struct Listeners {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hangup: tokio::signal::unix::Signal,
-}
+/// The name of a signal, whenever it comes.
+type Listener = BoxStream<'static, &'static str>;
 
 #[cfg(unix)]
-impl Listeners {
-    fn new() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Listeners {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> Signal {
-        tokio::select! {
-            Some(()) = self.interrupt.recv() => Signal::Interrupt,
-            Some(()) = self.terminate.recv() => Signal::End("SIGTERM"),
-            Some(()) = self.hangup.recv() => Signal::End("SIGHUP"),
-            else => std::future::pending().await,
-        }
-    }
+fn listeners() -> std::io::Result<Vec<Listener>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals =
+        [(SignalKind::interrupt(), INTERRUPT), (SignalKind::terminate(), "SIGTERM"), (SignalKind::hangup(), "SIGHUP")];
+    let listeners = signals.into_iter().map(|(kind, name)| {
+        let mut signal = signal(kind)?;
+        Ok(stream::poll_fn(move |context| signal.poll_recv(context)).map(move |()| name).boxed())
+    });
+    listeners.collect()
 }
 
 #[cfg(windows)]
-struct Listeners {
-    ctrl_c: tokio::signal::windows::CtrlC,
-    ctrl_break: tokio::signal::windows::CtrlBreak,
-    close: tokio::signal::windows::CtrlClose,
-    shutdown: tokio::signal::windows::CtrlShutdown,
-}
-
-#[cfg(windows)]
-impl Listeners {
-    fn new() -> std::io::Result<Self> {
-        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
-        Ok(Listeners { ctrl_c: ctrl_c()?, ctrl_break: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
-    }
-
-    async fn next(&mut self) -> Signal {
-        tokio::select! {
-            Some(()) = self.ctrl_c.recv() => Signal::Interrupt,
-            Some(()) = self.ctrl_break.recv() => Signal::End("Ctrl-Break"),
-            Some(()) = self.close.recv() => Signal::End("the end of the console"),
-            Some(()) = self.shutdown.recv() => Signal::End("shutdown"),
-            else => std::future::pending().await,
-        }
-    }
+fn listeners() -> std::io::Result<Vec<Listener>> {
+    use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+    let (mut by_c, mut by_break, mut close, mut shutdown) = (ctrl_c()?, ctrl_break()?, ctrl_close()?, ctrl_shutdown()?);
+    Ok(vec![
+        stream::poll_fn(move |context| by_c.poll_recv(context)).map(|()| INTERRUPT).boxed(),
+        stream::poll_fn(move |context| by_break.poll_recv(context)).map(|()| "Ctrl-Break").boxed(),
+        stream::poll_fn(move |context| close.poll_recv(context)).map(|()| "the end of the console").boxed(),
+        stream::poll_fn(move |context| shutdown.poll_recv(context)).map(|()| "shutdown").boxed(),
+    ])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A byte stream to blocks of whole lines, as they arrive.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// Bytes asked for in one read, so also about the size of a block: enough that
 /// handing a block from thread to thread costs nothing beside reading it.
@@ -21,92 +21,42 @@ pub(super) struct Block {
 /// Cuts a stream into blocks. A block is handed on as soon as its last line is
 /// complete: no line waits for another.
 pub(super) struct Blocks<R> {
-    input: R,
+    input: BufReader<R>,
     max_line: usize,
-    /// Bytes that were read and not yet returned.
-    buffer: Vec<u8>,
-    /// Bytes at its start that hold no line break: the start of a line.
-    searched: usize,
-    /// `true` if the arriving line is too long, so that its rest is dropped.
-    dropping: bool,
     /// Number of the line that is arriving.
     line: u64,
-    ended: bool,
+    /// That line is too long: its rest is dropped.
+    is_too_long: bool,
 }
 
 impl<R: Read> Blocks<R> {
     pub(super) fn new(input: R, max_line: usize) -> Self {
-        Blocks { input, max_line, buffer: Vec::new(), searched: 0, dropping: false, line: 1, ended: false }
+        Blocks { input: BufReader::with_capacity(READ, input), max_line, line: 1, is_too_long: false }
     }
 
     /// The next block; `None` at the end. Waits for input.
     pub(super) fn next(&mut self) -> io::Result<Option<Block>> {
+        let (first, mut lines) = (self.line, Vec::new());
         loop {
-            if self.searched == self.buffer.len() && self.read()? == 0 {
-                return Ok(self.last());
+            if std::mem::take(&mut self.is_too_long) {
+                self.input.skip_until(b'\n')?;
+                self.line += 1;
+                return Ok(Some(Block { first, lines: None }));
             }
-            let new = &self.buffer[self.searched..];
-            let Some(first_end) = memchr::memchr(b'\n', new).map(|at| self.searched + at) else {
-                self.searched = self.buffer.len();
-                self.drop_if_too_long();
-                continue;
-            };
-            // The line that began earlier may have become too long with its last piece.
-            if self.dropping || first_end > self.max_line {
-                self.buffer.drain(..=first_end);
-                self.searched = 0;
-                return Ok(Some(self.too_long()));
+            let before = lines.len();
+            let read = self.input.by_ref().take(self.max_line as u64 + 1).read_until(b'\n', &mut lines)?;
+            self.is_too_long = read > self.max_line && !lines.ends_with(b"\n");
+            let is_line = read > 0 && !self.is_too_long;
+            self.line += u64::from(is_line);
+            if self.is_too_long {
+                lines.truncate(before);
             }
-            let end = memchr::memrchr(b'\n', new).map_or(first_end, |at| self.searched + at) + 1;
-            let rest = self.buffer[end..].to_vec();
-            self.searched = rest.len();
-            let mut lines = std::mem::replace(&mut self.buffer, rest);
-            lines.truncate(end);
-            let first = self.line;
-            self.line += memchr::memchr_iter(b'\n', &lines).count() as u64;
-            return Ok(Some(Block { first, lines: Some(lines) }));
-        }
-    }
-
-    /// Appends what one read gives; its length, 0 at the end.
-    fn read(&mut self) -> io::Result<usize> {
-        let start = self.buffer.len();
-        self.buffer.resize(start + READ, 0);
-        let read = loop {
-            match self.input.read(&mut self.buffer[start..]) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                done => break done,
+            // What is there already is taken too.
+            let has_more = is_line && lines.len() < READ && memchr::memchr(b'\n', self.input.buffer()).is_some();
+            if !(has_more || self.is_too_long && lines.is_empty()) {
+                return Ok((!lines.is_empty()).then_some(Block { first, lines: Some(lines) }));
             }
-        };
-        self.buffer.truncate(start + read.as_ref().map_or(0, |count| *count));
-        read
-    }
-
-    fn drop_if_too_long(&mut self) {
-        if self.dropping || self.buffer.len() > self.max_line {
-            self.buffer = Vec::new();
-            self.searched = 0;
-            self.dropping = true;
         }
-    }
-
-    fn too_long(&mut self) -> Block {
-        self.dropping = false;
-        self.line += 1;
-        Block { first: self.line - 1, lines: None }
-    }
-
-    /// Returns the last line if it has no line break.
-    fn last(&mut self) -> Option<Block> {
-        if std::mem::replace(&mut self.ended, true) {
-            return None;
-        }
-        if self.dropping {
-            return Some(self.too_long());
-        }
-        let lines = std::mem::take(&mut self.buffer);
-        self.searched = 0;
-        (!lines.is_empty()).then_some(Block { first: self.line, lines: Some(lines) })
     }
 }
 

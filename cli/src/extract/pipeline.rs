@@ -5,9 +5,11 @@
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Arc, Mutex};
 use std::thread;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::blocks::{Block, Blocks, MAX_LINE};
 use super::record::write_error;
@@ -33,15 +35,15 @@ pub(super) enum Error {
     Write(io::Error),
 }
 
-/// The output of a block.
+/// The output of a block, which is in flight until this is dropped.
 struct Done {
-    bytes: usize,
     output: Vec<u8>,
     counts: Counts,
+    _in_flight: OwnedSemaphorePermit,
 }
 
-/// A block, and where its output goes.
-type Task = (Block, Sender<Done>);
+/// A block, its share of the bytes in flight, and where its output goes.
+type Task = (Block, OwnedSemaphorePermit, Sender<Done>);
 
 /// Puts every line of `input` through a worker and writes the output in order.
 ///
@@ -53,19 +55,15 @@ where
     M: Fn() -> W + Send + Clone + 'static,
     W: FnMut(&[u8], u64, &mut Vec<u8>) -> bool,
 {
-    let budget = Arc::new(Budget::new(jobs * BLOCKS_PER_WORKER, MAX_BYTES));
     let (to_workers, tasks) = mpsc::channel();
-    let (to_writer, outputs) = mpsc::channel();
-    let reading = {
-        let budget = Arc::clone(&budget);
-        thread::spawn(move || read(Blocks::new(input, MAX_LINE), &to_workers, &to_writer, &budget))
-    };
+    let (to_writer, outputs) = mpsc::sync_channel(jobs * BLOCKS_PER_WORKER);
+    let reading = thread::spawn(move || read(Blocks::new(input, MAX_LINE), &to_workers, &to_writer));
     let tasks = Arc::new(Mutex::new(tasks));
     for _ in 0..jobs {
         let (tasks, worker) = (Arc::clone(&tasks), worker.clone());
         thread::spawn(move || work(&tasks, &worker));
     }
-    let counts = write(&outputs, output, &budget)?;
+    let counts = write(&outputs, output)?;
     // All outputs have come, so the reader has ended: nothing else ends them.
     match reading.join() {
         Ok(Err(error)) => Err(Error::Read(error)),
@@ -73,17 +71,18 @@ where
     }
 }
 
-/// Hands on blocks while the budget allows; the writer gets the places of their outputs in order.
+/// Hands on blocks while there is room in flight; the writer gets the places of their outputs in order.
 fn read<R: Read>(
     mut blocks: Blocks<R>,
     to_workers: &Sender<Task>,
-    to_writer: &Sender<Receiver<Done>>,
-    budget: &Budget,
+    to_writer: &SyncSender<Receiver<Done>>,
 ) -> io::Result<()> {
+    let (room, waiting) = (Arc::new(Semaphore::new(MAX_BYTES)), tokio::runtime::Builder::new_current_thread().build()?);
     while let Some(block) = blocks.next()? {
-        budget.take(size(&block));
+        let taken = room.clone().acquire_many_owned(size(&block).min(MAX_BYTES) as u32);
+        let taken = waiting.block_on(taken).map_err(io::Error::other)?;
         let (done, output) = mpsc::channel();
-        if to_writer.send(output).is_err() || to_workers.send((block, done)).is_err() {
+        if to_writer.send(output).is_err() || to_workers.send((block, taken, done)).is_err() {
             break;
         }
     }
@@ -102,10 +101,10 @@ where
     let mut line = worker();
     loop {
         let next = lock(tasks).recv();
-        let Ok((block, to_writer)) = next else { return };
-        let bytes = size(&block);
+        let Ok((block, permit, to_writer)) = next else { return };
         // What comes out is mostly about as long as what went in.
-        let mut done = Done { bytes, output: Vec::with_capacity(bytes), counts: Counts::default() };
+        let output = Vec::with_capacity(size(&block));
+        let mut done = Done { output, counts: Counts::default(), _in_flight: permit };
         each_line(&block, |text, number| {
             let start = done.output.len();
             let valid = catch_unwind(AssertUnwindSafe(|| line(text, number, &mut done.output)));
@@ -143,12 +142,11 @@ fn each_line(block: &Block, mut give: impl FnMut(&[u8], u64)) {
 }
 
 /// Writes the outputs in order.
-fn write(outputs: &Receiver<Receiver<Done>>, output: &mut impl Write, budget: &Budget) -> Result<Counts, Error> {
+fn write(outputs: &Receiver<Receiver<Done>>, output: &mut impl Write) -> Result<Counts, Error> {
     let mut counts = Counts::default();
     while let Some(block) = next(outputs, output)? {
         let Some(done) = next(&block, output)? else { break };
         output.write_all(&done.output).map_err(Error::Write)?;
-        budget.give_back(done.bytes);
         counts.lines += done.counts.lines;
         counts.bad += done.counts.bad;
     }
@@ -162,35 +160,6 @@ fn next<T>(from: &Receiver<T>, output: &mut impl Write) -> Result<Option<T>, Err
     }
     output.flush().map_err(Error::Write)?;
     Ok(from.recv().ok())
-}
-
-/// The limit of what is in flight.
-struct Budget {
-    /// Blocks and bytes in flight.
-    used: Mutex<(usize, usize)>,
-    freed: Condvar,
-    blocks: usize,
-    bytes: usize,
-}
-
-impl Budget {
-    fn new(blocks: usize, bytes: usize) -> Self {
-        Budget { used: Mutex::default(), freed: Condvar::new(), blocks, bytes }
-    }
-
-    /// Waits until a block of this size may go; a block alone always may.
-    fn take(&self, size: usize) {
-        let used = lock(&self.used);
-        let full = |used: &mut (usize, usize)| used.0 > 0 && (used.0 >= self.blocks || used.1 + size > self.bytes);
-        let mut used = self.freed.wait_while(used, full).unwrap_or_else(PoisonError::into_inner);
-        *used = (used.0 + 1, used.1 + size);
-    }
-
-    fn give_back(&self, size: usize) {
-        let mut used = lock(&self.used);
-        *used = (used.0.saturating_sub(1), used.1.saturating_sub(size));
-        self.freed.notify_one();
-    }
 }
 
 #[cfg(test)]
@@ -258,21 +227,37 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_bounds_what_is_in_flight() {
-        let budget = Arc::new(Budget::new(2, 10));
-        budget.take(100);
-        let (sender, receiver) = mpsc::channel();
-        let taker = Arc::clone(&budget);
-        let thread = thread::spawn(move || {
-            for size in [4, 4, 4] {
-                taker.take(size);
-                sender.send(taker.used.lock().map(|used| *used).unwrap()).unwrap();
+    fn what_is_in_flight_is_bounded() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        /// Long lines, of which it counts the bytes.
+        struct Lines(Arc<AtomicUsize>);
+        impl Read for Lines {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let read = self.0.fetch_add(buffer.len(), Ordering::Relaxed);
+                buffer.fill(b'x');
+                buffer[0] = b'\n';
+                Ok(if read > 2 * MAX_BYTES { 0 } else { buffer.len() })
             }
-        });
-        budget.give_back(100);
-        assert_eq!([receiver.recv().unwrap(), receiver.recv().unwrap()], [(1, 4), (2, 8)]);
-        budget.give_back(4);
-        assert_eq!(receiver.recv().unwrap(), (2, 8));
-        thread.join().unwrap();
+        }
+        /// Is slow at first, and notes how much was read by then.
+        struct Slow(Arc<AtomicUsize>, Option<usize>);
+        impl Write for Slow {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                if self.1.is_none() {
+                    thread::sleep(std::time::Duration::from_millis(500));
+                    self.1 = Some(self.0.load(Ordering::Relaxed));
+                }
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let read = Arc::<AtomicUsize>::default();
+        let mut output = Slow(read.clone(), None);
+        run(Lines(read.clone()), &mut output, 100, || |_: &[u8], _, out: &mut Vec<u8>| out.write_all(b"x").is_ok())
+            .unwrap();
+        assert!(output.1.unwrap() < MAX_BYTES + MAX_BYTES / 4 && read.load(Ordering::Relaxed) > 2 * MAX_BYTES);
     }
 }

@@ -187,7 +187,8 @@ fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog) -> Option<
 
 fn tool_doubts(tool: &Tool) -> Vec<String> {
     let mut warnings: Vec<String> = suspect::name(&tool.name).into_iter().collect();
-    let hidden = hidden(tool);
+    // What is written for a person is visible, so these are for a model.
+    let hidden: usize = texts(tool).into_iter().map(suspect::hidden).sum();
     if hidden > 0 {
         warnings.push(format!("its description has {}, which no prompt shows", counted(hidden, "hidden character")));
     }
@@ -196,11 +197,8 @@ fn tool_doubts(tool: &Tool) -> Vec<String> {
     if length > LONG_DESCRIPTION {
         warnings.push(format!("its description has {} characters", grouped(length as u64)));
     }
-    let mut orders: Vec<String> = suspect::order(description).into_iter().collect();
-    if let Some(schema) = &tool.input_schema {
-        visit(schema, &mut |text| orders.extend(suspect::order(text)));
-    }
-    warnings.extend(orders.first().map(|order| format!("a text of it {order}: read it before you allow this tool")));
+    let order = texts(tool).into_iter().find_map(suspect::order);
+    warnings.extend(order.map(|order| format!("a text of it {order}: read it before you allow this tool")));
     let bytes = schema_bytes(tool);
     if bytes > LARGE_SCHEMA {
         warnings.push(format!("its schema has {} bytes", grouped(bytes as u64)));
@@ -258,29 +256,22 @@ fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
     suspect::name(name).into_iter().chain(hidden).chain(order).collect()
 }
 
-/// Characters of a tool's texts that nobody sees: what is written for a person is
-/// visible, so these are for a model. Those of its schema's texts count too.
-fn hidden(tool: &Tool) -> usize {
-    let mut count = tool.description.as_deref().map_or(0, suspect::hidden);
-    if let Some(schema) = &tool.input_schema {
-        visit(schema, &mut |text| count += suspect::hidden(text));
-    }
-    count
-}
-
-/// All texts of a schema, its keys among them.
-fn visit(value: &Value, see: &mut impl FnMut(&str)) {
-    match value {
-        Value::String(text) => see(text),
-        Value::Array(items) => items.iter().for_each(|item| visit(item, see)),
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                see(key);
-                visit(value, see);
-            }
+/// The description of a tool, and all texts of its schema, keys among them.
+fn texts(tool: &Tool) -> Vec<&str> {
+    fn collect<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+        match value {
+            Value::String(text) => found.push(text),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| {
+                found.push(key);
+                collect(value, found);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+    let mut found = tool.description.as_deref().into_iter().collect();
+    tool.input_schema.iter().for_each(|schema| collect(schema, &mut found));
+    found
 }
 
 fn as_json(reports: &[Report]) -> Value {
@@ -304,17 +295,13 @@ fn table(reports: &[Report]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();
     }
-    let (state, ready) = ("state", "ready in");
-    let (tools, bytes, tokens) = ("tools", "schema bytes", "prompt tokens");
-    let head = ["server", state, ready, "MCP", tools, bytes, tokens];
+    let head = ["server", "state", "ready in", "MCP", "tools", "schema bytes", "prompt tokens"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(reports.iter().map(row));
     if reports.len() > 1 {
         let total = |of: fn(&Report) -> usize| grouped(reports.iter().map(of).sum::<usize>() as u64);
-        let none = String::new;
-        let sums = [total(|r| r.tools), total(|r| r.schema_bytes), total(|r| r.prompt_tokens)];
-        let [tools, bytes, tokens] = sums;
-        rows.push(["total".to_owned(), none(), none(), none(), tools, bytes, tokens]);
+        let [tools, bytes, tokens] = [total(|r| r.tools), total(|r| r.schema_bytes), total(|r| r.prompt_tokens)];
+        rows.push(["total".to_owned(), String::new(), String::new(), String::new(), tools, bytes, tokens]);
     }
     let mut text = String::new();
     for (n, line) in aligned(&rows, 4, "  ").into_iter().enumerate() {
@@ -325,11 +312,9 @@ fn table(reports: &[Report]) -> String {
     for report in reports {
         for warning in &report.warnings {
             let (name, warning) = (plain(&report.status.name), plain(warning));
-            let line = format!("warning: {name}: {warning}");
-            let line = if stdout().is_terminal() { in_rows(&line) } else { line };
-            let head = "warning:";
-            let rest = line.strip_prefix(head).unwrap_or(&line);
-            text.push_str(&format!("{yellow}{head}{yellow:#}{rest}\n"));
+            let rows = |line: &str| if stdout().is_terminal() { in_rows(line) } else { line.to_owned() };
+            text.push_str(&output::headed((yellow, "warning:"), &format!("{name}: {warning}"), rows));
+            text.push('\n');
         }
     }
     text

@@ -8,6 +8,7 @@
 
 use std::path::Path;
 
+use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use super::programs::{Becomes, Keys, Machine, PROGRAMS, Program, Variables};
@@ -525,16 +526,12 @@ fn is_reference(inside: &str) -> bool {
 
 /// `$NAME` as `${NAME}`. In arguments only names in capitals count: `$i` there is a shell's.
 fn braced(text: &str, in_args: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('$') {
-        out.push_str(before);
-        let name = after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
-        let counts = is_reference(name) && !(in_args && name.contains(|c: char| c.is_ascii_lowercase()));
-        out.push_str(&if counts { reference(name) } else { "$".to_owned() });
-        rest = if counts { &after[name.len()..] } else { after };
-    }
-    out + rest
+    let names = Regex::new(r"\$([A-Za-z_][A-Za-z0-9_]*)").expect("it is tested");
+    let of = |found: &Captures<'_>| match in_args && found[1].contains(|c: char| c.is_ascii_lowercase()) {
+        true => found[0].to_owned(),
+        false => reference(&found[1]),
+    };
+    names.replace_all(text, of).into_owned()
 }
 
 /// `perplexity-key` as a variable is called: `PERPLEXITY_KEY`.

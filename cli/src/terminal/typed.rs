@@ -1,40 +1,15 @@
 //! The text of input that was typed before a question.
 
+use regex::Regex;
+
 /// Returns typed input without the keys that a terminal sends as escape sequences (ECMA-48): arrows, function keys, and
 /// the marks around pasted text. A letter after Escape stays: whoever waits presses Escape, and then types, more often
 /// than Alt with a letter.
 pub(crate) fn text_of(typed: &str) -> String {
-    let mut text = String::new();
-    let mut chars = typed.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => {
-                // Alt with an arrow has a second one.
-                while chars.next_if_eq(&'\u{1b}').is_some() {}
-                match chars.peek() {
-                    Some('[') => {
-                        chars.next();
-                        // Linux's own console sends F1 to F5 with a second bracket.
-                        chars.next_if_eq(&'[');
-                        while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
-                        chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
-                    }
-                    Some('O') => {
-                        let mut sequence = chars.clone();
-                        sequence.next();
-                        while sequence.next_if(char::is_ascii_digit).is_some() {}
-                        // The keys that send it: arrows, Home and End, Enter, F1 to F4.
-                        if sequence.next_if(|c| matches!(c, 'A'..='F' | 'H' | 'M' | 'P'..='S')).is_some() {
-                            chars = sequence;
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            c => text.push(c),
-        }
-    }
-    text
+    // Alt with an arrow has a second Escape; Linux's own console sends F1 to F5 with a second bracket; `O` and a letter
+    // are arrows, Home and End, Enter, F1 to F4.
+    let keys = Regex::new(r"\x1b+(?:\[\[?[\x20-\x3f]*[\x40-\x7e]?|O[0-9]*[A-FHMP-S])?").expect("it is tested");
+    keys.replace_all(typed, "").into_owned()
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use chrono::{NaiveDateTime, TimeDelta};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -100,32 +102,22 @@ fn tree(files: &Files, path: &str) -> Result<Value, String> {
     entries.collect()
 }
 
-/// Returns `true` if a path matches a glob pattern: `*` stays in a folder, `**` does not.
-fn is_match(pattern: &[u8], path: &[u8]) -> bool {
-    match pattern {
-        [] => path.is_empty(),
-        [b'*', b'*', b'/', rest @ ..] => {
-            let mut starts = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
-            is_match(rest, path) || starts.any(|start| is_match(rest, &path[start..]))
-        }
-        [b'*', b'*', rest @ ..] => (0..=path.len()).any(|end| is_match(rest, &path[end..])),
-        [b'*', rest @ ..] => {
-            let end = path.iter().position(|byte| *byte == b'/').unwrap_or(path.len());
-            (0..=end).any(|end| is_match(rest, &path[end..]))
-        }
-        [b'?', rest @ ..] => path.first().is_some_and(|byte| *byte != b'/') && is_match(rest, &path[1..]),
-        [byte, rest @ ..] => path.first() == Some(byte) && is_match(rest, &path[1..]),
-    }
+/// A glob pattern, of which `*` stays in a folder and `**` does not, as a regular expression.
+fn glob(pattern: &str) -> Option<Regex> {
+    let escaped = regex::escape(pattern).replace(r"\*\*/", "(.*/)?").replace(r"\*\*", ".*");
+    // What is left of the stars is that of one folder.
+    let within = escaped.replace(r"\*", "[^/]*").replace(r"\?", "[^/]");
+    Regex::new(&format!("(?s)^{within}$")).ok()
 }
 
 fn search(files: &Files, path: &str, pattern: &str) -> String {
     let mut found = BTreeSet::new();
+    let glob = glob(pattern);
     for file in files.keys().filter_map(|file| file.strip_prefix(path)?.strip_prefix('/')) {
         let ends = file.match_indices('/').map(|(at, _)| at).chain([file.len()]);
         let parts = ends.map(|end| file[..end].trim_end_matches('/')).filter(|part| !part.is_empty());
-        found.extend(
-            parts.filter(|part| is_match(pattern.as_bytes(), part.as_bytes())).map(|part| format!("{path}/{part}")),
-        );
+        let fits = parts.filter(|part| glob.as_ref().is_some_and(|glob| glob.is_match(part)));
+        found.extend(fits.map(|part| format!("{path}/{part}")));
     }
     match found.is_empty() {
         true => "No matches found".to_owned(),
@@ -431,7 +423,6 @@ impl Repository {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Clock {
-    /// A Wednesday in the middle of a month, so that the day before and the day after are in it.
     date: String,
     time: String,
     /// Minutes before UTC.
@@ -448,54 +439,36 @@ impl Clock {
     }
 
     fn run(&self, tool: &str, arguments: &Map<String, Value>) -> Result<String, String> {
-        let now = minutes(&self.time).ok_or("the clock has no time")?;
+        let zone = |name: &str| {
+            let found = self.zones.get(text(arguments, name)).copied();
+            found.ok_or_else(|| format!("Invalid timezone: 'No time zone found with key {}'", text(arguments, name)))
+        };
         if tool == "get_current_time" {
-            let (zone, offset) = self.zone(text(arguments, "timezone"))?;
-            return Ok(format!("{:#}", self.moment(zone, now + offset, offset)));
+            let offset = zone("timezone")?;
+            let now = self.at(&self.time).ok_or("the clock has no time")? + TimeDelta::minutes(offset);
+            return Ok(format!("{:#}", moment(text(arguments, "timezone"), now, offset)));
         }
-        let (source, from) = self.zone(text(arguments, "source_timezone"))?;
-        let (target, to) = self.zone(text(arguments, "target_timezone"))?;
-        let time = minutes(text(arguments, "time")).ok_or("Invalid time format. Expected HH:MM [24-hour format]")?;
+        let (from, to) = (zone("source_timezone")?, zone("target_timezone")?);
+        let time = self.at(text(arguments, "time")).ok_or("Invalid time format. Expected HH:MM [24-hour format]")?;
         let moments = json!({
-            "source": self.moment(source, time, from),
-            "target": self.moment(target, time - from + to, to),
+            "source": moment(text(arguments, "source_timezone"), time, from),
+            "target": moment(text(arguments, "target_timezone"), time + TimeDelta::minutes(to - from), to),
             "time_difference": format!("{:+.1}h", (to - from) as f64 / 60.0),
         });
         Ok(format!("{moments:#}"))
     }
 
-    fn zone<'a>(&self, name: &'a str) -> Result<(&'a str, i64), String> {
-        let offset = self.zones.get(name).copied();
-        offset
-            .map(|offset| (name, offset))
-            .ok_or_else(|| format!("Invalid timezone: 'No time zone found with key {name}'"))
-    }
-
-    /// A moment so many minutes after the day's beginning, in the zone itself.
-    fn moment(&self, zone: &str, minutes: i64, offset: i64) -> Value {
-        const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-        const WEDNESDAY: i64 = 2;
-        let (later, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-        let (month, day) = self.date.rsplit_once('-').unwrap_or((&self.date, "1"));
-        let day = day.parse().unwrap_or(1) + later;
-        let sign = if offset < 0 { '-' } else { '+' };
-        let datetime = format!(
-            "{month}-{day:02}T{:02}:{:02}:00{sign}{:02}:{:02}",
-            minute / 60,
-            minute % 60,
-            offset.abs() / 60,
-            offset.abs() % 60
-        );
-        let weekday = usize::try_from((WEDNESDAY + later).rem_euclid(7)).map_or("", |at| DAYS[at]);
-        json!({"timezone": zone, "datetime": datetime, "day_of_week": weekday, "is_dst": false})
+    /// A time of the day.
+    fn at(&self, time: &str) -> Option<NaiveDateTime> {
+        NaiveDateTime::parse_from_str(&format!("{} {time}", self.date), "%Y-%m-%d %H:%M").ok()
     }
 }
 
-/// Minutes since midnight of `HH:MM`.
-fn minutes(time: &str) -> Option<i64> {
-    let (hours, minutes) = time.split_once(':')?;
-    let number = |text: &str, end: i64| text.parse::<i64>().ok().filter(|number| (0..end).contains(number));
-    Some(number(hours, 24)? * 60 + number(minutes, 60)?)
+/// A moment in a zone, so many minutes before UTC.
+fn moment(zone: &str, local: NaiveDateTime, offset: i64) -> Value {
+    let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs());
+    let datetime = format!("{}{sign}{:02}:{:02}", local.format("%Y-%m-%dT%H:%M:00"), minutes / 60, minutes % 60);
+    json!({"timezone": zone, "datetime": datetime, "day_of_week": local.format("%A").to_string(), "is_dst": false})
 }
 
 #[cfg(test)]
