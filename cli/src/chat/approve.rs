@@ -329,28 +329,26 @@ pub(super) const NAME: usize = 60;
 /// Says why a call was not run that nobody could be asked about, and what runs it.
 fn nobody(request: &ApprovalRequest) -> String {
     let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
-    let why = match (request.reason, doubt(request.reason)) {
-        (_, Some(doubt)) => format!("{doubt}, and there is no terminal to ask on; --yes runs such calls"),
-        (AskReason::Untrusted, _) => format!(
-            "the model has read output of an untrusted server, and there is no terminal to ask on; --allow {name} \
-             runs the call all the same"
-        ),
-        (AskReason::Promoted, _) => "the model only drafted the call in its reasoning, and there is no terminal to \
-             ask on; --yes runs such calls"
-            .to_owned(),
-        (AskReason::NoReasoningTag, _) => format!(
-            "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, \
-             and there is no terminal to ask on; if the model writes no reasoning, use --set reasoning=auto (with \
-             --allow '{name}'); --yes runs the call as it is"
-        ),
-        (AskReason::Changed, _) => format!(
+    let why = match doubt(request.reason) {
+        Some(doubt) => {
+            let remedy = match request.reason {
+                AskReason::Untrusted => format!("--allow {name} runs the call all the same"),
+                AskReason::NoReasoningTag => format!(
+                    "if the model writes no reasoning, use --set reasoning=auto (with --allow '{name}'); --yes runs \
+                     the call as it is"
+                ),
+                _ => "--yes runs such calls".to_owned(),
+            };
+            format!("{doubt}, and there is no terminal to ask on; {remedy}")
+        }
+        None if request.reason == AskReason::Changed => format!(
             "{}; there is no terminal to ask on",
             change_line(request.server.as_deref(), &request.tool, &request.changes)
         ),
-        _ if wants_approval(&request.arguments) => "the model itself wants the call approved, and there is no \
+        None if wants_approval(&request.arguments) => "the model itself wants the call approved, and there is no \
              terminal to ask on; --yes runs such calls"
             .to_owned(),
-        _ => format!("there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"),
+        None => format!("there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"),
     };
     format!("{name} was not run: {why}")
 }
@@ -376,18 +374,7 @@ fn doubt(reason: AskReason) -> Option<&'static str> {
 
 /// Says why the call is asked about: why it may not be meant, or what the server says of its tool.
 fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
-    match (request.reason, doubt(request.reason)) {
-        (_, Some(doubt)) => format!("{}.", capitalised(doubt)),
-        (AskReason::Untrusted, _) => {
-            "The model has read output of an untrusted server, which may have led to this call.".to_owned()
-        }
-        (AskReason::Promoted, _) => "The model only drafted this call in its reasoning.".to_owned(),
-        (AskReason::NoReasoningTag, _) => {
-            "No reasoning tag came, so the model may only have drafted this call.".to_owned()
-        }
-        (AskReason::Repeated, _) => "The same call has already run, and nothing new came in between.".to_owned(),
-        _ => nature(request, hints, by_pattern),
-    }
+    doubt(request.reason).map_or_else(|| nature(request, hints, by_pattern), |doubt| format!("{}.", capitalised(doubt)))
 }
 
 /// Says what the server says of the tool, and that nothing allows the call.
@@ -430,10 +417,9 @@ mod tests {
 
     #[test]
     fn each_doubt_has_words_for_the_user_and_for_the_model() {
-        assert_eq!(REASONS.len(), 13);
-        assert!(REASONS.iter().all(|(_, _, why)| !why.is_empty()));
+        assert!(REASONS.len() == 15 && REASONS.iter().all(|(_, _, why)| !why.is_empty()));
         assert_eq!(doubt(AskReason::InALine), Some("the call does not begin its line and may be an example"));
-        assert_eq!(doubt(AskReason::Untrusted), None);
+        assert_eq!(doubt(AskReason::Changed), None);
         assert!(
             for_the_model(AskReason::Mended)
                 .ends_with("call, and a value of it was taken from text without quotation marks")

@@ -3,18 +3,15 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use tokio::runtime::Handle;
-
 use super::attached::Attached;
-use super::here::{self, HereCommand};
-use super::mcp::{self, McpCommand};
+use super::here;
+use super::mcp;
 use super::mentioned;
 use super::session::Session;
 use crate::base::{Failure, output, table::rows, tokens};
 use crate::mcp::tools;
 use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
-use crate::servers::proposals;
 use crate::sessions::saved::{Saved, questions as asked};
 use crate::settings::prompt_settings;
 use crate::terminal::{columns, counted};
@@ -37,8 +34,9 @@ pub(super) enum Command {
     Edit(String),
     Call(usize),
     Result(usize, Option<PathBuf>),
-    Mcp(McpCommand),
-    Here(HereCommand),
+    Mcp(Vec<String>),
+    Set(Vec<String>),
+    Allow(Vec<String>),
     Model(Option<String>),
     Save(PathBuf),
     Clear,
@@ -93,9 +91,9 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
         ("/result", [word]) => Ok(Command::Result(number(word)?, None)),
         ("/result", [word, file]) => Ok(Command::Result(number(word)?, Some(at_home(file)))),
         ("/result", _) => Err("/result takes the number in a result's box, and a file for its images".to_owned()),
-        ("/set", words) => here::read_set(words).map(Command::Here),
-        ("/allow", words) => Ok(Command::Here(here::read_allow(words))),
-        ("/mcp", words) => mcp::read(words).map(Command::Mcp),
+        ("/set", words) => Ok(Command::Set(words.to_vec())),
+        ("/allow", words) => Ok(Command::Allow(words.to_vec())),
+        ("/mcp", words) => Ok(Command::Mcp(words.to_vec())),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
         ("/model", _) => Err("/model takes one name".to_owned()),
@@ -125,19 +123,18 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
 }
 
 /// Returns the completions for the word that follows these words of a line; without any words, the commands.
-pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &Handle)) -> Vec<String> {
+pub(super) fn following(before: &[String], begun: &str, hub: &Hub) -> Vec<String> {
     match before {
-        [] if begun.starts_with('@') => {
-            mentioned::following(begun, hub, |server, uri| proposals::of_uri((hub, runtime), server, uri))
-        }
+        [] if begun.starts_with('@') => mentioned::following(begun, hub),
         [] => words(&hub.prompts()),
         [name, rest @ ..] if name == "/mcp" => mcp::following(rest, hub),
         [name, rest @ ..] if name == "/set" => here::following_set(rest),
         [name, given @ ..] => {
-            let given: Vec<&str> = given.iter().map(String::as_str).collect();
             let prompts = hub.prompts();
             let prompt = prompts.iter().find(|prompt| command_of(prompt) == *name);
-            prompt.map(|prompt| proposals::of_prompt((hub, runtime), prompt, &given, begun)).unwrap_or_default()
+            let names = prompt.into_iter().flat_map(|prompt| &prompt.arguments);
+            let words = names.map(|argument| format!("{}=", argument.name));
+            words.filter(|word| !given.iter().any(|given| given.starts_with(word))).collect()
         }
     }
 }
@@ -196,7 +193,7 @@ impl Session {
                 self.note(DIM, &size)
             }
             Command::Think => {
-                let thoughts = self.display.thoughts().trim().to_owned();
+                let thoughts = self.display.thoughts();
                 let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
             }
@@ -207,8 +204,9 @@ impl Session {
             }
             Command::Call(number) => self.open_call(number),
             Command::Result(number, Some(file)) => self.save_result(number, &file),
-            Command::Mcp(command) => self.mcp(command).await,
-            Command::Here(command) => self.here(command),
+            Command::Mcp(words) => self.mcp(&words).await,
+            Command::Set(words) => self.set(&words),
+            Command::Allow(words) => self.allow(&words),
             Command::Result(number, None) => {
                 let result = self.result(number)?;
                 self.note(anstyle::Style::new(), &result)

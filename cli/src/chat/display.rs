@@ -21,7 +21,7 @@ use crate::screen::boxes::clean;
 use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
 use crate::screen::{
-    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, Uncoloured, as_fits_screen, excerpt, full_name,
+    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, excerpt, full_name,
     pictures::Protocol, pretty,
 };
 use crate::settings::{CallDisplay, ReasoningDisplay, Settings, variable};
@@ -110,7 +110,7 @@ impl Display {
         let (columns, _) = size();
         let is_uncoloured = !piped && wants_no_colours();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
-            false if is_uncoloured => (Box::new(Uncoloured::new(stdout())), Frame::Drawn, Place::Stdout),
+            false if is_uncoloured => (Box::new(stdout()), Frame::Drawn, Place::Stdout),
             false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
             true if stderr().is_terminal() => (Box::new(Stderr::new()), Frame::Drawn, Place::Stderr),
             true => (Box::new(Stderr::new()), Frame::Plain, Place::Nowhere),
@@ -121,6 +121,7 @@ impl Display {
         };
         let styled = choice != anstream::ColorChoice::Never;
         let screen = Screen::new(out, frame, columns);
+        let screen = if is_uncoloured { screen.uncoloured() } else { screen };
         // Rows can be taken back where it is known how many there are.
         let screen = match size() {
             (_, Some(rows)) if (styled || is_uncoloured) && frame == Frame::Drawn => screen.with_moves(rows, !piped),
@@ -201,7 +202,7 @@ impl Display {
     }
 
     /// The reasoning of the last turn.
-    pub(super) fn thoughts(&self) -> &str {
+    pub(super) fn thoughts(&self) -> String {
         self.thoughts.of_turn()
     }
 
@@ -485,10 +486,7 @@ impl Display {
         self.release()?;
         let mut body = self.shortened(&self.arguments(call.server.as_deref(), &call.arguments));
         let arguments = body.clone();
-        if !call.repairs.is_empty() {
-            let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            body.push_str(&format!("\n(mended: {})", repairs.join(", ")));
-        }
+        body.extend(labels::repaired(call).map(|repaired| format!("\n({repaired})")));
         let name = full_name(call.server.as_deref(), &call.tool);
         let number = self.calls.name(id, &name);
         let title = format!("#{number} call {name}");
@@ -673,11 +671,7 @@ impl Display {
         if self.frame == Frame::Drawn {
             return as_fits_screen(text);
         }
-        let short: String = text.chars().take(ARGUMENTS).collect();
-        if short.len() == text.len() {
-            return short;
-        }
-        format!("{short}\n… {} characters more", text.chars().count() - ARGUMENTS)
+        beginning(text, ARGUMENTS)
     }
 
     fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {

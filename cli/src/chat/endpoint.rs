@@ -9,7 +9,7 @@ use futures::future::join_all;
 use super::args::EndpointArgs;
 use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
-use crate::screen::visible::word;
+use crate::screen::{excerpt::names as shown_names, visible::word};
 use crate::servers::runner::runtime;
 use crate::settings::{self, Place, Settings, learned, variable};
 use toolgraft::OpenAi;
@@ -39,9 +39,6 @@ const PROBE: Duration = Duration::from_millis(1500);
 const LOADING: Duration = Duration::from_secs(1);
 const LOADING_TIMES: usize = 600;
 
-/// Most models that an error names.
-const MAX_NAMES: usize = 30;
-
 /// An endpoint and one of its models.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
@@ -62,14 +59,6 @@ pub(crate) struct Endpoint {
     pub(crate) model: String,
     /// The properties that the endpoint gives of that one.
     pub(crate) info: ModelInfo,
-}
-
-/// Why a server has no list of models.
-enum NoList {
-    /// Nothing listens there.
-    Nothing,
-    /// Something does, and this is the matter with it.
-    Something(String),
 }
 
 impl Endpoint {
@@ -185,14 +174,9 @@ impl Endpoint {
             Err(error @ ModelError::Unreachable { .. }) => {
                 output::warn(&format!("{error} (requests are answered with 502 until it is reachable)"));
             }
-            Err(_) if endpoint.name() == *url => drop(endpoint.go_below_v1().await?),
-            // One with a password or a query is shown without: it is for its owner to change.
-            Err(_) => {
-                if let Some(below) = endpoint.client.missing_v1().await {
-                    let name = endpoint.name();
-                    output::warn(&format!("{name} has no list of models, but {below} has one: is that the base URL?"));
-                }
-            }
+            // One with a password or a query is for its owner to change.
+            Err(_) if endpoint.name() != *url => {}
+            Err(_) => drop(endpoint.go_below_v1().await?),
         }
         let name = endpoint.name();
         Ok((endpoint.url, name))
@@ -346,10 +330,9 @@ impl Endpoint {
                     there.push(Endpoint { listed, ..endpoint.clone() });
                     continue;
                 }
-                Err(NoList::Nothing) => "nothing there".to_owned(),
-                Err(NoList::Something(why)) => {
-                    answered = true;
-                    why
+                Err(why) => {
+                    answered |= why.is_some();
+                    why.unwrap_or_else(|| "nothing there".to_owned())
                 }
             };
             tried.push(format!("  {} at {}: {why}", endpoint.found.unwrap_or_default(), endpoint.url));
@@ -387,36 +370,30 @@ impl Endpoint {
             None => one.model.clone(),
         };
         let names: Vec<String> = all.iter().map(name).collect();
-        let asker = asker.ok_or_else(|| Failure::usage(format!("{several}\n{}", list(&names))))?;
+        let asker = asker.ok_or_else(|| Failure::usage(format!("{several}; there are: {}", shown_names(&names))))?;
         Ok(all[ask(&title, &names, asker).await?].clone())
     }
 
-    /// The models of a server, or why it has none.
-    async fn probe(&self) -> Result<Vec<ModelInfo>, NoList> {
-        let something = |why: String| Err(NoList::Something(why));
+    /// The models of a server, or why it has none: what is the matter with it, if anything listens there.
+    async fn probe(&self) -> Result<Vec<ModelInfo>, Option<String>> {
         let mut models = tokio::time::timeout(PROBE, self.client.models()).await;
         if let Ok(Err(error)) = &models
             && is_loading(error)
         {
             models = Ok(self.once_loaded().await);
         }
-        match models {
-            // Connections to this machine are refused at once where nobody listens.
-            Err(_) => something(format!(
-                "busy: it accepted the connection and sent nothing for {} seconds",
-                PROBE.as_secs_f64()
-            )),
-            Ok(Ok(models)) => Ok(models),
-            Ok(Err(ModelError::Unreachable { .. })) => Err(NoList::Nothing),
-            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => {
-                something("it requires a key: --api-key KEY".to_owned())
-            }
-            Ok(Err(ModelError::Refused { status, .. })) => {
-                something(format!("another program: HTTP {status}, no list of models"))
-            }
-            Ok(Err(ModelError::BadAnswer { message, .. })) => something(format!("another program: {message}")),
-            Ok(Err(other)) => something(other.to_string()),
-        }
+        // Connections to this machine are refused at once where nobody listens.
+        let Ok(models) = models else {
+            let seconds = PROBE.as_secs_f64();
+            return Err(Some(format!("busy: it accepted the connection and sent nothing for {seconds} seconds")));
+        };
+        models.map_err(|error| match error {
+            ModelError::Unreachable { .. } => None,
+            ModelError::Refused { status: 401 | 403, .. } => Some("it requires a key: --api-key KEY".to_owned()),
+            ModelError::Refused { status, .. } => Some(format!("another program: HTTP {status}, no list of models")),
+            ModelError::BadAnswer { message, .. } => Some(format!("another program: {message}")),
+            other => Some(other.to_string()),
+        })
     }
 
     /// The same endpoint with another model.
@@ -539,14 +516,6 @@ fn chosen(models: &[String], answer: &str) -> Option<usize> {
         Ok(number) => number.checked_sub(1).filter(|place| *place < models.len()),
         Err(_) => models.iter().position(|model| model == answer),
     }
-}
-
-fn list(models: &[String]) -> String {
-    let mut lines: Vec<String> = models.iter().take(MAX_NAMES).map(|m| format!("  {}", word(m))).collect();
-    if models.len() > MAX_NAMES {
-        lines.push(format!("  and {} more", models.len() - MAX_NAMES));
-    }
-    lines.join("\n")
 }
 
 #[cfg(test)]

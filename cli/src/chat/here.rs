@@ -10,38 +10,6 @@ use crate::settings::changeable_keys;
 /// The word that takes something back.
 const FORGET: &str = "--forget";
 
-/// A request of `/set` or `/allow`.
-#[derive(Debug, PartialEq)]
-pub(super) enum HereCommand {
-    Settings,
-    Set(String, String),
-    Unset(String),
-    Allowed,
-    Allow(Vec<String>),
-    Disallow(Vec<String>),
-}
-
-/// Reads the words after `/set`.
-pub(super) fn read_set(words: &[String]) -> Result<HereCommand, String> {
-    match words {
-        [] => Ok(HereCommand::Settings),
-        [forget, key] if forget == FORGET => Ok(HereCommand::Unset(key.clone())),
-        [key, value] => Ok(HereCommand::Set(key.clone(), value.clone())),
-        _ => Err("/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in \
-             quotation marks"
-            .to_owned()),
-    }
-}
-
-/// Reads the words after `/allow`.
-pub(super) fn read_allow(words: &[String]) -> HereCommand {
-    match words {
-        [] => HereCommand::Allowed,
-        [forget, globs @ ..] if forget == FORGET => HereCommand::Disallow(globs.to_vec()),
-        globs => HereCommand::Allow(globs.to_vec()),
-    }
-}
-
 /// Returns the words that may follow these of `/set`.
 pub(super) fn following_set(words: &[String]) -> Vec<String> {
     let keys = || changeable_keys().into_iter().map(str::to_owned);
@@ -53,30 +21,51 @@ pub(super) fn following_set(words: &[String]) -> Vec<String> {
 }
 
 impl Session {
-    /// Does what `/set` or `/allow` was asked for.
-    pub(super) fn here(&mut self, command: HereCommand) -> Result<(), Failure> {
-        match command {
-            HereCommand::Settings => {
+    /// Does what the words after `/set` say.
+    pub(super) fn set(&mut self, words: &[String]) -> Result<(), Failure> {
+        match words {
+            [] => {
                 let text = self.set_here()?;
                 self.note(DIM, text.as_deref().unwrap_or("none of these keys is set for this folder"))
             }
-            HereCommand::Set(key, value) => self.set(&key, &value),
-            HereCommand::Unset(key) => {
+            [forget, key] if forget == FORGET => {
                 let mut was = None;
-                self.talk.folder.change(|values| was = values.shift_remove(&key))?;
+                self.talk.folder.change(|values| was = values.shift_remove(key))?;
                 match was {
-                    Some(_) => self.note_forgotten(&word(&key)),
+                    Some(_) => self.note_forgotten(&word(key)),
                     None => Err(Failure::usage("none of these keys is set for this folder")),
                 }
             }
-            HereCommand::Allowed => {
+            [key, value] => {
+                let value = self.talk.set(key, value)?;
+                self.display.show_as(&self.talk.args.settings);
+                self.note(DIM, &format!("{key} = {}, for this folder", word(&value.to_string())))
+            }
+            _ => Err(Failure::usage(
+                "/set takes nothing, or a key and its value, or --forget and a key; put a value with spaces in \
+                 quotation marks",
+            )),
+        }
+    }
+
+    /// Does what the words after `/allow` say.
+    pub(super) fn allow(&mut self, words: &[String]) -> Result<(), Failure> {
+        match words {
+            [] => {
                 let globs = self.talk.folder.settings()?.allow;
                 let text =
                     if globs.is_empty() { "nothing is allowed for this folder".to_owned() } else { globs.join("\n") };
                 self.note(DIM, &text)
             }
-            HereCommand::Allow(globs) => self.allow(&globs),
-            HereCommand::Disallow(globs) => self.disallow(&globs),
+            [forget, globs @ ..] if forget == FORGET => self.disallow(globs),
+            globs => {
+                let patterns =
+                    globs.iter().map(|glob| self.talk.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
+                self.talk.approvals.allow(&patterns);
+                self.talk.renew()?;
+                self.note(DIM, &format!("run without a question in this folder: {}", shown_names(&patterns)))?;
+                self.change_allowed(&patterns, &patterns)
+            }
         }
     }
 
@@ -85,20 +74,6 @@ impl Session {
         let values = self.talk.folder.values()?;
         let lines: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
-    }
-
-    fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
-        let value = self.talk.set(key, value)?;
-        self.display.show_as(&self.talk.args.settings);
-        self.note(DIM, &format!("{key} = {}, for this folder", word(&value.to_string())))
-    }
-
-    fn allow(&mut self, globs: &[String]) -> Result<(), Failure> {
-        let patterns = globs.iter().map(|glob| self.talk.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;
-        self.talk.approvals.allow(&patterns);
-        self.talk.renew()?;
-        self.note(DIM, &format!("run without a question in this folder: {}", shown_names(&patterns)))?;
-        self.change_allowed(&patterns, &patterns)
     }
 
     /// From the next conversation on: what was allowed in this one stays so.

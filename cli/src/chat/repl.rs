@@ -8,11 +8,11 @@ use super::commands::{self, Command};
 use super::said::Line;
 use super::session::{Ended, Session};
 use crate::base::{Failure, output, signals::Signals, words};
-use crate::dialog::line::{Completion, Prompt, Typed};
+use crate::dialog::line::{Prompt, Typed};
 use crate::dialog::{ask::Asker, editor};
 use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
-use crate::servers::starting::{self, Starting};
+use crate::servers::starting;
 use crate::servers::watch::Watch;
 use crate::terminal::{columns, counted, shortened};
 use toolgraft::Conversation;
@@ -24,17 +24,8 @@ use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 /// The prompt of a conversation.
 pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Failure> {
     let hub = hub.clone();
-    let runtime = tokio::runtime::Handle::current();
-    let following =
-        Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
-    let completion = Completion {
-        following,
-        opener: "/",
-        mention: Some('@'),
-        with_files: &["/file ", "/save "],
-        line: Arc::default(),
-    };
-    Prompt::new("> ", completion, keeps_history.then_some("history"))
+    let following = Box::new(move |before: &[String], begun: &str| commands::following(before, begun, &hub));
+    Prompt::new(following, keeps_history)
 }
 
 /// The first line of a conversation whose servers are still being started, once they are there;
@@ -62,7 +53,7 @@ pub(super) async fn first_line(
         }
     };
     let interrupts = signals.take_interrupts();
-    if !Starting::over(hub, is_shown, interrupts.next()).await {
+    if !starting::over(hub, is_shown, interrupts.next()).await {
         output::note(&format!("continuing without {}", starting::still(&hub.servers())));
     }
     Ok(Some(line))
@@ -77,14 +68,6 @@ pub(super) async fn run(
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
-        let news = session.followed.news();
-        if !news.is_empty() {
-            let news: Vec<String> = news.iter().map(|name| word(name)).collect();
-            session.note(
-                DIM,
-                &format!("changed since it was sent: {}; name it again to send the new version", news.join(", ")),
-            )?;
-        }
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
         if let Some(asker) = asker {

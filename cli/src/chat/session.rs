@@ -13,7 +13,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
-use super::mentioned::{self, Followed};
+use super::mentioned;
 use super::talk::Talk;
 use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
@@ -48,8 +48,6 @@ pub(super) struct Session {
     tty: Option<Arc<Tty>>,
     /// The call that the user was asked about last, if any.
     pub(super) last_asked: Option<String>,
-    /// Resources that were named, of which servers say when they change.
-    pub(super) followed: Followed,
 }
 
 impl Session {
@@ -63,10 +61,9 @@ impl Session {
         files: Files,
     ) -> Result<Self, Failure> {
         let Args { talk, output, conversation: place, .. } = args;
-        let followed = Followed::begin(&hub);
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        Ok(Session { talk, output, place, display, signals, questions, files, tty, last_asked: None, followed })
+        Ok(Session { talk, output, place, display, signals, questions, files, tty, last_asked: None })
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
@@ -133,13 +130,12 @@ impl Session {
         let watch = Watch { questions: &self.questions };
         let untrusted = self.talk.args.settings.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
-        let (attached, found) = tokio::select! {
+        let attached = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::interrupted("Ctrl-C")),
             read = mentioned::read(question, &self.talk.hub, untrusted, watch) => read?,
         };
         drop(interrupts);
-        self.followed.follow(&self.talk.hub, found).await;
         self.talk.attach(attached);
         Ok(())
     }

@@ -18,7 +18,7 @@ use form::{PageField, line};
 use crate::base::{lock, output};
 use crate::dialog::ask::{Asker, Floor, Unanswered};
 use crate::screen::visible::{packed, word};
-use crate::screen::{Frame, boxes};
+use crate::screen::{Frame, beginning, boxes};
 use crate::terminal;
 use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRequest};
 
@@ -109,7 +109,7 @@ pub(crate) struct InWords {
 impl InWords {
     pub(crate) fn of(request: &InputRequest) -> Self {
         let server = line(&request.server);
-        let shown = |text: &str| shortened(&packed(text));
+        let shown = |text: &str| beginning(&packed(text), SHOWN);
         match &request.kind {
             InputKind::Form(form) => InWords {
                 title: format!("{server} asks for input"),
@@ -128,15 +128,6 @@ impl InWords {
             },
             _ => InWords { title: server, text: String::new(), warning: None, fields: Vec::new(), url: None },
         }
-    }
-}
-
-/// A server's text as far as it is shown, and how much of it is not.
-fn shortened(text: &str) -> String {
-    let shown: String = text.chars().take(SHOWN).collect();
-    match text.chars().count() - shown.chars().count() {
-        0 => shown,
-        more => format!("{shown}\n… {more} characters more"),
     }
 }
 
@@ -179,7 +170,7 @@ impl Asking<'_> {
     /// whole and in one piece, so that it can be copied; and the warning.
     fn show(&self, request: &InputRequest, body: &str) {
         let InWords { title, warning, url, .. } = InWords::of(request);
-        let rows = boxes::draw(&title, &shortened(&packed(body)), Frame::Drawn, terminal::columns());
+        let rows = boxes::draw(&title, &beginning(&packed(body), SHOWN), Frame::Drawn, terminal::columns());
         rows.into_iter().chain(url.map(|url| word(&url))).for_each(output::tell_stderr);
         warning.into_iter().for_each(|warning| output::warn(&warning));
     }
@@ -276,8 +267,8 @@ mod tests {
 
     #[test]
     fn what_is_left_out_of_a_servers_text_is_counted() {
-        let shown = shortened(&"x".repeat(SHOWN + 10));
+        let shown = beginning(&"x".repeat(SHOWN + 10), SHOWN);
         assert!(shown.ends_with("x\n… 10 characters more"), "{:?}", shown.get(SHOWN - 1..));
-        assert_eq!(shortened("Yes?"), "Yes?");
+        assert_eq!(beginning("Yes?", SHOWN), "Yes?");
     }
 }

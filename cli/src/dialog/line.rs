@@ -33,8 +33,6 @@ pub(crate) enum Typed {
 
 /// A prompt: editing, history, completion of commands.
 pub(crate) struct Prompt {
-    /// The prompt, shown before a line.
-    sign: String,
     editor: Option<Editor<Completion, FileHistory>>,
     /// The line that is edited.
     line: Arc<Mutex<Edited>>,
@@ -42,9 +40,8 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt with this sign in front of each line. `history` names the file that keeps the lines;
-    /// without it they are forgotten.
-    pub(crate) fn new(sign: &str, completion: Completion, history: Option<&str>) -> Result<Self, Failure> {
+    /// A prompt, whose lines are forgotten unless it `keeps_history`.
+    pub(crate) fn new(following: Following, keeps_history: bool) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
         let config = ask::config()
             .max_history_size(HISTORY)
@@ -53,18 +50,18 @@ impl Prompt {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        let line = completion.line.clone();
-        editor.set_helper(Some(completion));
+        let line = Arc::<Mutex<Edited>>::default();
+        editor.set_helper(Some(Completion { following, line: line.clone() }));
         keys::bind(&mut editor);
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
-        let history = history.and_then(state::file);
+        let history = keeps_history.then(|| state::file("history")).flatten();
         if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
             && file.exists()
         {
             output::warn(&format!("the history {} cannot be read: {error}", file.display()));
         }
-        Ok(Prompt { sign: sign.to_owned(), editor: Some(editor), line, history })
+        Ok(Prompt { editor: Some(editor), line, history })
     }
 
     /// Reads one line, which may hold line breaks.
@@ -72,10 +69,10 @@ impl Prompt {
     /// `ahead` stands in it from the start.
     pub(crate) async fn read(&mut self, ahead: String) -> Typed {
         let Some(mut editor) = self.editor.take() else { return Typed::Ended };
-        let ((tell, typed), sign) = (oneshot::channel(), self.sign.clone());
+        let (tell, typed) = oneshot::channel();
         *lock(&self.line) = Edited { text: ahead.clone(), pasted: Vec::new() };
         std::thread::spawn(move || {
-            let line = editor.readline_with_initial(&sign, (&ahead, ""));
+            let line = editor.readline_with_initial("> ", (&ahead, ""));
             let _ = tell.send((editor, line));
         });
         let Ok((editor, line)) = typed.await else { return Typed::Ended };
@@ -118,21 +115,18 @@ fn joined(line: &str) -> String {
 pub(crate) type Following = Box<dyn Fn(&[String], &str) -> Vec<String> + Send>;
 
 /// The completion of a line, which also decides whether a line continues.
-pub(crate) struct Completion {
-    pub(crate) following: Following,
-    /// The prefix of a line that is a command.
-    pub(crate) opener: &'static str,
-    /// The prefix of a word that is completed at any position, as if it were the first.
-    pub(crate) mention: Option<char>,
-    /// Commands that are followed by file names, each with its trailing space.
-    pub(crate) with_files: &'static [&'static str],
+struct Completion {
+    following: Following,
     /// Told of every change of the line.
-    pub(crate) line: Arc<Mutex<Edited>>,
+    line: Arc<Mutex<Edited>>,
 }
+
+/// Commands that are followed by file names.
+const WITH_FILES: [&str; 2] = ["/file ", "/save "];
 
 /// The line that is edited, and what was pasted into it.
 #[derive(Debug, Default)]
-pub(crate) struct Edited {
+struct Edited {
     text: String,
     pasted: Vec<String>,
 }
@@ -162,7 +156,7 @@ impl Completer for Completion {
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let begun = &line[..at];
-        if self.with_files.iter().any(|command| begun.starts_with(command)) {
+        if WITH_FILES.iter().any(|command| begun.starts_with(command)) {
             let (from, mut files) = FilenameCompleter::new().complete_path(line, at)?;
             // The line editor shows candidates as they are.
             files.retain(|file| !file.display.contains(char::is_control));
@@ -171,9 +165,10 @@ impl Completer for Completion {
         let from = begun.rfind(' ').map_or(0, |space| space + 1);
         let (before, word) = begun.split_at(from);
         // In quotation marks that are open nothing is completed.
-        let is_mention = !begun.starts_with(self.opener) && self.mention.is_some_and(|sign| word.starts_with(sign));
+        let is_command = begun.starts_with('/');
+        let is_mention = !is_command && word.starts_with('@');
         let before = if is_mention { Some(Vec::new()) } else { shlex::split(before) };
-        let Some(before) = before.filter(|_| is_mention || begun.starts_with(self.opener)) else {
+        let Some(before) = before.filter(|_| is_mention || is_command) else {
             return Ok((at, Vec::new()));
         };
         let mut found = (self.following)(&before, word);
@@ -268,8 +263,7 @@ mod tests {
             };
             words.iter().map(|&word| word.to_owned()).collect()
         });
-        let words =
-            Completion { following, opener: "/", mention: Some('@'), with_files: &["/file "], line: Arc::default() };
+        let words = Completion { following, line: Arc::default() };
         let history = DefaultHistory::new();
         let complete = |line: &str| -> Vec<String> {
             let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::screen::visible::{plain, quoted};
+use crate::screen::visible::plain;
 use crate::servers::config_file::Entry;
+use crate::servers::status::{command, gets};
 use toolgraft::secrets::Secrecy;
 
 /// A server's name and the way to it in a line, and what it gets in lines below that.
@@ -19,20 +20,12 @@ pub(super) fn block(name: &str, entry: &Entry) -> String {
 pub(super) fn lines(entry: &Entry) -> Vec<String> {
     let secrecy = Secrecy::of(entry);
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
-    let mut lines = Vec::new();
-    match (text("command"), &secrecy.url) {
-        (Some(_), _) => {
-            let words = secrecy.words.iter().map(|word| quoted(&word.shown));
-            lines.push(words.collect::<Vec<_>>().join(" "));
-        }
-        (None, Some(url)) => lines.push(url.shown.clone()),
-        (None, None) => lines.push("neither \"command\" nor \"url\"".to_owned()),
-    }
-    lines.extend(text("cwd").map(|cwd| format!("works in {}", quoted(cwd))));
-    lines.extend(secrecy.env.iter().map(|(name, value)| format!("sets {name}={}", value.shown)));
-    lines.extend(secrecy.headers.iter().map(|(name, value)| format!("sends {name}: {}", value.shown)));
-    lines.extend(secrecy.oauth.iter().map(|(name, value)| format!("logs in with {name} {}", value.shown)));
-    lines
+    let reached = match (text("command"), &secrecy.url) {
+        (Some(_), _) => command(&secrecy),
+        (None, Some(url)) => url.shown.clone(),
+        (None, None) => "neither \"command\" nor \"url\"".to_owned(),
+    };
+    [reached].into_iter().chain(gets(&secrecy, text("cwd"))).collect()
 }
 
 #[cfg(test)]
@@ -54,7 +47,7 @@ mod tests {
             ),
             (
                 json!({ "url": "https://u:pw@h/mcp?api_key=abc", "headers": { "Authorization": "Bearer ${TOKEN}" } }),
-                "https://h/mcp?…\nsends Authorization: Bearer ${TOKEN}",
+                "https://h/mcp?…\nsends Authorization: \"Bearer ${TOKEN}\"",
             ),
             (json!({}), "neither \"command\" nor \"url\""),
         ] {

@@ -15,7 +15,6 @@ mod folded;
 mod markdown;
 mod page;
 pub(crate) mod pictures;
-mod uncoloured;
 pub(crate) mod visible;
 pub(crate) mod wrap;
 
@@ -31,7 +30,6 @@ use toolgraft::tools::exact_pattern;
 pub(crate) use arguments::{arguments, pretty};
 pub(crate) use boxes::Frame;
 pub(crate) use folded::Folded;
-pub(crate) use uncoloured::Uncoloured;
 
 use visible::{clean, clean_behind, word};
 use wrap::{Layout, OpenRow};
@@ -69,6 +67,8 @@ pub(crate) struct Screen<W> {
     page: Option<Page>,
     /// `true` if written text may be taken back.
     moves: bool,
+    /// `true` if nothing is coloured; headings stay bold (no-color.org).
+    is_uncoloured: bool,
     /// The last character of the message.
     last: char,
     /// Number of lines, boxes, pictures and pieces of text that were shown.
@@ -94,6 +94,7 @@ impl<W: Write> Screen<W> {
             row: OpenRow::default(),
             page: None,
             moves: false,
+            is_uncoloured: false,
             last: '\0',
             shown: 0,
         }
@@ -109,8 +110,13 @@ impl<W: Write> Screen<W> {
     /// its columns must be those that it has. With `renders` the answer's Markdown is rendered.
     pub(crate) fn with_moves(mut self, rows: usize, renders: bool) -> Self {
         self.moves = true;
-        self.page = renders.then(|| Page::new(self.columns, rows));
+        self.page = renders.then(|| Page::new(self.columns, rows, self.is_uncoloured));
         self
+    }
+
+    /// For somebody who wants no colours.
+    pub(crate) fn uncoloured(self) -> Self {
+        Screen { is_uncoloured: true, ..self }
     }
 
     /// The terminal has become wider or narrower.
@@ -134,6 +140,7 @@ impl<W: Write> Screen<W> {
     pub(crate) fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.shown += 1;
         self.end_line()?;
+        let style = if self.is_uncoloured { without_colour(style) } else { style };
         for line in clean(text).lines() {
             let rows = match self.frame {
                 Frame::Drawn => wrap::hung(line, self.columns),
@@ -154,6 +161,7 @@ impl<W: Write> Screen<W> {
     pub(crate) fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
         self.shown += 1;
         self.end_line()?;
+        let style = if self.is_uncoloured { without_colour(style) } else { style };
         for line in boxes::draw(title, body, self.frame, self.columns) {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
@@ -270,6 +278,10 @@ impl<W: Write> Screen<W> {
     }
 }
 
+fn without_colour(style: Style) -> Style {
+    style.fg_color(None)
+}
+
 fn style_of(region: Region) -> Style {
     if region == Region::Reasoning { DIM } else { Style::new() }
 }
@@ -285,23 +297,28 @@ pub(crate) fn full_name(server: Option<&str>, tool: &str) -> String {
     })
 }
 
-/// Rows of a terminal that does not say how many it has.
-const ROWS: usize = 24;
-
 /// Rows that a box has beside its body, and a question with its answer below it.
 const AROUND: usize = 10;
 
 /// Columns of the terminal, and rows that a box may fill where all of it is to be seen with what is
 /// asked below.
 pub(crate) fn room() -> (usize, usize) {
-    let rows = terminal::size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
-    (terminal::columns(), rows.saturating_sub(AROUND).max(4))
+    (terminal::columns(), terminal::rows().saturating_sub(AROUND).max(4))
 }
 
 /// A box's text as far as it can be seen with a question below it: its beginning and its end,
 /// and how many characters are missing between them.
 pub(crate) fn as_fits_screen(body: &str) -> String {
     Folded::of(&clean(body), room()).shown()
+}
+
+/// So many characters of a text, and how many more it has.
+pub(crate) fn beginning(text: &str, most: usize) -> String {
+    let shown: String = text.chars().take(most).collect();
+    match text.chars().count() - shown.chars().count() {
+        0 => shown,
+        more => format!("{shown}\n… {more} characters more"),
+    }
 }
 
 /// The beginning of a text, and how long it is.

@@ -15,6 +15,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::{Block, CODE_INDENT, Ends, Row, blocks, code_label, code_rows, keeps_letters, render};
+use super::without_colour;
 use super::wrap::{Layout, OpenRow};
 
 /// Bytes of a block beyond which it is not read anew with each line.
@@ -48,11 +49,14 @@ pub(super) struct Page {
     countable: bool,
     /// `true` if the row is wider than the terminal has become.
     too_wide: bool,
+    /// `true` if nothing is coloured.
+    is_uncoloured: bool,
 }
 
 impl Page {
-    pub(super) fn new(columns: usize, height: usize) -> Self {
-        Page { columns: columns.saturating_sub(1), height, height_now: height, countable: true, ..Page::default() }
+    pub(super) fn new(columns: usize, height: usize, is_uncoloured: bool) -> Self {
+        let columns = columns.saturating_sub(1);
+        Page { columns, height, height_now: height, countable: true, is_uncoloured, ..Page::default() }
     }
 
     /// Returns `true` if the cursor is at the start of a line.
@@ -107,7 +111,7 @@ impl Page {
             let whole = self.source.len();
             self.close(&mut out, whole);
         }
-        *self = Page::new(self.columns + 1, self.height_now);
+        *self = Page::new(self.columns + 1, self.height_now, self.is_uncoloured);
         out
     }
 
@@ -196,7 +200,7 @@ impl Page {
         }
         self.take_back(out);
         if let Some(label) = code_label(language) {
-            write_row(out, &label);
+            self.write_row(out, &label);
             self.has_block = true;
         }
         self.fence = Some(line[..line.len() - language.len()].to_owned());
@@ -223,7 +227,7 @@ impl Page {
             self.fence = None;
         } else if self.is_reachable() {
             out.extend(std::iter::repeat_n('\n', empty));
-            code_rows(&line, self.columns).iter().for_each(|row| write_row(out, row));
+            code_rows(&line, self.columns).iter().for_each(|row| self.write_row(out, row));
         }
         self.has_block = true;
         self.forget();
@@ -236,12 +240,12 @@ impl Page {
         let ends_empty = self.source.trim_end_matches(' ').ends_with("\n\n");
         if self.is_reachable() && keeps_letters(&self.source, &rows) {
             self.take_back(out);
-            rows.iter().for_each(|row| write_row(out, row));
+            rows.iter().for_each(|row| self.write_row(out, row));
         } else if rest.trim().is_empty() {
             self.end_rows(out);
         } else {
             // The rest stands there already: how many rows it has is as good as seen.
-            let mut there = Page::new(self.columns + 1, self.height_now);
+            let mut there = Page::new(self.columns + 1, self.height_now, self.is_uncoloured);
             there.source.clone_from(&rest);
             there.show(&mut String::new());
             (self.row, self.rows, self.breaks) = (there.row, there.rows, there.breaks);
@@ -291,13 +295,14 @@ impl Page {
         (self.shown, self.rows, self.breaks, self.row) = (0, 0, 0, OpenRow::default());
         (self.countable, self.too_wide, self.height) = (true, false, self.height_now);
     }
-}
 
-fn write_row(out: &mut String, row: &Row) {
-    for (style, text) in row {
-        let _ = write!(out, "{style}{text}{style:#}");
+    fn write_row(&self, out: &mut String, row: &Row) {
+        for (style, text) in row {
+            let style = if self.is_uncoloured { without_colour(*style) } else { *style };
+            let _ = write!(out, "{style}{text}{style:#}");
+        }
+        out.push('\n');
     }
-    out.push('\n');
 }
 
 #[cfg(test)]
@@ -318,7 +323,7 @@ mod tests {
     ];
 
     fn written(answer: &str, size: usize, columns: usize, height: usize) -> String {
-        let mut page = Page::new(columns, height);
+        let mut page = Page::new(columns, height, false);
         let characters: Vec<char> = answer.chars().collect();
         let mut out: String =
             characters.chunks(size).map(|chunk| page.push(&chunk.iter().collect::<String>())).collect();
@@ -336,7 +341,7 @@ mod tests {
     fn however_it_comes_an_answer_ends_as_its_blocks_rendered() {
         for (answer, columns) in ANSWERS.iter().flat_map(|answer| [20, 33, 80].map(|columns| (answer, columns))) {
             let mut rendered = String::new();
-            render(answer, columns - 1).iter().for_each(|row| write_row(&mut rendered, row));
+            render(answer, columns - 1).iter().for_each(|row| Page::default().write_row(&mut rendered, row));
             let expected = shown(&rendered, columns);
             for size in [1, 2, 3, 7, 1000] {
                 assert_eq!(shown(&written(answer, size, columns, 50), columns), expected, "{answer:?} by {size}");
@@ -356,7 +361,7 @@ mod tests {
     fn a_terminal_that_becomes_wider_or_narrower_eats_nothing() {
         for (answer, columns) in ANSWERS.iter().flat_map(|answer| [18, 60].map(|columns| (answer, columns))) {
             for at in 0..answer.chars().count() {
-                let mut page = Page::new(30, 50);
+                let mut page = Page::new(30, 50, false);
                 let before: String = answer.chars().take(at).collect();
                 let mut out = page.push(&before);
                 page.resize(columns, 50);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::base::signals::{Signals, stopped};
 use crate::base::{Failure, output::warn};
-use crate::servers::{known, logins, starting::Starting};
+use crate::servers::{known, logins, starting};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};
@@ -81,22 +81,15 @@ impl Runner {
         job: impl AsyncFnOnce(Arc<Hub>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let hub = logins::of_this_user(hub);
-        let (starting, drawn) = Starting::new(hub.states());
-        let signals = &self.signals;
+        let (events, signals) = (hub.states(), &self.signals);
         self.runtime.block_on(async {
-            if self.shows_start {
-                tokio::spawn(drawn);
-            } else {
-                drop(drawn);
-            }
             // Dropping the attempt kills what it has started.
             let connected = signals.or_stopped(async {
                 let hub = hub.begin();
                 let settled = tokio::time::timeout(patience, hub.settled()).await.is_ok();
                 Ok((hub, settled))
             });
-            let connected = connected.await;
-            starting.end().await;
+            let connected = starting::shown(events, self.shows_start, connected).await;
             let (hub, settled) = connected?;
             let hub = Arc::new(hub);
             if settled {

@@ -1,10 +1,10 @@
 //! Which servers are being started, while they are.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use tokio::sync::oneshot;
 
 use crate::screen::excerpt::{bounded, names};
 use crate::screen::live::{Live, Place};
@@ -19,52 +19,33 @@ pub(crate) fn goes_on(hub: &Hub) -> bool {
     hub.settled().now_or_never().is_none()
 }
 
-/// The picture of the start. It is taken away by [`end`](Self::end).
-pub(crate) struct Starting {
-    stop: oneshot::Sender<()>,
-    gone: oneshot::Receiver<()>,
+/// Does a job, and shows meanwhile what happens to the servers, if it `is_shown`.
+pub(crate) async fn shown<T>(
+    events: BoxStream<'static, ServerEvent>,
+    is_shown: bool,
+    job: impl Future<Output = T>,
+) -> T {
+    tokio::select! {
+        biased;
+        done = job => done,
+        never = draw(events), if is_shown => match never {},
+    }
 }
 
-impl Starting {
-    /// The picture, and the job that draws it from what happens to the servers.
-    pub(crate) fn new(events: BoxStream<'static, ServerEvent>) -> (Self, impl Future<Output = ()> + Send + 'static) {
-        let ((stop, stopped), (tell, gone)) = (oneshot::channel(), oneshot::channel());
-        let job = async move {
-            tokio::select! {
-                biased;
-                _ = stopped => {}
-                () = draw(events) => {}
-            }
-            let _ = tell.send(());
-        };
-        (Starting { stop, gone }, job)
-    }
-
-    /// Draws until the servers are there. Returns `false` where `stop` came first.
-    pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = ()>) -> bool {
-        let (starting, drawn) = Starting::new(hub.states());
-        if is_shown {
-            tokio::spawn(drawn);
-        } else {
-            drop(drawn);
-        }
-        let settled = tokio::select! {
+/// Draws until the servers are there. Returns `false` where `stop` came first.
+pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = ()>) -> bool {
+    let settled = async {
+        tokio::select! {
             biased;
             () = hub.settled() => true,
             () = stop => false,
-        };
-        starting.end().await;
-        settled
-    }
-
-    /// Waits until nothing moves any more.
-    pub(crate) async fn end(self) {
-        let _ = self.stop.send(());
-        let _ = self.gone.await;
-    }
+        }
+    };
+    shown(hub.states(), is_shown, settled).await
 }
 
-async fn draw(mut events: BoxStream<'static, ServerEvent>) {
+/// Draws until it is dropped, which takes the picture away.
+async fn draw(mut events: BoxStream<'static, ServerEvent>) -> Infallible {
     let mut live = Live::new(Place::here(), columns(), false);
     let mut starting = StartingServers::default();
     while let Some(event) = events.next().await {
@@ -74,8 +55,7 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>) {
             Some(text) => live.show(&text),
         }
     }
-    // Kept until the job ends, which takes it away.
-    std::future::pending::<()>().await;
+    std::future::pending().await
 }
 
 /// Servers that are being started, and what each last wrote to standard error.

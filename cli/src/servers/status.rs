@@ -8,9 +8,14 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use crate::screen::excerpt::bounded;
 use crate::screen::visible::{clean, plain, quoted};
 use crate::terminal::{counted, time_of_day};
-use toolgraft_mcp::{Hub, LogLine, ServerConfig, ServerState, ServerStatus, ToolState};
+use toolgraft::secrets::Secrecy;
+use toolgraft_mcp::{Hub, LogLine, ServerState, ServerStatus, ToolState};
+
+/// Most columns of a name.
+const NAME: usize = 40;
 
 /// The report on a server.
 #[derive(Debug, Clone, Serialize)]
@@ -27,20 +32,33 @@ pub(crate) struct Report {
 pub(crate) fn reports(hub: &Hub) -> Vec<Report> {
     // There is no error for a name that is the hub's own.
     let report = |status: ServerStatus| Report {
-        reached: hub.entry(&status.name).map(reached).unwrap_or_default(),
+        reached: hub.entry(&status.name).map(|entry| reached(&entry.secrecy())).unwrap_or_default(),
         tools: hub.tools(&status.name).unwrap_or_default(),
         status,
     };
     hub.servers().into_iter().map(report).collect()
 }
 
+/// Returns the command of a server, without its secrets.
+pub(crate) fn command(secrecy: &Secrecy) -> String {
+    secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the command or the URL of a server, without its secrets.
-fn reached(entry: &ServerConfig) -> String {
-    let secrecy = entry.secrecy();
-    match secrecy.url {
-        Some(url) => url.shown,
-        None => secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" "),
-    }
+fn reached(secrecy: &Secrecy) -> String {
+    secrecy.url.as_ref().map_or_else(|| command(secrecy), |url| url.shown.clone())
+}
+
+/// Returns what a server is started or asked with, without its secrets.
+pub(crate) fn gets(secrecy: &Secrecy, cwd: Option<&str>) -> impl Iterator<Item = String> {
+    let named = |name: &str| bounded(&quoted(name), NAME);
+    let cwd = cwd.map(|cwd| format!("works in {}", quoted(cwd)));
+    let env = secrecy.env.iter().map(move |(name, value)| format!("sets {}={}", named(name), quoted(&value.shown)));
+    let headers = secrecy.headers.iter();
+    let headers = headers.map(move |(name, value)| format!("sends {}: {}", named(name), quoted(&value.shown)));
+    let oauth = secrecy.oauth.iter();
+    let oauth = oauth.map(move |(name, value)| format!("logs in with {} {}", named(name), quoted(&value.shown)));
+    cwd.into_iter().chain(env).chain(headers).chain(oauth)
 }
 
 /// The servers, each in a few lines.

@@ -26,7 +26,7 @@ pub(crate) use store::{Store, date};
 use crate::base::{Failure, output};
 use crate::dialog::ask::{Asker, Heard};
 use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
-use crate::terminal::{columns, size};
+use crate::terminal::{columns, rows};
 
 /// The text of a project's file, once somebody trusts it; `None` where they said no.
 pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
@@ -101,16 +101,12 @@ struct Question {
     lines: Vec<String>,
 }
 
-/// Rows of a screen that does not say how many it has.
-const ROWS: usize = 24;
-
 /// Rows that the question and its answer take below what is shown.
 const ASKING: usize = 5;
 
 impl Question {
     fn of(file: &Path, project: &Project, store: &Store) -> Self {
         let columns = columns();
-        let rows = size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
         let head = in_rows(&format!(
             "{} belongs to this project, not to you, and starts these servers with your permissions:",
             word(&file.display().to_string())
@@ -134,7 +130,7 @@ impl Question {
         }
         lines.extend(project.starts());
         let taken = head.lines().count() + foot.lines().count() + ASKING;
-        let excerpt = Excerpt::of(&lines, rows.saturating_sub(taken).max(3), columns);
+        let excerpt = Excerpt::of(&lines, rows().saturating_sub(taken).max(3), columns);
         let mut text = format!("{head}\n{}", excerpt.text);
         if excerpt.left_out > 0 {
             text += &format!("  … {} of these {} lines are not shown\n", excerpt.left_out, lines.len());

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use toolgraft::conversation::Entry;
-use toolgraft::outcome::{InterfaceEvent, MEDIA_EVENT, MEDIUM_SHOWN};
+use toolgraft::outcome::{self, Cut, InterfaceEvent, MEDIA_EVENT, MEDIUM_SHOWN};
 use toolgraft::{Conversation, Outcome};
 
 /// Bytes of a result's text that the store keeps, and of its structure.
@@ -56,12 +56,8 @@ fn cut_outcome(outcome: &Outcome) -> Option<Outcome> {
 
 /// The head and the tail of a text that is too long, with a line about the rest between them.
 fn cut_text(text: &str) -> Option<String> {
-    if text.len() <= RESULT_BYTES {
-        return None;
-    }
-    let half = (RESULT_BYTES - NOTE_BYTES) / 2;
-    let (head, tail) = (&text[..text.floor_char_boundary(half)], &text[text.ceil_char_boundary(text.len() - half)..]);
-    let missing = text.len() - head.len() - tail.len();
+    let is_large = text.len() > RESULT_BYTES;
+    let Cut { head, missing, tail, .. } = outcome::cut(text, RESULT_BYTES - NOTE_BYTES).filter(|_| is_large)?;
     Some(format!("{head}\n[{missing} bytes are missing here: this conversation was stored without them]\n{tail}"))
 }
 

@@ -93,15 +93,7 @@ impl Saved {
     /// The same without the middle of results that are too large for the store.
     pub(super) fn for_store(&self) -> Cow<'_, Saved> {
         match cut(&self.conversation) {
-            Some(conversation) => Cow::Owned(Saved {
-                conversation,
-                toolgraft: self.toolgraft,
-                model: self.model.clone(),
-                title: self.title.clone(),
-                endpoint: self.endpoint.clone(),
-                usage: self.usage,
-                untrusted: self.untrusted.clone(),
-            }),
+            Some(conversation) => Cow::Owned(Saved { conversation, ..self.clone() }),
             None => Cow::Borrowed(self),
         }
     }

@@ -26,6 +26,11 @@ pub(crate) fn size() -> Option<(usize, usize)> {
     terminal_size::terminal_size().map(|(columns, rows)| (columns.0.into(), rows.0.into()))
 }
 
+/// Rows of the terminal, or those of a usual one.
+pub(crate) fn rows() -> usize {
+    size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(24)
+}
+
 fn choose(variable: Option<&str>, terminal: Option<u16>) -> usize {
     let variable = variable.and_then(|c| c.trim().parse().ok());
     variable.or(terminal.map(usize::from)).filter(|columns| *columns > 0).unwrap_or(USUAL)

@@ -302,7 +302,7 @@ fn the_only_model_is_taken_and_of_several_one_must_be_named() {
     let endpoint = Endpoint::setup().models(&["one:7b", "two"]).start([]);
     let done = home.run(&["--base-url", &endpoint.url(), "Hi"], "");
     assert_eq!(done.code, Some(2));
-    for part in ["--model", "  one:7b\n", "  two"] {
+    for part in ["--model", "there are: one:7b, two"] {
         assert!(done.err.contains(part), "{part}: {}", done.err);
     }
     let endpoint = Endpoint::setup().models(&[]).start([]);

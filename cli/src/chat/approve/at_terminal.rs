@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn a_question_says_why_a_call_may_only_be_a_draft() {
         for (reason, why) in [
-            (AskReason::Promoted, "The model only drafted this call in its reasoning. Run demo.f {}? [y/n] "),
+            (AskReason::Promoted, "The model only drafted the call in its reasoning. Run demo.f {}? [y/n] "),
             (
                 AskReason::NoReasoningTag,
-                "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
+                "No reasoning tag came, so the model may only have drafted the call. Run demo.f {}? [y/n] ",
             ),
             (
                 AskReason::FencedFirst,
@@ -219,7 +219,7 @@ mod tests {
             assert_eq!(question(&asked), why);
             assert_eq!(
                 nobody(&request).contains("--allow"),
-                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag | AskReason::Repeated),
+                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
                 "{}",
                 nobody(&request)
             );

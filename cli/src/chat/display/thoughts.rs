@@ -13,28 +13,27 @@ pub(super) struct Thoughts {
     round: String,
     /// The same without the drafts in it.
     said: String,
-    /// All reasoning of the turn.
-    turn: String,
-    /// `true` while nothing of this round is in `turn`.
-    round_is_new: bool,
+    /// Reasoning of the turn before this round.
+    earlier: String,
 }
 
 impl Thoughts {
     pub(super) fn begin_turn(&mut self) {
-        self.turn.clear();
+        self.earlier.clear();
+        self.round.clear();
     }
 
     pub(super) fn begin_round(&mut self) {
+        self.earlier = self.of_turn();
         self.round.clear();
         self.said.clear();
-        self.turn.truncate(self.turn.trim_end().len());
-        self.round_is_new = true;
         self.paused = None;
     }
 
     /// All reasoning of the turn; that of two rounds has a blank line between them.
-    pub(super) fn of_turn(&self) -> &str {
-        &self.turn
+    pub(super) fn of_turn(&self) -> String {
+        let parts = [self.earlier.as_str(), self.round.trim()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
     /// The reasoning of this round.
@@ -46,15 +45,6 @@ impl Thoughts {
     pub(super) fn add(&mut self, text: &str) {
         self.round.push_str(text);
         self.said.push_str(text);
-        let begins = self.turn.is_empty() || self.round_is_new;
-        let text = if begins { text.trim_start() } else { text };
-        if text.is_empty() {
-            return;
-        }
-        if std::mem::take(&mut self.round_is_new) && !self.turn.is_empty() {
-            self.turn.push_str("\n\n");
-        }
-        self.turn.push_str(text);
     }
 
     /// Removes the text that was added last from `said`, since it is a draft of a call.

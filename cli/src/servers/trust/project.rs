@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::{Failure, digest::sha256, input};
 use crate::screen::{excerpt::bounded, visible::quoted};
+use crate::servers::status::{command, gets};
 use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 
 /// A configuration file that was read once.
@@ -58,26 +59,16 @@ impl Started {
         let (Ok(_), Ok(transport)) = (&self.real.transport, &self.written.transport) else {
             return (line("nothing, its entry is invalid".to_owned()), Vec::new());
         };
-        let (secrecy, mut gets) = (self.written.secrecy(), Vec::new());
-        let reached = match (transport, &secrecy.url) {
+        let secrecy = self.written.secrecy();
+        let (reached, cwd) = match (transport, &secrecy.url) {
             (TransportConfig::Stdio { cwd, .. }, _) => {
-                gets.extend(cwd.iter().map(|cwd| format!("works in {}", quoted(cwd))));
-                let command = secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" ");
-                match &self.inside {
-                    Some(place) => format!("{command}   ({} is in this folder)", named(place)),
-                    None => command,
-                }
+                let inside = self.inside.iter().map(|place| format!("   ({} is in this folder)", named(place)));
+                (command(&secrecy) + &inside.collect::<String>(), cwd.as_deref())
             }
-            (TransportConfig::Http { .. }, Some(url)) => format!("connects to {}", quoted(&url.shown)),
-            _ => "a connection of another kind".to_owned(),
+            (TransportConfig::Http { .. }, Some(url)) => (format!("connects to {}", quoted(&url.shown)), None),
+            _ => ("a connection of another kind".to_owned(), None),
         };
-        gets.extend(secrecy.env.iter().map(|(name, value)| format!("sets {}={}", named(name), quoted(&value.shown))));
-        gets.extend(
-            secrecy.headers.iter().map(|(name, value)| format!("sends {}: {}", named(name), quoted(&value.shown))),
-        );
-        gets.extend(
-            secrecy.oauth.iter().map(|(name, value)| format!("logs in with {} {}", named(name), quoted(&value.shown))),
-        );
+        let mut gets: Vec<String> = gets(&secrecy, cwd).collect();
         let variables = Vec::from_iter(variables_of(transport)).join(", ");
         if !variables.is_empty() {
             gets.push(format!("gets your variables {variables}"));
