@@ -1,10 +1,11 @@
 //! `NAME=VALUE` words of a command line as the arguments of a tool or a prompt.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::base::input;
 use crate::screen::excerpt::names as shown_names;
 use toolgraft::tools::nearest;
+use toolgraft::validate::OutputSchema;
 use toolgraft_mcp::McpPrompt;
 
 /// Words as a tool's arguments. What a word becomes is the schema's say: `count=3` is a
@@ -59,70 +60,19 @@ pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Opti
     nearest(name, names).first().copied()
 }
 
-/// A value as its schema wants it.
+/// Keys of a schema that say which values it takes.
+const SAYS: [&str; 6] = ["type", "enum", "const", "anyOf", "oneOf", "allOf"];
+
+/// A value as its schema wants it; one item of a list is a list.
 fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, String> {
-    let mut kinds = Vec::new();
-    if let Some(schema) = schema {
-        collect(schema, &mut kinds);
-    }
-    let json = serde_json::from_str::<Value>(written).ok();
-    let is = |kind: &str| kinds.iter().any(|known| known == kind);
-    if kinds.is_empty() {
+    let schema = schema.filter(|schema| SAYS.iter().any(|key| schema.get(key).is_some()));
+    let Some(schema) = schema.and_then(|schema| OutputSchema::new(schema.clone()).ok()) else {
         // Nothing is known: what reads as JSON is JSON.
-        return Ok(json.unwrap_or_else(|| written.into()));
-    }
-    if is("string") {
-        return Ok(written.into());
-    }
-    let fits = |value: &Value| match value {
-        Value::Null => is("null"),
-        Value::Bool(_) => is("boolean"),
-        Value::Number(number) => is("number") || is("integer") && !number.to_string().contains(['.', 'e', 'E']),
-        Value::String(_) => false,
-        Value::Array(_) => is("array"),
-        Value::Object(_) => is("object"),
+        return Ok(serde_json::from_str(written).unwrap_or_else(|_| written.into()));
     };
-    match json.filter(fits) {
-        Some(value) => Ok(value),
-        // One item of a list.
-        None if is("array") => {
-            let item = schema.and_then(|schema| schema.get("items"));
-            Ok(Value::Array(vec![value(name, written, item)?]))
-        }
-        None => {
-            let wanted: Vec<String> = kinds.iter().map(|kind| wanted(name, kind)).collect();
-            Err(format!("{name}={written}: expected {}", wanted.join(" or ")))
-        }
-    }
-}
-
-/// A type in words, and how it is written.
-fn wanted(name: &str, kind: &str) -> String {
-    match kind {
-        "integer" => format!("an integer, such as {name}=3"),
-        "number" => format!("a number, such as {name}=1.5"),
-        "boolean" => format!("{name}=true or {name}=false"),
-        "array" => format!("a list, such as {name}='[1, 2]'"),
-        "object" => format!("an object, such as {name}='{{\"a\": 1}}'"),
-        other => other.to_owned(),
-    }
-}
-
-/// The types that a schema takes, as far as it says so in plain words.
-fn collect(schema: &Value, kinds: &mut Vec<String>) {
-    match schema.get("type") {
-        Some(Value::String(kind)) => kinds.push(kind.clone()),
-        Some(Value::Array(all)) => kinds.extend(all.iter().filter_map(Value::as_str).map(str::to_owned)),
-        _ => {}
-    }
-    for key in ["anyOf", "oneOf"] {
-        schema.get(key).and_then(Value::as_array).into_iter().flatten().for_each(|schema| collect(schema, kinds));
-    }
-    if kinds.is_empty()
-        && schema.get("enum").and_then(Value::as_array).is_some_and(|all| all.iter().all(Value::is_string))
-    {
-        kinds.push("string".to_owned());
-    }
+    let as_it_is = schema.check(&written.into(), written);
+    let found = as_it_is.or_else(|wrong| schema.check(&json!([written]), written).map_err(|_| wrong));
+    found.map(|(value, _)| value).map_err(|wrong| format!("{name}={written}: {wrong}"))
 }
 
 /// Words as a prompt's arguments; a prompt with one argument takes the words as they are.
@@ -151,8 +101,6 @@ pub(crate) fn of_prompt(prompt: &McpPrompt, words: &[String]) -> Result<Map<Stri
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn read(words: &[&str]) -> Result<Value, String> {
@@ -194,16 +142,16 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_said_with_its_name() {
         for (words, text) in [
-            (&["count=x"][..], "count=x: expected an integer, such as count=3"),
-            (&["deep=yes"], "expected deep=true or deep=false"),
-            (&["where=3"], "expected an object, such as where='{\"a\": 1}'"),
-            (&["count=1.5"], "expected an integer"),
+            (&["count=x"][..], "count=x: expected integer, found string \"x\""),
+            (&["deep=maybe"], "deep=maybe: expected boolean"),
+            (&["where=3"], "where=3: expected object"),
+            (&["count=1.5"], "count=1.5: expected integer"),
             (&["count=1", "count=2"], "count is given twice"),
             (&["txet=x"], "no parameter txet; nearest: text"),
             (&["text"], "expected NAME=VALUE"),
             (&["=x"], "expected NAME=VALUE"),
             (&["any:=x"], "not JSON"),
-            (&["ids=x"], "expected an integer, such as ids=3"),
+            (&["ids=x"], "ids=x: /0: expected integer"),
         ] {
             let error = read(words).unwrap_err();
             assert!(error.contains(text), "{error}");

@@ -4,8 +4,8 @@ use toolgraft_mcp::Hub;
 
 use super::attached::Attached;
 use crate::base::{Failure, media};
+use crate::dialog::elicit::Questions;
 use crate::mcp::read;
-use crate::servers::watch::Watch;
 use toolgraft::route::Toolbox;
 
 /// Characters that end a sentence and seldom a URI.
@@ -42,7 +42,7 @@ pub(super) async fn read(
     question: &str,
     hub: &Hub,
     untrusted: &[String],
-    watch: Watch<'_>,
+    questions: &Questions,
 ) -> Result<Attached, Failure> {
     let mut attached = Attached::default();
     for (server, uri) in mentions(question, hub) {
@@ -53,7 +53,7 @@ pub(super) async fn read(
                  message: let the model read it"
             )));
         }
-        let outcome = read::resource(hub, (&server, &uri), watch).await;
+        let outcome = read::resource(hub, (&server, &uri), questions).await;
         if !outcome.is_result() {
             return Err(Failure::job(format!("{name}: {}", outcome.text.trim_end())));
         }

@@ -13,7 +13,6 @@ use crate::dialog::{ask::Asker, editor};
 use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
-use crate::servers::watch::Watch;
 use crate::terminal::{columns, counted, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
@@ -237,11 +236,10 @@ async fn filled(
     let hub = &session.talk.hub;
     let what = format!("filling in {}.{}", prompt.server, prompt.name);
     let interrupts = session.signals.take_interrupts();
-    let watch = Watch { questions: &session.questions };
     tokio::select! {
         biased;
         () = interrupts.next() => Ok(None),
-        messages = watch.over(hub, what, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
+        messages = session.questions.watch(hub, what, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
             messages.map(Some).map_err(Failure::job)
         }
     }

@@ -19,11 +19,13 @@ use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
 use crate::dialog::elicit::{Questions, over};
 use crate::screen::{BAD, DIM};
-use crate::servers::watch::Watch;
-use crate::sessions::{by_process, saved::Saved};
+use crate::sessions::{
+    by_process,
+    saved::{Saved, outcome_of},
+};
 use crate::terminal::tty::Tty;
 use toolgraft::agent::Finished;
-use toolgraft::conversation::{Entry, User};
+use toolgraft::conversation::User;
 use toolgraft::route::Toolbox;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 use toolgraft_mcp::{Hub, ServerEventKind};
@@ -116,24 +118,18 @@ impl Session {
     }
 
     fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
-        let found = self.display.call_of(number).and_then(|id| {
-            self.talk.conversation.entries().iter().find_map(|entry| match entry {
-                Entry::Outcome { id: other, outcome } if other == id => Some(outcome),
-                _ => None,
-            })
-        });
+        let found = self.display.call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
     }
 
     /// Reads the resources that a person names in a question; they go with it.
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
-        let watch = Watch { questions: &self.questions };
         let untrusted = self.talk.args.settings.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
         let attached = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::interrupted("Ctrl-C")),
-            read = mentioned::read(question, &self.talk.hub, untrusted, watch) => read?,
+            read = mentioned::read(question, &self.talk.hub, untrusted, &self.questions) => read?,
         };
         drop(interrupts);
         self.talk.attach(attached);

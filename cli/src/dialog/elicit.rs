@@ -68,10 +68,9 @@ impl Questions {
         };
         let floor = asker.floor().await;
         let _pause = self.pause().await;
-        let asking = Asking { floor: &floor };
         let answer = match &request.kind {
-            InputKind::Form(form) => asking.form(&request, form).await,
-            InputKind::Url { host, .. } => asking.page(&request, &line(host)).await,
+            InputKind::Form(form) => fill_in(&floor, &request, form).await,
+            InputKind::Url { host, .. } => consent(&floor, &request, &line(host)).await,
             _ => return InputAnswer::Decline,
         };
         answer.unwrap_or_else(|unanswered| {
@@ -160,104 +159,88 @@ pub(crate) async fn over(question: &mut Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// One question.
-struct Asking<'f> {
-    floor: &'f Floor,
+/// Shows the title of a question above what the server says, in a box; then, for a page, its address, which is
+/// whole and in one piece, so that it can be copied; and the warning.
+fn show(request: &InputRequest, body: &str) {
+    let InWords { title, warning, url, .. } = InWords::of(request);
+    let rows = boxes::draw(&title, &beginning(&packed(body), SHOWN), Frame::Drawn, terminal::columns());
+    rows.into_iter().chain(url.map(|url| word(&url))).for_each(output::tell_stderr);
+    warning.into_iter().for_each(|warning| output::warn(&warning));
 }
 
-impl Asking<'_> {
-    /// Shows the title of a question above what the server says, in a box; then, for a page, its address, which is
-    /// whole and in one piece, so that it can be copied; and the warning.
-    fn show(&self, request: &InputRequest, body: &str) {
-        let InWords { title, warning, url, .. } = InWords::of(request);
-        let rows = boxes::draw(&title, &beginning(&packed(body), SHOWN), Frame::Drawn, terminal::columns());
-        rows.into_iter().chain(url.map(|url| word(&url))).for_each(output::tell_stderr);
-        warning.into_iter().for_each(|warning| output::warn(&warning));
+/// Asks until the answer is one of these letters, or a word that stands for it.
+async fn choose(floor: &Floor, question: &str, (letters, help): (&[char], &str)) -> Result<char, Unanswered> {
+    loop {
+        let typed = floor.ask(question).await?.trim().to_lowercase();
+        let is_word = ["yes", "no", "edit"].contains(&typed.as_str()) || typed.len() == 1;
+        let is_meant = |letter: &&char| is_word && typed.starts_with(**letter);
+        match letters.iter().find(is_meant) {
+            Some(letter) => return Ok(*letter),
+            None => output::warn(help),
+        }
     }
+}
 
-    /// Asks until the answer is one of these letters, or a word that stands for it.
-    async fn choose(&self, question: &str, (letters, help): (&[char], &str)) -> Result<char, Unanswered> {
-        loop {
-            let typed = self.floor.ask(question).await?.trim().to_lowercase();
-            let is_meant = |letter: &&char| {
-                let words = match letter {
-                    'y' => ["y", "yes"],
-                    'n' => ["n", "no"],
-                    _ => ["e", "edit"],
-                };
-                words.contains(&typed.as_str())
+/// Asks for a form, and shows what was filled in before it is sent.
+async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
+    let server = line(&request.server);
+    show(request, &form::overview(&request.message, form));
+    let question = if form.fields.is_empty() {
+        format!("Say yes to {server}? [y/n] ")
+    } else {
+        format!("Fill this in for {server}? [y/n] ")
+    };
+    if choose(floor, &question, (&['y', 'n'], "answer y (yes), n (decline), or press Ctrl-D (dismiss it)")).await?
+        == 'n'
+    {
+        return Ok(InputAnswer::Decline);
+    }
+    let mut content = Map::new();
+    if form.fields.is_empty() {
+        return Ok(InputAnswer::Accept(content));
+    }
+    loop {
+        for field in &form.fields {
+            let before = content.shift_remove(&field.name);
+            let field = form::proposing(field, before);
+            let prompt = form::prompt(&field);
+            let value = loop {
+                match field.read(&floor.ask(&prompt).await?) {
+                    Ok(value) => break value,
+                    Err(error) => output::warn(&error.to_string()),
+                }
             };
-            match letters.iter().find(is_meant) {
-                Some(letter) => return Ok(*letter),
-                None => output::warn(help),
-            }
+            content.extend(value.map(|value| (field.name.clone(), value)));
+        }
+        output::note(&form::review(form, &content));
+        match choose(
+            floor,
+            &format!("Send this to {server}? [y/n/e] "),
+            (&['y', 'n', 'e'], "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (dismiss it)"),
+        )
+        .await?
+        {
+            'y' => return Ok(InputAnswer::Accept(content)),
+            'n' => return Ok(InputAnswer::Decline),
+            _ => {}
         }
     }
+}
 
-    /// Asks for a form, and shows what was filled in before it is sent.
-    async fn form(&self, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
-        let server = line(&request.server);
-        self.show(request, &form::overview(&request.message, form));
-        let question = if form.fields.is_empty() {
-            format!("Say yes to {server}? [y/n] ")
-        } else {
-            format!("Fill this in for {server}? [y/n] ")
-        };
-        if self.choose(&question, (&['y', 'n'], "answer y (yes), n (decline), or press Ctrl-D (dismiss it)")).await?
-            == 'n'
-        {
-            return Ok(InputAnswer::Decline);
-        }
-        let mut content = Map::new();
-        if form.fields.is_empty() {
-            return Ok(InputAnswer::Accept(content));
-        }
-        loop {
-            for field in &form.fields {
-                let before = content.shift_remove(&field.name);
-                let field = form::proposing(field, before);
-                let prompt = form::prompt(&field);
-                let value = loop {
-                    match field.read(&self.floor.ask(&prompt).await?) {
-                        Ok(value) => break value,
-                        Err(error) => output::warn(&error.to_string()),
-                    }
-                };
-                content.extend(value.map(|value| (field.name.clone(), value)));
-            }
-            output::note(&form::review(form, &content));
-            match self
-                .choose(
-                    &format!("Send this to {server}? [y/n/e] "),
-                    (
-                        &['y', 'n', 'e'],
-                        "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (dismiss it)",
-                    ),
-                )
-                .await?
-            {
-                'y' => return Ok(InputAnswer::Accept(content)),
-                'n' => return Ok(InputAnswer::Decline),
-                _ => {}
-            }
-        }
-    }
-
-    /// Shows a page and asks for consent.
-    async fn page(&self, request: &InputRequest, host: &str) -> Result<InputAnswer, Unanswered> {
-        let server = line(&request.server);
-        self.show(request, &request.message);
-        output::note(&is_at(host));
-        match self
-            .choose(
-                &format!("Tell {server} that you open it? [y/n] "),
-                (&['y', 'n'], "answer y (you will open it), n (decline), or press Ctrl-D (dismiss it)"),
-            )
-            .await?
-        {
-            'y' => Ok(InputAnswer::Accept(Map::new())),
-            _ => Ok(InputAnswer::Decline),
-        }
+/// Shows a page and asks for consent.
+async fn consent(floor: &Floor, request: &InputRequest, host: &str) -> Result<InputAnswer, Unanswered> {
+    let server = line(&request.server);
+    show(request, &request.message);
+    output::note(&is_at(host));
+    match choose(
+        floor,
+        &format!("Tell {server} that you open it? [y/n] "),
+        (&['y', 'n'], "answer y (you will open it), n (decline), or press Ctrl-D (dismiss it)"),
+    )
+    .await?
+    {
+        'y' => Ok(InputAnswer::Accept(Map::new())),
+        _ => Ok(InputAnswer::Decline),
     }
 }
 

@@ -10,9 +10,9 @@ use crate::base::{Failure, media::check_place, output};
 use crate::labels::{self, capitalised};
 use crate::replay;
 use crate::screen::full_name;
-use crate::sessions::{Kept, Store};
+use crate::sessions::{Kept, Store, saved::outcome_of};
+use toolgraft::Conversation;
 use toolgraft::conversation::{Assistant, Entry, HistoryCall};
-use toolgraft::{Conversation, Outcome};
 use toolgraft_files as files;
 
 /// Options of `toolgraft log export`.
@@ -127,13 +127,6 @@ fn answer(text: &mut String, message: &Assistant, conversation: &Conversation) {
             text.push_str(&block(&capitalised(labels::status(outcome.status)), "text", &outcome.said()));
         }
     }
-}
-
-fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Option<&'a Outcome> {
-    conversation.entries().iter().find_map(|entry| match entry {
-        Entry::Outcome { id, outcome } if id == call => Some(outcome),
-        _ => None,
-    })
 }
 
 /// A label, and a text that stands as it is: in a fence that is longer than any in it.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::{Failure, input, media, output, words};
 use crate::dialog::{ask::Asker, elicit::Questions};
-use crate::servers::{self, ServerArgs, runner::Runner, watch::Watch};
+use crate::servers::{self, ServerArgs, runner::Runner};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Hub, MEDIA_EVENT};
@@ -53,7 +53,7 @@ impl ResultArgs {
         &self,
         server: &str,
         asked: (&str, &str),
-        job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<Outcome, Failure>,
+        job: impl AsyncFnOnce(&Hub, &Questions) -> Result<Outcome, Failure>,
     ) -> Result<(), Failure> {
         self.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
         let outcome = with_server(&self.servers, (server, self.output.is_some()), job)?;
@@ -65,11 +65,16 @@ impl ResultArgs {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let given = Given::read(&args.arguments)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    args.result.run(server, ("tool", tool), async |hub, watch| called(hub, (server, tool), given, watch).await)
+    args.result.run(server, ("tool", tool), async |hub, questions| called(hub, (server, tool), given, questions).await)
 }
 
 /// Calls a tool of a server.
-async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Watch<'_>) -> Result<Outcome, Failure> {
+async fn called(
+    hub: &Hub,
+    (server, tool): (&str, &str),
+    given: Given,
+    questions: &Questions,
+) -> Result<Outcome, Failure> {
     let catalog = hub.catalog();
     let found = catalog.find(Some(server), tool).map_err(|not_found| {
         let known = "`toolgraft mcp tools` lists what there is";
@@ -81,14 +86,14 @@ async fn called(hub: &Hub, (server, tool): (&str, &str), given: Given, watch: Wa
             .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
     };
     let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
-    Ok(watch.over(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
+    Ok(questions.watch(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
 
 /// Does a job with one server, once it is ready. What it asks meanwhile is asked at the terminal.
 pub(super) fn with_server<T>(
     servers: &ServerArgs,
     (server, keeps_media): (&str, bool),
-    job: impl AsyncFnOnce(&Hub, Watch<'_>) -> Result<T, Failure>,
+    job: impl AsyncFnOnce(&Hub, &Questions) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let hub = Hub::builder().config(servers::only(servers.load()?, server)?).keep_media(keeps_media);
     // Dropped last: it puts the terminal back as it was.
@@ -98,7 +103,7 @@ pub(super) fn with_server<T>(
     let hub = hub.elicitor(move |request| asked.clone().answer(request));
     Runner::start()?.with_hub_within(Duration::MAX, hub, async move |hub| {
         servers::demand_ready(&hub)?;
-        job(&hub, Watch { questions: &questions }).await
+        job(&hub, &questions).await
     })
 }
 

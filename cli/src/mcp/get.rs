@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use crate::base::{Failure, output, words};
+use crate::dialog::elicit::Questions;
 use crate::mcp::call;
 use crate::screen::excerpt::names as shown_names;
-use crate::servers::{ServerArgs, watch::Watch};
+use crate::servers::ServerArgs;
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
@@ -34,8 +35,8 @@ pub(crate) struct Args {
 /// Runs `toolgraft mcp get`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
-    let messages = call::with_server(&args.servers, (server, false), async |hub, watch| {
-        filled(hub, (server, name), &args.arguments, watch).await
+    let messages = call::with_server(&args.servers, (server, false), async |hub, questions| {
+        filled(hub, (server, name), &args.arguments, questions).await
     })?;
     show(&messages, (server, name), args.json)
 }
@@ -45,7 +46,7 @@ async fn filled(
     hub: &Hub,
     (server, name): (&str, &str),
     words: &[String],
-    watch: Watch<'_>,
+    questions: &Questions,
 ) -> Result<Vec<PromptMessage>, Failure> {
     let prompts = hub.prompts();
     let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name, &prompts))?;
@@ -56,7 +57,7 @@ async fn filled(
         return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
     }
     let what = format!("filling in {server}.{name}");
-    watch.over(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
+    questions.watch(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
 }
 
 /// Prints what a prompt of a server says.

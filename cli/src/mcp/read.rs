@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::call::ResultArgs;
 use crate::base::Failure;
-use crate::servers::watch::Watch;
+use crate::dialog::elicit::Questions;
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
@@ -27,11 +27,11 @@ pub(crate) struct Args {
 /// Runs `toolgraft mcp read`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    args.result.run(server, ("uri", uri), async |hub, watch| Ok(resource(hub, (server, uri), watch).await))
+    args.result.run(server, ("uri", uri), async |hub, questions| Ok(resource(hub, (server, uri), questions).await))
 }
 
 /// Reads a resource of a server.
-pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), watch: Watch<'_>) -> Outcome {
+pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), questions: &Questions) -> Outcome {
     let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
-    watch.over(hub, format!("reading {uri}"), hub.call(invocation)).await
+    questions.watch(hub, format!("reading {uri}"), hub.call(invocation)).await
 }

@@ -10,7 +10,7 @@ pub(crate) mod starting;
 pub(crate) mod status;
 pub(crate) mod tool_file;
 pub(crate) mod trust;
-pub(crate) mod watch;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

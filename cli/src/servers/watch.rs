@@ -11,17 +11,11 @@ use crate::screen::live::{Live, Place};
 use crate::terminal::columns;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
-/// Who is asked while a server works, and in which language.
-#[derive(Clone, Copy)]
-pub(crate) struct Watch<'a> {
-    pub(crate) questions: &'a Questions,
-}
-
-impl Watch<'_> {
+impl Questions {
     /// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
-    pub(crate) async fn over<T>(self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
+    pub(crate) async fn watch<T>(&self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
         let mut live = Live::new(Place::here(), columns(), false);
-        let (mut events, mut pauses) = (hub.states(), self.questions.begin(CancellationToken::new()));
+        let (mut events, mut pauses) = (hub.states(), self.begin(CancellationToken::new()));
         let (mut job, mut asked, mut shown) = (pin!(job), None, what.clone());
         live.show(&shown);
         loop {
@@ -33,10 +27,7 @@ impl Watch<'_> {
                     asked = Some(pause.over);
                 }
                 () = over(&mut asked) => live.show(&shown),
-                done = &mut job => {
-                    live.clear();
-                    return done;
-                }
+                done = &mut job => return done,
                 Some(event) = events.next() => {
                     let ServerEventKind::Progress { progress, total, message, .. } = event.kind else { continue };
                     shown = format!("{what}: {}", labels::progress(progress, total, message.as_deref()));

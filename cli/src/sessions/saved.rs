@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::cut::cut;
 use crate::base::{Failure, input};
 use crate::terminal::shortened;
-use toolgraft::Conversation;
 use toolgraft::conversation::Entry;
 use toolgraft::message::Usage;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recording;
+use toolgraft::{Conversation, Outcome};
 use toolgraft_files::{self as files, Mode};
 
 /// A saved conversation.
@@ -166,6 +166,14 @@ impl Saved {
         let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
         files::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
     }
+}
+
+/// The outcome of a call.
+pub(crate) fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Option<&'a Outcome> {
+    conversation.entries().iter().find_map(|entry| match entry {
+        Entry::Outcome { id, outcome } if id == call => Some(outcome),
+        _ => None,
+    })
 }
 
 /// Questions that were asked.

@@ -35,10 +35,10 @@ impl Chats {
     /// # Errors
     /// No conversation can be begun with these settings.
     pub(super) async fn new(common: Common) -> Result<Self, Failure> {
-        let inputs = Inputs::new();
+        let inputs = Inputs::default();
         let chats = Chats { common, inputs, open: Mutex::default() };
         // What is wrong is said before a page is opened.
-        let first = chats.talk(&AtPage::new())?;
+        let first = chats.talk(&AtPage::default())?;
         first.warn_over_budget()?;
         Ok(chats)
     }
@@ -129,7 +129,7 @@ impl Chats {
     /// A conversation of this name if one was kept, else a new one; with its name, and a note for
     /// the person.
     fn begin(&self, id: &str) -> Result<Chat, Failure> {
-        let person = AtPage::new();
+        let person = AtPage::default();
         let mut talk = self.talk(&person)?;
         let Some(store) = self.common.store.clone() else {
             let id = secret()?[..8].to_owned();

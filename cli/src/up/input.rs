@@ -13,15 +13,12 @@ use crate::dialog::elicit::{InWords, field_error};
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
 
 /// The questions of servers that are open.
+#[derive(Default)]
 pub(super) struct Inputs {
     open: Mutex<BTreeMap<String, (InputRequest, oneshot::Sender<InputAnswer>)>>,
 }
 
 impl Inputs {
-    pub(super) fn new() -> Self {
-        Inputs { open: Mutex::default() }
-    }
-
     /// Asks in all of these windows; the first answer counts. Where this is dropped the question is
     /// withdrawn.
     pub(super) async fn ask(&self, request: &InputRequest, windows: Vec<AtPage>) -> InputAnswer {

@@ -16,7 +16,7 @@ use toolgraft::message::Image;
 const BEHIND: usize = 1024;
 
 /// Who looks at a conversation, and what they see of it. Clones are of the same one.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct AtPage {
     desk: Arc<Mutex<Desk>>,
 }
@@ -35,10 +35,6 @@ struct Desk {
 }
 
 impl AtPage {
-    pub(super) fn new() -> Self {
-        AtPage { desk: Arc::default() }
-    }
-
     /// All steps until now, and those that follow.
     pub(super) fn look(&self) -> (Vec<Value>, mpsc::Receiver<String>) {
         let (tell, told) = mpsc::channel(BEHIND);
@@ -152,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_window_that_comes_later_sees_the_same_in_fewer_steps() {
-        let page = AtPage::new();
+        let page = AtPage::default();
         let (before, mut told) = page.look();
         assert_eq!(before, Vec::<Value>::new());
         let wait = json!({"step": "wait", "text": "b"});
@@ -167,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_window_that_does_not_read_is_cut_off_and_the_others_are_not() {
-        let page = AtPage::new();
+        let page = AtPage::default();
         let (_, slow) = page.look();
         let (_, mut quick) = page.look();
         for _ in 0..=BEHIND {

@@ -35,11 +35,7 @@ pub(super) fn overview(message: &str, form: &Form) -> String {
     let mut text = message.trim_end().to_owned();
     text.push('\n');
     for field in &form.fields {
-        let mut head = format!("{}: {}", label(field), what(field));
-        if let Some(default) = &field.default {
-            head = format!("{head}; proposed: {}", shown(default));
-        }
-        text.push_str(&format!("\n{head}"));
+        text.push_str(&format!("\n{}", label_with_kind(field)));
         for line in details(field).lines() {
             text.push_str(&format!("\n    {line}"));
         }
