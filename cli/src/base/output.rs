@@ -44,7 +44,7 @@ pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
 /// Writes a value as one line of JSON.
 pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut line = Vec::new();
-    let mut out = JsonLines { out: &mut line, safe: stdout().is_terminal(), held: Vec::new() };
+    let mut out = JsonLines { out: &mut line, safe: stdout().is_terminal() };
     let written = serde_json::to_writer(&mut out, value).map_err(io::Error::from);
     written.and_then(|()| out.write_all(b"\n")).map_err(Failure::job)?;
     write(&line)
@@ -71,7 +71,7 @@ const WARNING: Style = anstyle::AnsiColor::Yellow.on_default().bold();
 
 /// Standard output for lines of JSON.
 pub(crate) fn json_lines() -> JsonLines<io::StdoutLock<'static>> {
-    JsonLines { out: stdout().lock(), safe: stdout().is_terminal(), held: Vec::new() }
+    JsonLines { out: stdout().lock(), safe: stdout().is_terminal() }
 }
 
 fn write(bytes: &[u8]) -> Result<(), Failure> {
@@ -84,10 +84,15 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Converts the result of a write to the output. If the reader has gone, the program ends quietly.
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
-    result.map_err(|e| match e.kind() {
+    result.map_err(unwritten)
+}
+
+/// The same of an error.
+pub(crate) fn unwritten(error: io::Error) -> Failure {
+    match error.kind() {
         ErrorKind::BrokenPipe => Failure::Reported,
-        _ => Failure::job(format!("cannot write the output: {e}")),
-    })
+        _ => Failure::job(format!("cannot write the output: {error}")),
+    }
 }
 
 /// Takes JSON. On a terminal the characters that could steer it or that nobody sees, and that
@@ -95,30 +100,16 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
 pub(crate) struct JsonLines<W> {
     out: W,
     safe: bool,
-    /// The beginning of a character.
-    held: Vec<u8>,
-}
-
-impl<W: Write> JsonLines<W> {
-    fn byte(&mut self, byte: u8) -> io::Result<()> {
-        self.held.push(byte);
-        match std::str::from_utf8(&self.held) {
-            Ok(text) => match text.chars().next().filter(|c| is_invisible(*c)) {
-                Some(c) => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(self.out, "\\u{unit:04x}"))?,
-                None => self.out.write_all(&self.held)?,
-            },
-            Err(error) if error.error_len().is_none() => return Ok(()),
-            Err(_) => self.out.write_all(&self.held)?,
-        }
-        self.held.clear();
-        Ok(())
-    }
 }
 
 impl<W: Write> Write for JsonLines<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.safe {
-            true => bytes.iter().try_for_each(|byte| self.byte(*byte))?,
+            // Whoever writes JSON writes whole characters.
+            true => String::from_utf8_lossy(bytes).chars().try_for_each(|c| match is_invisible(c) {
+                true => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(self.out, "\\u{unit:04x}")),
+                false => write!(self.out, "{c}"),
+            })?,
             false => self.out.write_all(bytes)?,
         }
         Ok(bytes.len())
@@ -137,8 +128,8 @@ mod tests {
     fn json_on_a_terminal_says_the_same_without_what_could_steer_it() {
         let text = "a\u{7f}b\u{9b}2J\u{80}\u{a0}é€ \u{202a}\u{202e}\u{202f}\u{2066}\u{2069}\u{206a}\u{200b}\u{e0041}\u{1b}]52;c\u{7}天";
         let json = serde_json::to_string(text).unwrap();
-        for at in 0..=json.len() {
-            let mut out = JsonLines { out: Vec::new(), safe: true, held: Vec::new() };
+        for at in (0..=json.len()).filter(|at| json.is_char_boundary(*at)) {
+            let mut out = JsonLines { out: Vec::new(), safe: true };
             out.write_all(&json.as_bytes()[..at]).unwrap();
             out.write_all(&json.as_bytes()[at..]).unwrap();
             let shown = String::from_utf8(out.out).unwrap();
@@ -149,7 +140,7 @@ mod tests {
 
     #[test]
     fn json_on_a_pipe_stays_as_it_is() {
-        let mut out = JsonLines { out: Vec::new(), safe: false, held: Vec::new() };
+        let mut out = JsonLines { out: Vec::new(), safe: false };
         out.write_all("\u{9b}\u{7f}".as_bytes()).unwrap();
         assert_eq!(out.out, "\u{9b}\u{7f}".as_bytes());
     }

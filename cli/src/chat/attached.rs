@@ -7,17 +7,6 @@ use crate::screen::visible::word;
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 
-/// The first bytes of files of which neither the text nor an image can be sent, and their names.
-const OTHERS: &[(&[u8], &str)] = &[
-    (b"\x89PNG", "a corrupt PNG image"),
-    (b"RIFF", "a sound or a film"),
-    (b"BM", "a BMP image"),
-    (b"II*\0", "a TIFF image"),
-    (b"MM\0*", "a TIFF image"),
-    (b"%PDF-", "a PDF"),
-    (b"PK\x03\x04", "an archive or an office document"),
-];
-
 /// The files of a question.
 #[derive(Debug, Default)]
 pub(crate) struct Attached {
@@ -72,10 +61,8 @@ impl Attached {
             Err(ImageError::Unknown) => {}
             Err(error) => return Err(Failure::usage(format!("{flag} {name}: {error}"))),
         }
-        // A text may begin with the letters of a short mark.
-        let is_text = std::str::from_utf8(&bytes).is_ok();
-        let other = OTHERS.iter().find(|(begin, _)| bytes.starts_with(begin));
-        let other = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")).map(|(_, what)| *what);
+        // A PDF may begin as a text does.
+        let other = if bytes.starts_with(b"%PDF-") { Some("a PDF") } else { None };
         if let Some(what) = other.or_else(|| input::is_binary(&bytes).then_some("a binary file")) {
             return Err(Failure::usage(format!(
                 "{flag} {name}: the file is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: \

@@ -22,32 +22,21 @@ use toolgraft_mcp::{Hub, McpPrompt};
 /// The commands of `commands.toml`, how they are written, and what they do.
 static COMMANDS: LazyLock<Vec<(String, String, String)>> = LazyLock::new(|| rows(include_str!("commands.toml")));
 
+/// Other names of some of them.
+const ALIASES: [&str; 4] = ["/?", "/new", "/exit", "/q"];
+
 /// A command that a line contains.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
-    Help,
-    Tools,
-    Prompt,
-    Think,
-    File(Vec<PathBuf>),
     /// The question is written in an editor, which begins with this text.
     Edit(String),
-    Call(usize),
-    Result(usize, Option<PathBuf>),
-    Mcp(Vec<String>),
-    Set(Vec<String>),
-    Allow(Vec<String>),
-    Model(Option<String>),
-    Save(PathBuf),
-    Clear,
     Retry,
-    /// So many questions are taken back, with their answers.
-    Undo(usize),
-    Rename(String),
     Delete,
     Quit,
     /// A server's prompt: its place in the list, and its arguments as they were written.
     McpPrompt(usize, Vec<String>),
+    /// Another one, with its words.
+    Other(Vec<String>),
 }
 
 /// Reads a line that begins with `/`.
@@ -60,50 +49,20 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
     }
     let words = shlex::split(line).ok_or("a quotation mark is not closed")?;
     let (name, rest) = words.split_first().ok_or("a command is missing")?;
-    let alone = |command: Command| match rest {
-        [] => Ok(command),
-        _ => Err(format!("{name} takes no arguments")),
-    };
-    let number = |word: &str| {
-        let number = word.trim_start_matches('#').parse();
-        number.map_err(|_| format!("{name} {word}: expected a number, such as 2"))
-    };
-    match (name.as_str(), rest) {
-        ("/help" | "/?", _) => alone(Command::Help),
-        ("/tools", _) => alone(Command::Tools),
-        ("/prompt", _) => alone(Command::Prompt),
-        ("/think", _) => alone(Command::Think),
-        ("/clear" | "/new", _) => alone(Command::Clear),
-        ("/retry", _) => alone(Command::Retry),
-        ("/undo", [word]) => number(word).map(Command::Undo),
-        ("/undo", _) => alone(Command::Undo(1)),
-        ("/rename", []) => Err("/rename takes a title".to_owned()),
-        ("/rename", title) => Ok(Command::Rename(title.join(" "))),
-        ("/delete", _) => alone(Command::Delete),
-        ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
-        // Standard input is the terminal.
-        ("/file", files) if files.iter().any(|file| file == "-") => {
-            Err("/file takes names of files; put a name with spaces in quotation marks".to_owned())
-        }
-        ("/file", files) => Ok(Command::File(files.iter().map(|file| at_home(file)).collect())),
-        ("/call", [word]) => number(word).map(Command::Call),
-        ("/call", _) => Err("/call takes the number of a call, such as 2".to_owned()),
-        ("/result", [word]) => Ok(Command::Result(number(word)?, None)),
-        ("/result", [word, file]) => Ok(Command::Result(number(word)?, Some(at_home(file)))),
-        ("/result", _) => Err("/result takes the number in a result's box, and a file for its images".to_owned()),
-        ("/set", words) => Ok(Command::Set(words.to_vec())),
-        ("/allow", words) => Ok(Command::Allow(words.to_vec())),
-        ("/mcp", words) => Ok(Command::Mcp(words.to_vec())),
-        ("/model", []) => Ok(Command::Model(None)),
-        ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
-        ("/model", _) => Err("/model takes one name".to_owned()),
-        ("/save", [file]) => Ok(Command::Save(at_home(file))),
-        ("/save", _) => Err("/save takes one file; put a name with spaces in quotation marks".to_owned()),
+    Ok(match (name.as_str(), rest) {
+        ("/retry", []) => Command::Retry,
+        ("/delete", []) => Command::Delete,
+        ("/quit" | "/exit" | "/q", []) => Command::Quit,
         _ => match prompts.iter().position(|prompt| command_of(prompt) == *name) {
-            Some(at) => Ok(Command::McpPrompt(at, rest.to_vec())),
-            None => Err(unknown(name, prompts)),
+            Some(at) => Command::McpPrompt(at, rest.to_vec()),
+            None => Command::Other(words),
         },
-    }
+    })
+}
+
+fn number(name: &str, word: &str) -> Result<usize, Failure> {
+    let number = word.trim_start_matches('#').parse();
+    number.map_err(|_| Failure::usage(format!("{name} {word}: expected a number, such as 2")))
 }
 
 /// A path as a shell would read it: `~/` is the home directory.
@@ -177,12 +136,13 @@ fn help(prompts: &[McpPrompt]) -> String {
 }
 
 impl Session {
-    /// Does what a command says, unless it leaves or speaks to the model.
-    pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
-        match command {
-            Command::Help => self.note(anstyle::Style::new(), &help(&self.talk.hub.prompts())),
-            Command::Tools => output::emit_styled(&tools::listing(&self.talk.hub)),
-            Command::Prompt => {
+    /// Does what the words of a command say that neither leaves nor speaks to the model.
+    pub(super) async fn command(&mut self, words: &[String]) -> Result<(), Failure> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words[..] {
+            ["/help" | "/?"] => self.note(anstyle::Style::new(), &help(&self.talk.hub.prompts())),
+            ["/tools"] => output::emit_styled(&tools::listing(&self.talk.hub)),
+            ["/prompt"] => {
                 let system = self.talk.system()?;
                 let size = tokens::count(&system.text);
                 let size = match prompt_settings::fitted(&system.listed) {
@@ -192,26 +152,35 @@ impl Session {
                 self.note(anstyle::Style::new(), &system.text)?;
                 self.note(DIM, &size)
             }
-            Command::Think => {
+            ["/think"] => {
                 let thoughts = self.display.thoughts();
                 let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
             }
-            Command::File(files) => {
+            // Standard input is the terminal.
+            ["/file", ref files @ ..] if files.contains(&"-") => {
+                Err(Failure::usage("/file takes names of files; put a name with spaces in quotation marks"))
+            }
+            ["/file", ref files @ ..] => {
+                let files: Vec<PathBuf> = files.iter().map(|file| at_home(file)).collect();
                 self.talk.attach(Attached::read(&files, "/file")?);
                 let waiting = self.attached_names();
                 self.note(DIM, &waiting.unwrap_or_else(|| "no file is attached to the next question".to_owned()))
             }
-            Command::Call(number) => self.open_call(number),
-            Command::Result(number, Some(file)) => self.save_result(number, &file),
-            Command::Mcp(words) => self.mcp(&words).await,
-            Command::Set(words) => self.set(&words),
-            Command::Allow(words) => self.allow(&words),
-            Command::Result(number, None) => {
-                let result = self.result(number)?;
+            ["/call", word] => self.open_call(number("/call", word)?),
+            ["/call", ..] => Err(Failure::usage("/call takes the number of a call, such as 2")),
+            ["/result", word, file] => self.save_result(number("/result", word)?, &at_home(file)),
+            ["/mcp", ref words @ ..] => self.mcp(words).await,
+            ["/set", ref words @ ..] => self.set(words),
+            ["/allow", ref globs @ ..] => self.allow(globs),
+            ["/result", word] => {
+                let result = self.result(number("/result", word)?)?;
                 self.note(anstyle::Style::new(), &result)
             }
-            Command::Model(None) => {
+            ["/result", ..] => {
+                Err(Failure::usage("/result takes the number in a result's box, and a file for its images"))
+            }
+            ["/model"] => {
                 let models = self.talk.endpoint.models().await?;
                 let line = |model: &String| {
                     format!("{} {}", if *model == self.talk.endpoint.model { "*" } else { " " }, word(model))
@@ -219,21 +188,24 @@ impl Session {
                 let lines: Vec<String> = models.iter().map(line).collect();
                 self.note(DIM, &format!("{}\n{}", self.talk.about(), lines.join("\n")))
             }
-            Command::Model(Some(model)) => {
+            ["/model", model] => {
                 // What is written down knows the key of this endpoint alone.
-                self.talk.change_model(&model, self.files.are_open()).await?;
+                self.talk.change_model(model, self.files.are_open()).await?;
                 self.note(DIM, &self.talk.about())?;
                 self.talk.endpoint.warn_unlisted().await;
                 Ok(())
             }
-            Command::Save(file) => {
+            ["/model", ..] => Err(Failure::usage("/model takes one name")),
+            ["/save", file] => {
+                let file = at_home(file);
                 if self.place.save.as_ref() != Some(&file) {
                     Saved::check_same(&file, &self.talk.conversation)?;
                 }
                 self.save(&file)?;
                 self.note(DIM, &format!("saved to {}", file.display()))
             }
-            Command::Clear => {
+            ["/save", ..] => Err(Failure::usage("/save takes one file; put a name with spaces in quotation marks")),
+            ["/clear" | "/new"] => {
                 self.talk.begin_anew();
                 self.note(DIM, "a new conversation")?;
                 match self.save_elsewhere() {
@@ -241,22 +213,29 @@ impl Session {
                     None => Ok(()),
                 }
             }
-            Command::Undo(_) if self.talk.attached.names().is_some() => {
+            ["/undo"] | ["/undo", _] if self.talk.attached.names().is_some() => {
                 let files = std::mem::take(&mut self.talk.attached).names().unwrap_or_default();
                 self.note(DIM, &format!("taken back: {files}"))
             }
-            Command::Undo(questions) => {
+            ["/undo"] | ["/undo", _] => {
+                let questions = words.get(1).map_or(Ok(1), |word| number("/undo", word))?;
                 let at = || asked(&self.talk.conversation).checked_sub(questions).unwrap_or(usize::MAX);
                 let at = (questions != 1).then(at);
                 let question = self.talk.take_back(at)?;
                 let first = question.text.lines().next().unwrap_or_default().to_owned();
                 self.note(DIM, &format!("taken back: {first}"))
             }
-            Command::Rename(title) => {
-                self.talk.rename(&title);
+            ["/rename"] => Err(Failure::usage("/rename takes a title")),
+            ["/rename", ref title @ ..] => {
+                self.talk.rename(&title.join(" "));
                 self.note(DIM, &format!("the title is: {}", word(self.talk.title.as_deref().unwrap_or_default())))
             }
-            Command::Quit | Command::Delete | Command::Retry | Command::Edit(_) | Command::McpPrompt(..) => Ok(()),
+            _ => {
+                let (name, prompts) = (words.first().copied().unwrap_or_default(), self.talk.hub.prompts());
+                let is_known = COMMANDS.iter().any(|(known, ..)| known == name) || ALIASES.contains(&name);
+                let takes_none = || format!("{name} takes no arguments");
+                Err(Failure::usage(if is_known { takes_none() } else { unknown(name, &prompts) }))
+            }
         }
     }
 

@@ -22,8 +22,8 @@ pub(super) fn following_set(words: &[String]) -> Vec<String> {
 
 impl Session {
     /// Does what the words after `/set` say.
-    pub(super) fn set(&mut self, words: &[String]) -> Result<(), Failure> {
-        match words {
+    pub(super) fn set(&mut self, words: &[&str]) -> Result<(), Failure> {
+        match *words {
             [] => {
                 let text = self.set_here()?;
                 self.note(DIM, text.as_deref().unwrap_or("none of these keys is set for this folder"))
@@ -49,7 +49,7 @@ impl Session {
     }
 
     /// Does what the words after `/allow` say.
-    pub(super) fn allow(&mut self, words: &[String]) -> Result<(), Failure> {
+    pub(super) fn allow(&mut self, words: &[&str]) -> Result<(), Failure> {
         match words {
             [] => {
                 let globs = self.talk.folder.settings()?.allow;
@@ -57,7 +57,9 @@ impl Session {
                     if globs.is_empty() { "nothing is allowed for this folder".to_owned() } else { globs.join("\n") };
                 self.note(DIM, &text)
             }
-            [forget, globs @ ..] if forget == FORGET => self.disallow(globs),
+            [forget, globs @ ..] if *forget == FORGET => {
+                self.disallow(&globs.iter().map(|&glob| glob.to_owned()).collect::<Vec<_>>())
+            }
             globs => {
                 let patterns =
                     globs.iter().map(|glob| self.talk.approvals.meant(glob)).collect::<Result<Vec<_>, _>>()?;

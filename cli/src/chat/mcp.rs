@@ -47,9 +47,9 @@ fn is_remote(server: &ServerConfig) -> bool {
 
 impl Session {
     /// Does what the words after `/mcp` say.
-    pub(super) async fn mcp(&mut self, words: &[String]) -> Result<(), Failure> {
-        let save = words.iter().any(|word| word == SAVE);
-        let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != SAVE).collect();
+    pub(super) async fn mcp(&mut self, words: &[&str]) -> Result<(), Failure> {
+        let save = words.contains(&SAVE);
+        let words: Vec<&str> = words.iter().copied().filter(|word| *word != SAVE).collect();
         match words[..] {
             [side @ ("on" | "off"), server] => self.switch(server, side == "on", save).await,
             ["tools", server, side @ ("on" | "off"), ref tools @ ..] if !tools.is_empty() => {

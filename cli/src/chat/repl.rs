@@ -167,12 +167,12 @@ async fn answer(
             let prompt = session.talk.hub.prompts()[at].clone();
             server_prompt(session, &prompt, &typed, asker).await
         }
-        command => {
+        Command::Other(words) => {
             let interrupts = session.signals.take_interrupts();
             tokio::select! {
                 biased;
                 () = interrupts.next() => Ok(Next::Cancelled),
-                done = session.command(command) => done.map(|()| Next::Prompt),
+                done = session.command(&words) => done.map(|()| Next::Prompt),
             }
         }
     }

@@ -89,7 +89,7 @@ fn facts(kept: &Kept) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn markdown(kept: &Kept) -> String {
+pub(super) fn markdown(kept: &Kept) -> String {
     let model = kept.saved.model.as_deref().unwrap_or("Model");
     let mut text = format!("# {}\n\n- Model: {model}\n", kept.saved.title());
     for (label, value) in facts(kept) {

@@ -12,9 +12,8 @@ pub(crate) use self::export::{about, page};
 use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
-use crate::sessions::{Kept, Store, by_process};
+use crate::sessions::{Store, by_process};
 use crate::terminal::counted;
-use toolgraft::conversation::Entry;
 
 /// Options of `toolgraft log`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +32,7 @@ enum Command {
     List(Shape),
     /// List those that contain all of these words, in any case
     Search(SearchArgs),
-    /// Print a conversation
+    /// Print a conversation as Markdown
     Show {
         /// The beginning of its id
         id: String,
@@ -61,7 +60,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     match command {
         Command::List(shape) => list::list(&store, &[], &shape),
         Command::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape),
-        Command::Show { id } => output::emit(&shown(&store.find(&id)?.kept)),
+        Command::Show { id } => output::emit(&export::markdown(&store.find(&id)?.kept)),
         Command::Export(args) => export(&store, &args),
         Command::Remove { ids } => remove(&store, &ids),
         Command::Clear { yes } => clear(&store, yes),
@@ -96,29 +95,4 @@ fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
         output::note(&format!("{} left: open in another chat", counted(open, "conversation")));
     }
     Ok(())
-}
-
-/// A conversation for people.
-fn shown(kept: &Kept) -> String {
-    let mut text = String::new();
-    for entry in kept.saved.conversation.entries() {
-        match entry {
-            Entry::User(said) => text.push_str(&format!("> {}\n\n", said.shown().trim().replace('\n', "\n  "))),
-            Entry::Assistant(message) => {
-                let content = message.content();
-                if !content.trim().is_empty() {
-                    text.push_str(&format!("{}\n\n", content.trim()));
-                }
-                for called in message.calls() {
-                    let server = called.call.server.as_deref().map(|server| format!("{server}.")).unwrap_or_default();
-                    text.push_str(&format!("[call {server}{}]\n\n", called.call.tool));
-                }
-            }
-            _ => {}
-        }
-    }
-    if let Some(usage) = kept.saved.usage {
-        text.push_str(&format!("[{}]\n", spent::full(usage)));
-    }
-    text.trim_end().to_owned() + "\n"
 }

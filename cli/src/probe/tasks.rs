@@ -187,8 +187,7 @@ impl Expected {
     /// Returns `true` if a call's arguments equal these. Texts are compared without regard to case, white space around
     /// them and a full stop at their end, numbers by their value.
     pub(crate) fn has_arguments(&self, arguments: &Map<String, Value>) -> bool {
-        self.arguments.len() == arguments.len()
-            && self.arguments.iter().all(|(name, value)| arguments.get(name).is_some_and(|found| same(value, found)))
+        same_members(&self.arguments, arguments)
     }
 }
 
@@ -212,14 +211,23 @@ pub(super) fn is_in(value: &str, answer: &str) -> bool {
     })
 }
 
-/// Compares values of arguments: texts but for case, white space around them and a full stop at their end, numbers by
-/// their value.
+/// Compares values of arguments, members and items each: texts but for case, white space around them and a full stop at
+/// their end, numbers by their value.
 pub(super) fn same(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::String(wanted), Value::String(found)) => plain(wanted) == plain(found),
         (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),
+        (Value::Array(wanted), Value::Array(found)) => {
+            wanted.len() == found.len() && wanted.iter().zip(found).all(|(wanted, found)| same(wanted, found))
+        }
+        (Value::Object(wanted), Value::Object(found)) => same_members(wanted, found),
         _ => wanted == found,
     }
+}
+
+fn same_members(wanted: &Map<String, Value>, found: &Map<String, Value>) -> bool {
+    let has = |(name, value): (&String, &Value)| found.get(name).is_some_and(|found| same(value, found));
+    wanted.len() == found.len() && wanted.iter().all(has)
 }
 
 fn plain(text: &str) -> String {

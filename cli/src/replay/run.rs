@@ -16,7 +16,10 @@ use super::play::{Played, Speed, finish_reason, play};
 use super::settings::Settings;
 use super::source;
 use super::view::{Answered, At, Totals, View};
-use crate::base::{Failure, input, output};
+use crate::base::{
+    Failure, input,
+    output::{self, unwritten, written},
+};
 use crate::screen::full_name;
 use toolgraft::event::{Provenance, Rejected, RejectedKind};
 use toolgraft::outcome::Status;
@@ -60,26 +63,6 @@ pub(super) struct Replay<'a, V> {
     call_failed: bool,
 }
 
-/// Why a file's replay stopped.
-enum Stop {
-    /// Nobody reads the output any more, or it cannot be written.
-    Output(io::Error),
-    /// The file or its expectation is bad; the others go on.
-    File(Failure),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Stop::Output(error)
-    }
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Stop::File(failure)
-    }
-}
-
 impl<'a, V: View> Replay<'a, V> {
     pub(super) fn new(args: &'a Args, tools: Option<&'a Arc<Catalog>>, caller: Option<Caller>, view: V) -> Self {
         let totals =
@@ -102,17 +85,19 @@ impl<'a, V: View> Replay<'a, V> {
         for path in &args.files {
             match self.file(path) {
                 Ok(()) => self.totals.files += 1,
-                Err(Stop::Output(error)) => return output(error),
+                // A reader that has gone, as `head` does, is no failure.
+                Err(Failure::Reported) => return Ok(()),
                 // A single bad file is the command's failure.
-                Err(Stop::File(failure)) if args.files.len() == 1 => return Err(failure),
-                Err(Stop::File(failure)) => {
+                Err(failure) if args.files.len() == 1 => return Err(failure),
+                Err(failure) => {
                     failure.report();
                     self.totals.unreadable += 1;
                 }
             }
         }
-        if let Err(error) = self.view.summary(&self.totals) {
-            return output(error);
+        match written(self.view.summary(&self.totals)) {
+            Err(Failure::Reported) => return Ok(()),
+            shown => shown?,
         }
         match self.totals.unreadable {
             0 if self.totals.different.is_some_and(|n| n > 0) || self.call_failed => Err(Failure::Reported),
@@ -125,15 +110,13 @@ impl<'a, V: View> Replay<'a, V> {
     pub(super) fn one(mut self, name: &str, recording: &Recording) -> io::Result<V> {
         let at = At { file: name, recording: 1, round: 0, calls: 0 };
         self.view.recording(at, 1, Format::Recording, recording)?;
-        self.recording(at, Format::Recording, recording, &mut Vec::new()).map_err(|stop| match stop {
-            Stop::Output(error) => error,
-            Stop::File(_) => io::Error::other("the recording cannot be read"),
-        })?;
+        let read = self.recording(at, Format::Recording, recording, &mut Vec::new());
+        read.map_err(|failure| io::Error::other(failure.message().to_owned()))?;
         self.view.recording_end(at, recording)?;
         Ok(self.view)
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Stop> {
+    fn file(&mut self, path: &Path) -> Result<(), Failure> {
         let (format, mut recordings) = source::load(path, self.args.format)?;
         let mut expectation = Expectation::beside(path)?;
         self.reading = expectation.as_ref().map(Expectation::reading).unwrap_or_default();
@@ -152,15 +135,15 @@ impl<'a, V: View> Replay<'a, V> {
         }
         for (n, recording) in recordings.iter().enumerate() {
             let at = At { file: &name, recording: n + 1, round: 0, calls: 0 };
-            self.view.recording(at, recordings.len(), format, recording)?;
+            written(self.view.recording(at, recordings.len(), format, recording))?;
             self.recording(at, format, recording, &mut results)?;
-            self.view.recording_end(at, recording)?;
+            written(self.view.recording_end(at, recording))?;
             self.totals.recordings += 1;
             self.totals.cut_off += usize::from(recording.cut.is_some());
         }
         if let Some(expectation) = expectation.filter(|_| self.args.check) {
             let differences = differences(&expectation.rounds, &results);
-            self.view.checked(&name, &expectation.source, &differences)?;
+            written(self.view.checked(&name, &expectation.source, &differences))?;
             if !differences.is_empty() {
                 *self.totals.different.get_or_insert_default() += 1;
             }
@@ -174,7 +157,7 @@ impl<'a, V: View> Replay<'a, V> {
         format: Format,
         recording: &Recording,
         results: &mut Vec<Value>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failure> {
         let mut calls = 0;
         for (n, round) in recording.rounds.iter().enumerate() {
             let at = At { round: n + 1, calls, ..at };
@@ -187,18 +170,18 @@ impl<'a, V: View> Replay<'a, V> {
             if self.beside {
                 settings.validator = None;
             }
-            self.view.round(at, &recording.shown(n), &settings)?;
-            let played = self.play(at, round, &settings, &mut calls)?;
-            self.view.answered(at, round, &played)?;
+            written(self.view.round(at, &recording.shown(n), &settings))?;
+            let played = self.play(at, round, &settings, &mut calls).map_err(unwritten)?;
+            written(self.view.answered(at, round, &played))?;
             self.report_schemas(&settings, &played);
             if self.args.explain {
                 let list = explain(&played, &settings.config, finish_reason(round).is_normal());
-                self.view.given_back(at, &list)?;
+                written(self.view.given_back(at, &list))?;
                 *self.totals.given_back.get_or_insert_default() += list.len();
             }
             match self.caller.clone() {
-                Some(caller) => self.call(at, &caller, round, &played)?,
-                None => self.recorded_outcomes(at, round, &played)?,
+                Some(caller) => written(self.call(at, &caller, round, &played))?,
+                None => written(self.recorded_outcomes(at, round, &played))?,
             }
             self.totals.count(round, &played);
             results.push(found(&played.assembled));
@@ -329,14 +312,6 @@ async fn run(hub: &Hub, (invocation, arguments): &Pending) -> Outcome {
 fn denied(what: &str) -> Outcome {
     let message = format!("the call may only be {what} and needs approval, which a replay cannot ask for");
     Outcome::new(Status::Denied, message)
-}
-
-/// A reader that has gone, as `head` does, is no failure.
-fn output(error: io::Error) -> Result<(), Failure> {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(Failure::job(format!("cannot write the output: {error}"))),
-    }
 }
 
 #[cfg(test)]

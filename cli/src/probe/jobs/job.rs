@@ -167,7 +167,7 @@ impl Job {
 
     /// Returns `true` if the world is as it has to be: with what the job changes, and nothing else.
     pub(super) fn is_done(&self, world: &World) -> bool {
-        is_alike(&self.end, &world.as_json())
+        same(&self.end, &world.as_json())
     }
 }
 
@@ -175,26 +175,12 @@ impl Wanted {
     /// Returns `true` if a call is this one.
     pub(super) fn is(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let fits = |wanted: &Value, found: &Value| match wanted.get("one_of").and_then(Value::as_array) {
-            Some(values) => values.iter().any(|value| is_alike(value, found)),
-            None => is_alike(wanted, found),
+            Some(values) => values.iter().any(|value| same(value, found)),
+            None => same(wanted, found),
         };
         let all = |(name, wanted): (&String, &Value)| arguments.get(name).is_some_and(|found| fits(wanted, found));
         let is_allowed = |name: &String| self.arguments.contains_key(name) || self.may.contains(name);
         self.tool.iter().any(|name| name == tool) && self.arguments.iter().all(all) && arguments.keys().all(is_allowed)
-    }
-}
-
-/// Compares values as [`same`] does, members and items each.
-fn is_alike(wanted: &Value, found: &Value) -> bool {
-    match (wanted, found) {
-        (Value::Object(wanted), Value::Object(found)) => {
-            let has = |(name, value): (&String, &Value)| found.get(name).is_some_and(|found| is_alike(value, found));
-            wanted.len() == found.len() && wanted.iter().all(has)
-        }
-        (Value::Array(wanted), Value::Array(found)) => {
-            wanted.len() == found.len() && wanted.iter().zip(found).all(|(wanted, found)| is_alike(wanted, found))
-        }
-        _ => same(wanted, found),
     }
 }
 
