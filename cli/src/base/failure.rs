@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use regex::Regex;
 
-use crate::base::output::{headed, tell_stderr};
+use crate::base::stderr::{headed, tell_stderr};
 use crate::screen::{excerpt::remark, wrap::wrapped};
 
 /// Why a command did not succeed.

@@ -9,7 +9,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use serde::Serialize;
 
-pub(crate) use crate::base::stderr::{emit_stderr, tell_stderr};
+pub(crate) use crate::base::stderr::{emit_stderr, headed, tell_stderr};
 
 use crate::base::Failure;
 use crate::screen::wrap::{in_rows, wrapped};
@@ -59,12 +59,6 @@ pub(crate) fn note(message: &str) {
 pub(crate) fn warn(message: &str) {
     // Servers and files have a part in what is said.
     tell_stderr(headed((WARNING, "warning:"), &remark(message), wrapped));
-}
-
-/// A text with a coloured word in front of it, in `rows`.
-pub(crate) fn headed((style, head): (Style, &str), text: &str, rows: impl Fn(&str) -> String) -> String {
-    let rows = rows(&format!("{head} {text}"));
-    format!("{style}{head}{style:#}{}", rows.strip_prefix(head).unwrap_or(&rows))
 }
 
 const WARNING: Style = anstyle::AnsiColor::Yellow.on_default().bold();

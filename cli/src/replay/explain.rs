@@ -5,6 +5,7 @@
 //! middle of a line, dialects that are not read) is found in the stream's text.
 
 mod candidates;
+mod context;
 mod rules;
 mod words;
 
@@ -13,19 +14,12 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::play::Played;
+use context::Context;
 use toolgraft::event::{OwnedEvent, Region, RejectedKind};
 use toolgraft::parse::Config;
 
 pub(super) use rules::Rule;
 use rules::Verdict;
-
-/// The input of an explanation: a round's stream, the configuration with which it was read, and
-/// whether the answer ended normally.
-struct Context<'a> {
-    text: &'a str,
-    config: &'a Config,
-    ended: bool,
-}
 
 /// Something that looked like a call and was flushed as text.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -421,6 +421,10 @@ impl Renderer<'_> {
     }
 }
 
+pub(super) fn without_colour(style: Style) -> Style {
+    style.fg_color(None)
+}
+
 fn heading(level: HeadingLevel) -> Style {
     match level {
         HeadingLevel::H1 => PLAIN | Effects::BOLD | Effects::UNDERLINE,

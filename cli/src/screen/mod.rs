@@ -23,6 +23,7 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::terminal;
+use markdown::without_colour;
 use page::Page;
 use toolgraft::event::Region;
 use toolgraft::tools::exact_pattern;
@@ -276,10 +277,6 @@ impl<W: Write> Screen<W> {
         let gutter = if region == Region::Reasoning { "┆ " } else { "" };
         Layout { columns: self.columns.saturating_sub(1), gutter, moves: self.moves, cuts: false }
     }
-}
-
-fn without_colour(style: Style) -> Style {
-    style.fg_color(None)
 }
 
 fn style_of(region: Region) -> Style {

@@ -14,8 +14,9 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{Block, CODE_INDENT, Ends, Row, blocks, code_label, code_rows, keeps_letters, render};
-use super::without_colour;
+use super::markdown::{
+    Block, CODE_INDENT, Ends, Row, blocks, code_label, code_rows, keeps_letters, render, without_colour,
+};
 use super::wrap::{Layout, OpenRow};
 
 /// Bytes of a block beyond which it is not read anew with each line.

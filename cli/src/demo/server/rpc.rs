@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgraft::wire::set_member;
 
 /// The version of the protocol.
 const VERSION: &str = "2026-07-28";
@@ -63,10 +64,10 @@ fn discovered(instructions: &str) -> Value {
 
 /// Adds that a result is all of it, and that nothing of a list is to be cached.
 fn complete(method: &str, mut result: Value) -> Value {
-    result["resultType"] = "complete".into();
+    set_member(&mut result, "resultType", "complete");
     if method.ends_with("/list") || matches!(method, "server/discover" | "resources/read") {
-        result["ttlMs"] = 0.into();
-        result["cacheScope"] = "private".into();
+        set_member(&mut result, "ttlMs", 0);
+        set_member(&mut result, "cacheScope", "private");
     }
     result
 }

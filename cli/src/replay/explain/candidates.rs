@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::Context;
+use super::context::Context;
 use toolgraft::dialect::{DialectSet, Shape};
 use toolgraft::parse::{NotACall, OpenerKind, Reason};
 use toolgraft::{Dialect, Parser};

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::Context;
+use super::context::Context;
 use crate::base::table::rows;
 use toolgraft::event::{QuotedIn, RejectedKind};
 use toolgraft::message::ReasoningCalls;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::Context;
 use super::candidates::{Candidate, Kind};
+use super::context::Context;
 use super::rules::{Rule, Verdict, excerpt, of_kind, verdict};
 use toolgraft::Dialect;
 use toolgraft::dialect::Shape;

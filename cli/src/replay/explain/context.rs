@@ -1,0 +1,11 @@
+//! The stream, and how it was read.
+
+use toolgraft::parse::Config;
+
+/// The input of an explanation: a round's stream, the configuration with which it was read, and
+/// whether the answer ended normally.
+pub(super) struct Context<'a> {
+    pub(super) text: &'a str,
+    pub(super) config: &'a Config,
+    pub(super) ended: bool,
+}
