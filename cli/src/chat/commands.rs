@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use tokio::runtime::Handle;
+
 use super::attached::Attached;
 use super::here;
 use super::mcp;
@@ -12,6 +14,7 @@ use crate::base::{Failure, output, table::rows, tokens};
 use crate::mcp::tools;
 use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
+use crate::servers::proposals;
 use crate::sessions::saved::{Saved, questions as asked};
 use crate::settings::prompt_settings;
 use crate::terminal::{columns, counted};
@@ -82,18 +85,19 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
 }
 
 /// Returns the completions for the word that follows these words of a line; without any words, the commands.
-pub(super) fn following(before: &[String], begun: &str, hub: &Hub) -> Vec<String> {
+pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &Handle)) -> Vec<String> {
     match before {
-        [] if begun.starts_with('@') => mentioned::following(begun, hub),
+        [] if begun.starts_with('@') => {
+            mentioned::following(begun, hub, |server, uri| proposals::of_uri((hub, runtime), server, uri))
+        }
         [] => words(&hub.prompts()),
         [name, rest @ ..] if name == "/mcp" => mcp::following(rest, hub),
         [name, rest @ ..] if name == "/set" => here::following_set(rest),
         [name, given @ ..] => {
+            let given: Vec<&str> = given.iter().map(String::as_str).collect();
             let prompts = hub.prompts();
             let prompt = prompts.iter().find(|prompt| command_of(prompt) == *name);
-            let names = prompt.into_iter().flat_map(|prompt| &prompt.arguments);
-            let words = names.map(|argument| format!("{}=", argument.name));
-            words.filter(|word| !given.iter().any(|given| given.starts_with(word))).collect()
+            prompt.map(|prompt| proposals::of_prompt((hub, runtime), prompt, &given, begun)).unwrap_or_default()
         }
     }
 }

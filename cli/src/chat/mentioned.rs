@@ -1,9 +1,13 @@
 //! Resources of servers that a question names: `@SERVER:URI`. They go with it as files do.
 
-use toolgraft_mcp::Hub;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use futures::StreamExt;
+use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
-use crate::base::{Failure, media};
+use crate::base::{Failure, lock, media};
 use crate::dialog::elicit::Questions;
 use crate::mcp::read;
 use toolgraft::route::Toolbox;
@@ -43,17 +47,17 @@ pub(super) async fn read(
     hub: &Hub,
     untrusted: &[String],
     questions: &Questions,
-) -> Result<Attached, Failure> {
-    let mut attached = Attached::default();
-    for (server, uri) in mentions(question, hub) {
+) -> Result<(Attached, Vec<(String, String)>), Failure> {
+    let (mut attached, found) = (Attached::default(), mentions(question, hub));
+    for (server, uri) in &found {
         let name = format!("@{server}:{uri}");
-        if untrusted.contains(&server) {
+        if untrusted.contains(server) {
             return Err(Failure::usage(format!(
                 "{name}: its server is untrusted (--untrusted), and a resource would become a part of your own \
                  message: let the model read it"
             )));
         }
-        let outcome = read::resource(hub, (&server, &uri), questions).await;
+        let outcome = read::resource(hub, (server, uri), questions).await;
         if !outcome.is_result() {
             return Err(Failure::job(format!("{name}: {}", outcome.text.trim_end())));
         }
@@ -63,20 +67,57 @@ pub(super) async fn read(
         }
         media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource"))?;
     }
-    Ok(attached)
+    Ok((attached, found))
+}
+
+/// The resources that a conversation has named, of which servers say when they change.
+pub(super) struct Followed {
+    named: BTreeSet<String>,
+    changed: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Followed {
+    /// Listens to the servers, as long as they are there.
+    pub(super) fn begin(hub: &Hub) -> Self {
+        let (mut events, changed) = (hub.states(), Arc::<Mutex<BTreeSet<String>>>::default());
+        let told = changed.clone();
+        tokio::spawn(async move {
+            while let Some(event) = events.next().await {
+                if let ServerEventKind::ResourceUpdated { uri, .. } = event.kind {
+                    let name = format!("@{}:{uri}", event.server);
+                    lock(&told).insert(name);
+                }
+            }
+        });
+        Followed { named: BTreeSet::new(), changed }
+    }
+
+    /// Follows these, too.
+    pub(super) async fn follow(&mut self, hub: &Hub, found: Vec<(String, String)>) {
+        for (server, uri) in found {
+            // Whoever says nothing of changes is read all the same.
+            if hub.follow(&server, &uri).await.unwrap_or(false) {
+                self.named.insert(format!("@{server}:{uri}"));
+            }
+        }
+    }
+
+    /// Those that have changed since this was asked last.
+    pub(super) fn news(&self) -> Vec<String> {
+        let changed = std::mem::take(&mut *lock(&self.changed));
+        changed.into_iter().filter(|name| self.named.contains(name)).collect()
+    }
 }
 
 /// Returns the completions of a mention that has begun: servers that have resources, then the resources of the named
-/// server, and where the URIs of its templates begin.
-pub(super) fn following(begun: &str, hub: &Hub) -> Vec<String> {
-    let mut found = Vec::new();
-    for server in hub.catalog().servers() {
-        let sign = format!("@{}:", server.name.as_deref().unwrap_or_default());
-        let templates = server.resource_templates.iter().filter_map(|known| known.uri_template.split('{').next());
-        let uris = server.resources.iter().map(|resource| resource.uri.as_str()).chain(templates);
-        let words = uris.map(|uri| if begun.starts_with(&sign) { format!("{sign}{uri}") } else { sign.clone() });
-        found.extend(words);
-        found.dedup();
-    }
-    found
+/// server.
+pub(super) fn following(begun: &str, hub: &Hub, uris: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
+    let catalog = hub.catalog();
+    let offers = catalog.servers().iter().filter(|s| !s.resources.is_empty() || !s.resource_templates.is_empty());
+    let names = offers.filter_map(|server| server.name.as_deref());
+    let words = names.flat_map(|server| match begun.strip_prefix(&format!("@{server}:")) {
+        Some(uri) => uris(server, uri).into_iter().map(|uri| format!("@{server}:{uri}")).collect(),
+        None => vec![format!("@{server}:")],
+    });
+    words.collect()
 }

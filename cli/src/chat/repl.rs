@@ -22,8 +22,9 @@ use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
 /// The prompt of a conversation.
 pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Failure> {
-    let hub = hub.clone();
-    let following = Box::new(move |before: &[String], begun: &str| commands::following(before, begun, &hub));
+    let (hub, runtime) = (hub.clone(), tokio::runtime::Handle::current());
+    let following =
+        Box::new(move |before: &[String], begun: &str| commands::following(before, begun, (&hub, &runtime)));
     Prompt::new(following, keeps_history)
 }
 
@@ -67,6 +68,14 @@ pub(super) async fn run(
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
+        let news = session.followed.news();
+        if !news.is_empty() {
+            let news: Vec<String> = news.iter().map(|name| word(name)).collect();
+            session.note(
+                DIM,
+                &format!("changed since it was sent: {}; name it again to send the new version", news.join(", ")),
+            )?;
+        }
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
         if let Some(asker) = asker {

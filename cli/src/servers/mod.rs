@@ -4,6 +4,7 @@ pub(crate) mod config_file;
 pub(crate) mod known;
 pub(crate) mod logins;
 pub(crate) mod permissions;
+pub(crate) mod proposals;
 pub(crate) mod remembered;
 pub(crate) mod runner;
 pub(crate) mod starting;

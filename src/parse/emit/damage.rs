@@ -12,7 +12,8 @@
 //! `</content></write_to_file>`, or a quotation mark and two brackets. The text between is text of that file. A closer
 //! right after its own call is only written twice.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::json::bytes::{Bracket, Places, has_none};
@@ -20,18 +21,56 @@ use crate::json::window::{Answer, Match, Window, first_of};
 use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
 
+/// The text that closes a call. A copy costs no allocation: it is asked for at each step.
+#[derive(Debug, Clone)]
+pub(crate) enum CloserText {
+    /// Of a dialect.
+    Known(&'static str),
+    /// Of a tag with the name of a tool.
+    Tag(Arc<str>),
+}
+
+impl Default for CloserText {
+    fn default() -> Self {
+        CloserText::Known("")
+    }
+}
+
+impl From<&'static str> for CloserText {
+    fn from(text: &'static str) -> Self {
+        CloserText::Known(text)
+    }
+}
+
+impl From<String> for CloserText {
+    fn from(text: String) -> Self {
+        CloserText::Tag(text.into())
+    }
+}
+
+impl Deref for CloserText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            CloserText::Known(text) => text,
+            CloserText::Tag(text) => text,
+        }
+    }
+}
+
 /// The closer of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct CallCloser {
     /// Its text; empty where only brackets close the call.
-    pub(crate) close: Cow<'static, str>,
+    pub(crate) close: CloserText,
     /// `true` if brackets close its arguments, too: JSON, and calls in Python's syntax.
     pub(crate) brackets: bool,
 }
 
 impl CallCloser {
     /// Brackets alone.
-    pub(crate) const BRACKETS: CallCloser = CallCloser { close: Cow::Borrowed(""), brackets: true };
+    pub(crate) const BRACKETS: CallCloser = CallCloser { close: CloserText::Known(""), brackets: true };
 
     /// Checks whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
     pub(crate) fn begins(&self, text: &str, more: bool) -> Match<usize> {
@@ -189,7 +228,7 @@ impl Damage {
     }
 
     fn came(&mut self, came: Came) {
-        match self.came.iter().position(|known| known.closer.close == came.closer.close) {
+        match self.came.iter().position(|known| *known.closer.close == *came.closer.close) {
             Some(at) => {
                 self.came[at].is_due = came.is_due;
                 // The one that came last stands last.
@@ -261,7 +300,7 @@ impl Damage {
             if own.ends(text) {
                 return None;
             }
-            let mut others = self.came.iter().filter(|came| came.closer.close != own.close && !due(came));
+            let mut others = self.came.iter().filter(|came| *came.closer.close != *own.close && !due(came));
             if let Some(came) = others.find(|came| came.closer.ends(text)) {
                 return Some(Found::Stray(came.first));
             }
@@ -313,7 +352,7 @@ impl Damage {
     /// Notes the closer of a run of objects.
     pub(crate) fn run_closes(&mut self, run: Marked) {
         let own = run.closer().unwrap_or_default();
-        if self.open.as_ref().is_some_and(|(open, _)| open.close == own) {
+        if self.open.as_ref().is_some_and(|(open, _)| *open.close == *own) {
             self.closes();
         }
     }

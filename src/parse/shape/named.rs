@@ -316,7 +316,7 @@ impl CallShape for NamedObject {
     fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none() && !self.json.is_fence_open())?;
         let is_over = window.from(at).trim().is_empty() && !self.json.closer.is_empty();
-        is_over.then(|| self.json.closer.clone().into_owned())
+        is_over.then(|| self.json.closer.to_string())
     }
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
@@ -326,7 +326,7 @@ impl CallShape for NamedObject {
             Syntax::Delimited(_) if self.complete_at.is_none() => "}".to_owned(),
             _ => String::new(),
         };
-        Missing { inner, close: self.json.closer.clone().into_owned() }
+        Missing { inner, close: self.json.closer.to_string() }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {

@@ -350,7 +350,7 @@ impl CallShape for ToolTag {
         let State::Follow(open, _) = self.state else { return None };
         let is_over =
             !self.in_comment && window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
-        is_over.then(|| self.tags.call_closer(self.callee.tool(tables)).into_owned())
+        is_over.then(|| self.tags.call_closer(self.callee.tool(tables)).to_string())
     }
 
     fn missing(&self, _: &Window<'_>, tables: &Tables) -> Missing {
@@ -361,7 +361,7 @@ impl CallShape for ToolTag {
             }
             State::Between | State::Follow(..) => String::new(),
         };
-        Missing { inner, close: self.tags.call_closer(tool).into_owned() }
+        Missing { inner, close: self.tags.call_closer(tool).to_string() }
     }
 
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
