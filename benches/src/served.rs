@@ -137,8 +137,8 @@ fn drive(adapter: &mut Adapter, chunks: &[String]) -> usize {
     let mut calls = 0;
     let mut take = |adapter: &mut Adapter| {
         while let Some(piece) = adapter.next() {
-            if let Piece::Chunk(chunk) = &piece {
-                calls += chunk["choices"][0]["delta"]["tool_calls"].as_array().map_or(0, Vec::len);
+            if let Piece::Text(text) = &piece {
+                calls += text.matches("\"tool_calls\":[").count();
             }
             black_box(&piece);
         }

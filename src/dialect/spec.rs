@@ -1,6 +1,7 @@
 //! The data that describe a dialect.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -108,9 +109,26 @@ pub struct Block {
     pub tool: Option<String>,
     /// Children, in any order in the text.
     pub children: Vec<Child>,
+    /// Closing tags of the element, and of the child with all arguments.
+    #[serde(skip)]
+    closers: OnceLock<[String; 2]>,
 }
 
 impl Block {
+    /// Closing tag of the element.
+    pub(crate) fn close(&self) -> &str {
+        &self.closers()[0]
+    }
+
+    /// Closing tag of the child with all arguments.
+    pub(crate) fn arguments_close(&self) -> &str {
+        &self.closers()[1]
+    }
+
+    fn closers(&self) -> &[String; 2] {
+        self.closers.get_or_init(|| [&self.tag, self.arguments_tag()].map(|tag| format!("</{tag}>")))
+    }
+
     /// Tag name of the child with all arguments; empty where there is none.
     pub(crate) fn arguments_tag(&self) -> &str {
         self.children.iter().find(|child| child.role == ChildRole::Arguments).map_or("", |child| &child.tag)

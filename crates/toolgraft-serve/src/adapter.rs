@@ -48,8 +48,8 @@ pub enum Piece {
     /// Send this body to the endpoint's `/chat/completions`, and [`push`](Adapter::push) the
     /// chunks of its answer. An earlier answer that still streams is cancelled.
     Request(Value),
-    /// A chunk for the client.
-    Chunk(Value),
+    /// Text of the client's stream: events, each with an empty line after it.
+    Text(String),
     /// The answer failed with this error; nothing follows.
     Failed(Refusal),
 }
@@ -152,7 +152,11 @@ impl Adapter {
                     self.exchange.outcome(call.id, outcome);
                 }
                 Step::Out(Out::Failed(fault)) => self.chunks.push_back(Piece::Failed(fault.into())),
-                Step::Out(out) => self.chunks.extend(self.stream.chunks(out).into_iter().map(Piece::Chunk)),
+                Step::Out(out) => {
+                    let mut text = String::new();
+                    self.stream.write(out, &mut text);
+                    self.chunks.extend(Some(text).filter(|text| !text.is_empty()).map(Piece::Text));
+                }
             }
         }
     }

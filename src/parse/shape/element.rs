@@ -457,7 +457,7 @@ impl CallShape for Element {
     }
 
     fn closer(&self, _: &Tables) -> CallCloser {
-        CallCloser { close: format!("</{}>", self.block.tag).into(), brackets: true }
+        CallCloser { close: self.block.close().into(), brackets: true }
     }
 
     fn is_damaged(&self) -> bool {

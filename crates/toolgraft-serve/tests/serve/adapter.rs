@@ -43,6 +43,12 @@ fn call(name: &str, arguments: &Value) -> String {
     mcp_call("", name, arguments).replace("<server_name></server_name>\n", "")
 }
 
+/// The chunks in a text of the client's stream.
+fn chunks_in(text: &str) -> impl Iterator<Item = Value> {
+    let data = text.split("\n\n").filter_map(|event| event.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+    data.map(|data| serde_json::from_str(data).unwrap())
+}
+
 /// Runs a request against an endpoint that sends these chunks, one list for each request.
 fn run(request: Value, answers: &[Vec<Value>]) -> Seen {
     let mut adapter = match Adapter::new(&config(), request) {
@@ -58,7 +64,7 @@ fn run(request: Value, answers: &[Vec<Value>]) -> Seen {
                     seen.requests.push(body);
                     asked = true;
                 }
-                Piece::Chunk(chunk) => chunks.push(chunk),
+                Piece::Text(text) => chunks.extend(chunks_in(&text)),
                 Piece::Failed(refusal) => seen.failed = Some(refusal),
                 other => panic!("{other:?}"),
             }
@@ -185,8 +191,8 @@ fn fields_that_are_not_ours_pass_through_both_ways() {
     let mut chunk = says("A dot.");
     chunk["system_fingerprint"] = json!("fp1");
     adapter.push(chunk);
-    let Some(Piece::Chunk(chunk)) = adapter.next() else { panic!() };
-    assert_eq!(chunk["system_fingerprint"], "fp1");
+    let Some(Piece::Text(text)) = adapter.next() else { panic!() };
+    assert_eq!(chunks_in(&text).next().unwrap()["system_fingerprint"], "fp1");
 }
 
 #[test]
