@@ -174,9 +174,14 @@ impl Endpoint {
             Err(error @ ModelError::Unreachable { .. }) => {
                 output::warn(&format!("{error} (requests are answered with 502 until it is reachable)"));
             }
-            // One with a password or a query is for its owner to change.
-            Err(_) if endpoint.name() != *url => {}
-            Err(_) => drop(endpoint.go_below_v1().await?),
+            Err(_) if endpoint.name() == *url => drop(endpoint.go_below_v1().await?),
+            // One with a password or a query is shown without: it is for its owner to change.
+            Err(_) => {
+                if let Some(below) = endpoint.client.missing_v1().await {
+                    let name = endpoint.name();
+                    output::warn(&format!("{name} has no list of models, but {below} has one: is that the base URL?"));
+                }
+            }
         }
         let name = endpoint.name();
         Ok((endpoint.url, name))
