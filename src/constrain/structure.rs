@@ -164,10 +164,10 @@ impl Structures {
     /// Returns the structure of a tool's arguments, which is an object whatever the schema says.
     pub(super) fn of_arguments(schema: Option<&Value>) -> Self {
         let Some(schema) = schema else { return Structures { root: Structure::object(), named: Vec::new() } };
-        let mut all = Structures::of(schema);
         if takes_nothing(schema) {
-            all.root = Structure::Object { members: Vec::new(), rest: None };
+            return Structures { root: Structure::Object { members: Vec::new(), rest: None }, named: Vec::new() };
         }
+        let mut all = Structures::of(schema);
         all.root = all.object(&all.root, 0).unwrap_or_else(Structure::object);
         all
     }

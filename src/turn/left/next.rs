@@ -77,7 +77,7 @@ impl Shared {
                 beside.retain(|thing| said.named_as(member, thing).is_none());
                 let found: Vec<Value> = match is_zone(text) {
                     true => beside.into_iter().flat_map(zones_named_in).map(Value::from).collect(),
-                    false => beside.into_iter().filter_map(|thing| alike(value, thing)).collect(),
+                    false => beside.into_iter().filter_map(|thing| value_of(thing, value.is_u64())).collect(),
                 };
                 (!found.is_empty()).then(|| values(made.call(), vec![(member.clone(), found)]))
             })
@@ -102,24 +102,24 @@ impl Shared {
     pub(super) fn lookups(&self, call: &Call, unknown: Vec<String>, ids: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(Made::call);
-        let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect::<Vec<_>>();
+        let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect();
         let called = made.iter().filter(|made| !again && made.succeeded()).map(Made::call);
-        let but: Vec<_> = called.chain(failed).chain([call]).map(name).collect();
-        let without = |but| Narrowed::Lookups {
-            but,
-            unknown: unknown.clone(),
-            ids: ids.clone(),
-            required: Vec::clone(&required),
-        };
         let about =
             self.tool(call).map(|tool| [&*tool.name, tool.description.as_deref().unwrap_or_default()].join(" "));
         let kinds: Vec<String> = unknown.iter().map(|member| kind_of_id(member).unwrap_or(member.clone())).collect();
         let words = [self.request().unwrap_or_default(), &about.unwrap_or_default(), &kinds.join(" ")].join(" ");
         let near = self.setup.catalog.likeliest(&words, LIKELIEST);
-        let is_far = |tool: &&Tool| near.iter().all(|near| !std::ptr::eq(*near, *tool));
-        let far = self.setup.catalog.offered().filter(is_far).map(|tool| (tool.server.clone(), tool.name.clone()));
-        let all = without(but.clone());
-        if near.iter().any(|tool| all.admits(tool)) { without(but.into_iter().chain(far).collect()) } else { all }
+        let but = called.chain(failed).chain([call]).map(name).collect();
+        let mut lookups = Narrowed::Lookups { but, unknown, ids, required };
+        let has_near = near.iter().any(|tool| lookups.admits(tool));
+        if let Narrowed::Lookups { but, .. } = &mut lookups
+            && has_near
+        {
+            let is_far = |tool: &&Tool| near.iter().all(|near| !std::ptr::eq(*near, *tool));
+            let far = self.setup.catalog.offered().filter(is_far);
+            but.extend(far.map(|tool| (tool.server.clone(), tool.name.clone())));
+        }
+        lookups
     }
 
     /// The call of a lookup with the one path that results name and that nobody said or used: the file that a file names.
@@ -149,8 +149,7 @@ impl Shared {
             let fits = |tool: &&Tool| looks_up(tool) && required(tool) == [&*member];
             let tool = self.by_likeness().find(fits)?;
             let is_number = |own: &Parameter<'_>| own.name == member && types(own.schema).any(|own| own == "integer");
-            let takes_number = tool.parameters().any(|own| is_number(&own));
-            let thing = alike(&if takes_number { 0.into() } else { "".into() }, &thing)?;
+            let thing = value_of(&thing, tool.parameters().any(|own| is_number(&own)))?;
             Some(of(tool, vec![(member, vec![thing])]))
         })
     }
@@ -278,9 +277,9 @@ fn of(tool: &Tool, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members }
 }
 
-/// Returns a thing of the request as a value of the same type as this one; `None` if it is none.
-fn alike(value: &Value, thing: &str) -> Option<Value> {
-    if value.is_u64() { thing.parse::<u64>().ok().map(Value::from) } else { Some(thing.into()) }
+/// Returns a thing of the request as a text or, if it `is_number`, as a number; `None` if it is none.
+fn value_of(thing: &str, is_number: bool) -> Option<Value> {
+    if is_number { thing.parse::<u64>().ok().map(Value::from) } else { Some(thing.into()) }
 }
 
 /// Returns the parameter of a tool that requires only one.

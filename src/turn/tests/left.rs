@@ -417,6 +417,9 @@ fn an_identifier_may_be_a_number() {
     assert!(values.contains("update_issue") && values.contains("102") && !values.contains("101"), "{values}");
     let mut job = Job::numbered("Assign the issues 101 and 102 to jo.");
     job.gives("update_issue", json!({"issue_number": 101, "assignee": "jo"}), Outcome::result("ok"));
+    assert!(!job.calls("update_issue", json!({"issue_number": 101, "assignee": "jo"})), "it was made");
+    let values = job.grammar();
+    assert!(values.contains("\"102\"") && !values.contains("101"), "{values}");
     job.gives("update_issue", json!({"issue_number": 102, "assignee": "jo"}), Outcome::result("ok"));
     assert!(job.asks_for_the_answer());
 }
@@ -475,11 +478,19 @@ fn an_identifier_may_have_another_name_in_a_result() {
 
 #[test]
 fn after_what_was_computed_of_each_thing_the_answer_is_asked_for() {
-    let mut job = Job::numbered("Convert 100 EUR into USD and JPY.");
+    let mut job = Job::numbered("Convert 100 into USD and JPY.");
     job.gives("convert", json!({"amount": 100, "currency": "USD"}), Outcome::result("110"));
     assert!(!job.asks_for_the_answer());
     job.gives("convert", json!({"amount": 100, "currency": "JPY"}), Outcome::result("17100"));
-    assert!(job.asks_for_the_answer() || !job.calls("convert", json!({"amount": 100, "currency": "USD"})));
+    assert!(job.asks_for_the_answer());
+    // A call that is described there is neither made nor corrected.
+    says(
+        &mut job.turn,
+        "Use:\n```\n<use_mcp_tool>\n<tool_name>convert</tool_name>\n<arguments>\n{\"amount\": 1}\n</arguments>\n</use_mcp_tool>\n```\nThat is it.",
+    );
+    job.done = ends(&mut job.turn);
+    let is_sent = job.done.iter().any(|action| matches!(action, Action::Send(_)));
+    assert!(!is_sent && calls(&job.done).is_empty(), "{:?}", job.done);
 }
 
 #[test]
