@@ -338,6 +338,22 @@ fn what_stands_behind_a_call_is_not_shown_as_an_answer() {
 }
 
 #[test]
+fn an_answer_within_a_millisecond_has_a_timeline() {
+    let page = page_of(
+        "a.jsonl",
+        &lines(&[
+            json!({"type": "session", "toolgraft": 1}),
+            json!({"type": "request", "at": 0}),
+            json!({"type": "message", "role": "user", "content": "Hello."}),
+            json!({"type": "delta", "kind": "content", "text": "Good day.", "ms": 0}),
+            json!({"type": "finish", "reason": "stop", "ms": 1}),
+        ]),
+        &[],
+    );
+    assert!(text_of(&page).contains("Timeline"), "{page}");
+}
+
+#[test]
 fn more_rows_than_forty_are_parted_and_each_part_has_its_own_scale() {
     let page = page_of("a.jsonl", &questions(30), &[]);
     let timeline = page.split_once("<div class=\"time\">").unwrap().1.split_once("<div class=\"legend\">").unwrap().0;
