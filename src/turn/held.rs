@@ -16,11 +16,20 @@ use crate::constrain::Narrowed;
 use crate::event::{Call, Provenance, Repair};
 use crate::tools::ToolChoice;
 
-/// The reason for rejecting a call next to a valid one.
+/// The reason for rejecting a call with such a value.
 const UNGROUNDED: &str = "it names something that nobody mentioned";
 
+/// The reason for rejecting a call that has its result.
+const MADE_BEFORE: &str = "it was made before";
+
+/// The reason for rejecting a call like one that failed.
+const FAILED_BEFORE: &str = "a call like it failed";
+
 /// The reason for rejecting a call that was only written because a call was required.
-const LEFT: &str = "it was made before, or names something that nobody mentioned";
+const UNASKED: &str = "nothing asks for it";
+
+/// The reason for rejecting a call that is requested again with what the conversation has.
+const LESS_FIT: &str = "another call fits what was asked better";
 
 /// The reason for rejecting a change that was written together with a lookup.
 const TOO_EARLY: &str = "the result of the call before it comes first";
@@ -34,18 +43,19 @@ impl Turn {
     pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
         self.fit(message);
         self.wait_for_lookups(message);
-        let asking = match self.answered(message).cloned() {
-            Some(call) => Some(self.after_answered(&call)),
+        let instead = match self.answered(message).cloned() {
+            Some(call) => Some((self.after_answered(&call), MADE_BEFORE)),
             None => self
                 .in_place_of_alike(message)
-                .or_else(|| self.in_place_of_guessed(message))
-                .or_else(|| self.in_place_of_ungrounded(message)),
+                .or_else(|| Some((self.in_place_of_guessed(message)?, LESS_FIT)))
+                .or_else(|| Some((self.in_place_of_ungrounded(message)?, UNGROUNDED))),
         };
-        self.shared.narrowed = if asking.is_some() { self.shared.narrowed + 1 } else { 0 };
-        if asking.is_some() {
+        self.shared.narrowed = if instead.is_some() { self.shared.narrowed + 1 } else { 0 };
+        let asking = instead.map(|(asking, why)| {
             let all: Vec<u32> = message.good().map(|(index, _)| index).collect();
-            self.left_out(message, &all, LEFT);
-        }
+            self.left_out(message, &all, why);
+            asking
+        });
         // The postponed call has been written now, or is no longer wanted.
         let is_its_tool =
             |waits: &mut Call| message.good_calls().is_some_and(|all| all.iter().any(|c| c.tool == waits.tool));
@@ -96,14 +106,15 @@ impl Turn {
     }
 
     /// Returns what is requested instead of a call that fails like an earlier one, or of one that was not asked for.
-    fn in_place_of_alike(&mut self, message: &Message) -> Option<Asking> {
+    fn in_place_of_alike(&mut self, message: &Message) -> Option<(Asking, &'static str)> {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
-            return self.shared.after_failed(&call).and_then(|narrowed| self.narrowed(narrowed));
+            let narrowed = self.shared.after_failed(&call)?;
+            return Some((self.narrowed(narrowed)?, FAILED_BEFORE));
         }
         let shared = &self.shared;
         let is_done = shared.is_unasked(&call) || shared.is_variation(&call) || shared.is_looked_up_again(&call);
-        is_done.then(|| self.done(&call))
+        is_done.then(|| (self.done(&call), UNASKED))
     }
 
     /// Returns what is requested instead of a lookup with a number that nobody said, of a search for an identifier that a
