@@ -105,11 +105,22 @@ const FURTHER: &[&str] = &["For example:", "例如：", "例子："];
 
 /// Beginnings of a sentence that ends with a colon and introduces an example, in small letters.
 const SHOWS: &[&str] = &[
-    "example", "an example", "for example", "for instance", "here is an example", "here's an example", "例如", "示例",
+    "example", "an example", "for example", "for instance", "here is an example", "here's an example", "bad example",
+    "a bad example", "for reference", "expected output", "例如", "示例", "比如", "举例", "beispiel", "zum beispiel",
+    "ein beispiel", "hier ist ein beispiel", "exemple", "par exemple", "un exemple", "voici un exemple", "ejemplo",
+    "por ejemplo", "un ejemplo", "este es un ejemplo", "esempio", "per esempio", "ad esempio", "ecco un esempio",
+    "exemplo", "por exemplo", "um exemplo", "пример", "например", "예시", "예를 들어", "例えば",
 ];
 
 /// Phrases in such a line that forbid running what follows.
-const FORBIDS: &[&str] = &["do not run", "don't run", "do not execute", "don't execute", "不要运行", "不要执行"];
+const FORBIDS: &[&str] = &[
+    "do not run", "don't run", "do not execute", "don't execute", "do not send", "don't send", "never run",
+    "never execute", "never send", "must not run", "must not execute", "must not send", "不要运行", "不要执行",
+    "请勿运行", "请勿执行", "不能执行", "nicht ausführen", "führe das nicht aus", "zum beispiel so", "so nicht:",
+    "so bitte nicht", "ne pas exécuter", "n'exécutez pas", "n'exécute pas", "no ejecutes", "no ejecutar", "no ejecute",
+    "non eseguire", "não execute", "não executar", "не выполнять", "не выполняй", "не запускай", "실행하지",
+    "実行しない",
+];
 
 /// Bytes by which a line is known that is longer than what is kept of one.
 const KNOWN_BY: usize = 96;
@@ -169,6 +180,20 @@ pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
 fn shows_example(line: &str) -> bool {
     let sentence = line.rsplit(['.', '!', '?', '。']).next().unwrap_or(line).trim_start();
     SHOWS.iter().any(|begin| sentence.starts_with(begin)) || FORBIDS.iter().any(|words| line.contains(words))
+}
+
+/// Returns `true` if a line ends with the mark that ends a sentence, closing marks and emphasis aside, or with a closing
+/// tag.
+pub(crate) fn ends_as_sentence(line: &[u8]) -> bool {
+    const CLOSERS: [&str; 12] = ["*", "_", "\"", "'", ")", "]", "”", "’", "」", "』", "）", "»"];
+    let mut line = line.trim_ascii_end();
+    while let Some(rest) = CLOSERS.iter().find_map(|mark| line.strip_suffix(mark.as_bytes())) {
+        line = rest;
+    }
+    let is_ended = [".", "!", "?", "…", "。", "！", "？", "؟", "।"].iter().any(|mark| line.ends_with(mark.as_bytes()));
+    let is_tag = || memchr::memrchr(b'<', line).is_some_and(|at| line[at..].starts_with(b"</"));
+    line.ends_with(b">") && is_tag()
+        || is_ended && line.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0xc0)
 }
 
 /// Returns `true` if a line, after its indent, begins as the question of an example does.

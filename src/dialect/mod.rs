@@ -28,7 +28,7 @@ pub use file::{DialectError, MAX_FILE, MAX_ROWS, MAX_TEXT};
 pub use header::Piece;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
-pub(crate) use introductions::{asks_as_example, introduces_example};
+pub(crate) use introductions::{asks_as_example, ends_as_sentence, introduces_example};
 pub(crate) use known::Dialect;
 pub use known::{DialectSet, UnknownDialect};
 pub use loaded::{LoadedDialect, MAX_LOADED};

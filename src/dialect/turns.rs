@@ -47,6 +47,7 @@ const fn behind(text: &'static str, source: &'static str) -> TurnLine {
     TurnLine { text, counts: LineCounts::BehindACall, source }
 }
 
+const TRANSLATED: &str = "`User:` in a transcript of another language";
 const FASTCHAT: &str = "lm-sys/FastChat fastchat/conversation.py";
 
 /// Beginnings of a turn that is not the model's.
@@ -61,6 +62,20 @@ pub const USER_LINES: &[TurnLine] = &[
     user("用户：", "Baichuan, Chinese prompts of agents"),
     user("用户:", "as before, with an ASCII colon"),
     user("问：", "ChatGLM: lm-sys/FastChat fastchat/conversation.py"),
+    user("用户说：", "Chinese transcripts"),
+    user("Benutzer:", TRANSLATED),
+    user("Nutzer:", TRANSLATED),
+    user("Utilisateur :", TRANSLATED),
+    user("Utilisateur:", TRANSLATED),
+    user("Usuario:", TRANSLATED),
+    user("Utente:", TRANSLATED),
+    user("Usuário:", TRANSLATED),
+    user("Пользователь:", TRANSLATED),
+    user("사용자:", TRANSLATED),
+    user("ユーザー:", TRANSLATED),
+    user("ユーザー：", TRANSLATED),
+    user("## User\n", "transcripts in Markdown"),
+    user("## Human\n", "transcripts in Markdown"),
     user("### Instruction:", "Alpaca: tatsu-lab/stanford_alpaca train.py"),
     user("### Human:", "Guanaco, StableVicuna: lm-sys/FastChat fastchat/conversation.py"),
     user("### User:", "StableBeluga, SOLAR: lm-sys/FastChat fastchat/conversation.py"),
@@ -83,6 +98,8 @@ pub const USER_LINES: &[TurnLine] = &[
     user("GPT4 Correct User:", "OpenChat 3.5: imoneoi/openchat"),
 ];
 
+const RESULT: &str = "`Result:` in a transcript of another language";
+
 /// Texts that results of calls follow; those of our own prompts are in `Introductions` (`dialect/introductions.rs`).
 pub const RESULT_LINES: &[TurnLine] = &[
     behind("Observation:", "ReAct: ysymyth/ReAct; langchain"),
@@ -101,11 +118,40 @@ pub const RESULT_LINES: &[TurnLine] = &[
     behind("[Tool Response]", "prompts of agents"),
     behind("Output:", "prompts of agents; transcripts"),
     behind("Result:", "prompts of agents; transcripts"),
+    behind("Response:", "prompts of agents; transcripts"),
+    behind("Returns:", "prompts of agents; transcripts"),
+    behind("Response from ", "prompts of agents"),
+    behind("Tool returned", "prompts of agents"),
+    behind("[Result]", "prompts of agents"),
+    behind("<output>", "prompts of agents; elsewhere a model may put its answer into such a tag"),
+    behind("<result>", "prompts of agents; as before"),
+    behind("<response>", "prompts of agents; as before"),
+    behind("### Tool Output", "transcripts in Markdown"),
+    behind("### Tool Result", "transcripts in Markdown"),
+    behind("**Tool result:**", "transcripts in Markdown"),
+    behind("**Tool output:**", "transcripts in Markdown"),
+    behind("```output", "transcripts in Markdown"),
+    behind("```result", "transcripts in Markdown"),
+    behind("Ergebnis:", RESULT),
+    behind("Ausgabe:", RESULT),
+    behind("Ausgabe des Werkzeugs:", RESULT),
+    behind("Résultat :", RESULT),
+    behind("Résultat:", RESULT),
+    behind("Resultado:", RESULT),
+    behind("Risultato:", RESULT),
+    behind("Результат:", RESULT),
+    behind("결과:", RESULT),
+    behind("結果：", RESULT),
     behind("**Output:**", "transcripts in Markdown"),
     behind("**Result:**", "transcripts in Markdown"),
     behind("**Output**:", "transcripts in Markdown"),
     behind("**Result**:", "transcripts in Markdown"),
     behind("结果：", "Chinese prompts of agents"),
+    behind("返回：", "Chinese prompts of agents"),
+    behind("返回结果：", "Chinese prompts of agents"),
+    behind("返回值：", "Chinese prompts of agents"),
+    behind("输出：", "Chinese prompts of agents"),
+    behind("工具调用结果：", "Chinese prompts of agents"),
     behind("执行结果：", "Chinese prompts of agents"),
     behind("工具结果：", "Chinese prompts of agents"),
     behind("工具返回：", "Chinese prompts of agents"),

@@ -21,10 +21,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::ends_as_sentence;
 use crate::event::{
     Call, Destination, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span, call_of,
 };
 use crate::message::ReasoningMode;
+
+/// The place of a call in the text beside the calls.
+pub(crate) const CALL: char = '\0';
 
 /// Collects events; [`finish`](Collector::finish) joins them.
 #[derive(Debug, Clone, Default)]
@@ -255,20 +259,22 @@ impl Collector {
         None
     }
 
-    /// Returns `true` if a blank line and a line that ends with a colon are before the call of this number: it may be
-    /// shown.
+    /// Returns `true` if the text before the call of this number is no finished sentence, nor a line that ends with a
+    /// colon right before it: the call may be shown.
     fn is_introduced(&self, number: usize) -> bool {
         let mut calls = self.segments.iter().enumerate().filter(|(_, segment)| segment.what == What::Call);
         let Some((at, _)) = calls.nth(number) else { return false };
         let mut end = self.segments[..at].iter().map(|segment| segment.length as usize).sum::<usize>();
         let mut lines = 0;
-        for Segment { what, length, .. } in self.segments[..at].iter().rev() {
+        for Segment { what, region, length } in self.segments[..at].iter().rev() {
             let piece = &self.text[end - *length as usize..end];
             end -= *length as usize;
             let text = piece.trim_end();
             lines += piece[text.len()..].matches('\n').count();
-            if *what == What::Text && !text.is_empty() {
-                return lines > 1 && text.ends_with([':', '：']);
+            if *what == What::Text && *region == Region::Content && !text.is_empty() {
+                // Of a line that came in pieces the last one is enough: it ends as the line does.
+                let line = text.rsplit('\n').next().unwrap_or(text);
+                return !ends_as_sentence(line.as_bytes()) && (lines > 1 || !text.ends_with([':', '：']));
             }
         }
         false
@@ -303,19 +309,28 @@ impl Collector {
         self.is_over = true;
     }
 
-    /// Returns the text of the message beside its calls, with the markers around such: for callers that look for text
-    /// that is meant as a call.
+    /// Returns the text of the message beside its calls, with the markers in it but those of the calls, and with
+    /// [`CALL`] in the place of each call: for callers that look for text that is meant as a call.
     pub(crate) fn beside_calls(&self) -> String {
         let (mut text, mut rest) = (String::new(), self.text.as_str());
+        // The end of what is no marker.
+        let mut end = 0;
         for Segment { what, region, length } in &self.segments {
             let (piece, behind) = rest.split_at(*length as usize);
             rest = behind;
             match (what, region) {
-                (What::Text, Region::Content) => text.push_str(piece),
+                (What::Text, Region::Content) => {
+                    text.push_str(piece);
+                    end = if piece.trim().is_empty() { end } else { text.len() };
+                }
                 // Markers have no region of their own.
                 (What::Marker(MarkerKind::Wrapper | MarkerKind::Token), _)
                 | (What::Syntax(MarkerKind::Wrapper | MarkerKind::Token), Region::Content) => text.push_str(piece),
-                (What::Call, Region::Content) => text.push('\n'),
+                (What::Call, Region::Content) => {
+                    text.truncate(end);
+                    text.extend(['\n', CALL, '\n']);
+                    end = text.len();
+                }
                 // What is said to be the answer calls nothing.
                 (What::Marker(MarkerKind::AnswerLine) | What::Syntax(MarkerKind::AnswerLine), _) => break,
                 _ => {}
@@ -538,6 +553,12 @@ impl Entry {
             (Err(rejected), Err(reason))
                 if reason.kind == RejectedKind::BehindDamage && rejected.kind != RejectedKind::InReasoning => {}
             (Err(rejected), Err(reason)) => rejected.set_reason(reason),
+            // Its arguments were refused since, and it becomes no call.
+            (Err(rejected), Ok(provenance))
+                if !matches!(rejected.kind, RejectedKind::InReasoning | RejectedKind::Quoted) =>
+            {
+                rejected.call.iter_mut().for_each(|call| call.provenance = provenance);
+            }
             (Err(rejected), Ok(provenance)) => {
                 let Some(call) = rejected.call.take() else { return false };
                 self.result = Ok(Call { provenance, ..*call });

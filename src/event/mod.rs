@@ -20,6 +20,7 @@ mod decode;
 pub(crate) mod stream;
 
 pub use crate::json::Repair;
+pub(crate) use assemble::CALL;
 pub use assemble::{Assembled, Collector, Entry, Piece};
 pub(crate) use call::{Call, call_of};
 pub use call::{Provenance, QuotedIn, Reason, Rejected, RejectedKind};

@@ -409,7 +409,7 @@ impl<'a> Watch<'a> {
         let breaks = last.len() < under.len();
         match event {
             Event::Text { .. } | Event::Reasoning { syntax: None, .. } => {
-                self.line_has_text = (self.line_has_text && !breaks) || !last.trim_ascii().is_empty();
+                self.line_has_text = (self.line_has_text && !breaks) || !last.chars().all(is_invisible);
             }
             Event::Reasoning { .. } | Event::Marker { .. } if breaks => self.line_has_text = false,
             Event::Marker { kind, .. } if !kind.is_call_syntax() || *kind == MarkerKind::AnswerLine => {
@@ -684,6 +684,11 @@ fn after_fence(text: &str) -> Vec<&str> {
 /// Normalises a name as it is compared if no marker announces a call.
 fn folded(name: &str) -> String {
     name.replace(['.', '-'], "_")
+}
+
+/// White space, marks of the byte order and spaces without width.
+fn is_invisible(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
 fn expect(holds: bool, law: impl FnOnce() -> String) -> Result<(), Broken> {

@@ -29,7 +29,7 @@ pub(crate) struct Placement {
     pub(crate) begins_line: bool,
     /// Neither a delimiter nor a word of its dialect nor a token announces it.
     pub(crate) is_bare: bool,
-    /// It is a paragraph of its own after a line that ends with a colon: it may be shown.
+    /// The line before it is no finished sentence: it may be shown.
     pub(crate) is_introduced: bool,
     /// The position of the prose before it.
     pub(crate) prose: Prose,
@@ -110,7 +110,10 @@ impl Placement {
             _ => RejectedKind::in_reasoning_message(),
         };
         let quoted_in = self.quoted_in.filter(|_| kind == RejectedKind::Quoted);
-        let provenance = Placement { is_promoted: false, is_first_fence: false, ..*self }.provenance();
+        // That prose follows may become known after a call was withdrawn.
+        let prose_follows = self.prose_follows && kind != RejectedKind::BehindDamage;
+        let found = Placement { is_promoted: false, is_first_fence: false, prose_follows, ..*self };
+        let provenance = found.provenance();
         Reason { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in, provenance }
     }
 }

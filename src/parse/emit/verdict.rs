@@ -39,7 +39,7 @@ pub(crate) fn verdict(
     match tables.catalog().map(|c| c.resolve(call.server.as_deref(), &call.tool)) {
         None => Ok(call),
         Some(Ok(found)) => {
-            if let Some(key) = misplaced(&ignored_keys, &call, found.tool) {
+            if let Some(key) = misplaced(&ignored_keys, found.tool) {
                 let fault = Fault::malformed(format!("`{key}` is a parameter, but is outside the arguments"));
                 return Err(reject(call.server, Some(call.tool), fault, Vec::new()));
             }
@@ -76,9 +76,8 @@ pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
     call.arguments = inner.arguments;
 }
 
-/// A parameter that stood beside the arguments, where it says nothing, and not in them
+/// Returns a parameter that was beside the arguments, where it says nothing, or contradicts the one in them
 /// (`members_behind/parameter_beside_the_arguments`).
-fn misplaced<'k>(ignored_keys: &'k [String], call: &Call, tool: &Tool) -> Option<&'k str> {
-    let is_missing = |key: &&String| call.arguments.get(*key).is_none() && tool.has_parameter(key);
-    ignored_keys.iter().find(is_missing).map(String::as_str)
+fn misplaced<'k>(ignored_keys: &'k [String], tool: &Tool) -> Option<&'k str> {
+    ignored_keys.iter().find(|key| tool.has_parameter(key)).map(String::as_str)
 }

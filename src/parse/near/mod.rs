@@ -20,7 +20,7 @@ mod words;
 use std::ops::Range;
 
 use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, Shape, introduces_example};
-use crate::event::{Rejected, RejectedKind};
+use crate::event::{CALL, Rejected, RejectedKind};
 use crate::parse::marks::near::{NearMarks, Slip, alike};
 use crate::parse::shape::message::LABELS;
 use crate::parse::tables::Tables;
@@ -93,6 +93,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
         }
         looks = looks.checked_sub(1)?;
         let rest = &text[start..text.floor_char_boundary(start + SEGMENT)];
+        let rest = rest.split(CALL).next().unwrap_or(rest);
         let paragraph = object_between_sentences(&text[..start], rest);
         let end = start + paragraph.unwrap_or_else(|| up_to_prose(rest));
         if *name >= end {
@@ -103,6 +104,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             name: name - start..name - start + length,
             tool,
             is_last: text[end..].trim().is_empty() && begins_apart(&text[..start]),
+            is_first: text[..start].trim().is_empty(),
             is_paragraph: paragraph.is_some(),
             is_fenced,
             has_calls,
@@ -302,6 +304,8 @@ struct Segment<'t> {
     tool: &'t Tool,
     /// `true` if it is a paragraph of its own and reaches to the end of the message.
     is_last: bool,
+    /// Nothing is before it.
+    is_first: bool,
     /// It is an object between paragraphs of prose.
     is_paragraph: bool,
     /// `true` if it is in a fence.
@@ -330,6 +334,9 @@ impl Segment<'_> {
         let before = &self.text[..self.name.start];
         if name.is_tag() && before.trim_start() == "<" && self.is_in_own_tags() {
             return Some(Dialect::ToolTag);
+        }
+        if self.is_one_expression() {
+            return Some(Dialect::Python);
         }
         if given.is_empty() && !takes_nothing {
             return None;
@@ -407,6 +414,9 @@ impl Segment<'_> {
         {
             return format!("its JSON cannot be read from `{from}` on");
         }
+        if self.is_one_expression() && unpaired(self.text).is_none() {
+            return "its arguments are not all of the form `name=\"value\"`, with commas between them".to_owned();
+        }
         match unpaired(self.text) {
             Some(bracket) => format!("a `{bracket}` is missing, or there is one too many"),
             None => "a marker, a bracket or a name in it is missing or misspelt".to_owned(),
@@ -421,6 +431,20 @@ impl Segment<'_> {
         let is_text = |inner: &str| !inner.trim_start().starts_with(['<', '{', '[']) && !inner.contains(&*close);
         let takes_text = self.tool.parameters().filter(|parameter| parameter.required).count() <= 1;
         takes_text && inner.is_some_and(is_text) && self.is_alone(['>'; 3])
+    }
+
+    /// Returns `true` if the message is one line with the tool's name and something in brackets after it.
+    fn is_one_expression(&self) -> bool {
+        let (before, text) =
+            (&self.text[..self.name.start], self.text[self.name.end..].trim_end().trim_start_matches(' '));
+        let in_brackets = text.starts_with('(') && text.ends_with(')') || text.starts_with('{') && text.ends_with('}');
+        self.is_first
+            && before.trim().is_empty()
+            && in_brackets
+            && text.contains(['"', '\''])
+            && !text.contains('\n')
+            && !self.is_fenced
+            && self.ends_message()
     }
 
     /// Returns `true` if the segment is intended as code: names are spelt exactly, brackets and quotation marks are in

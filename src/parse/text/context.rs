@@ -164,7 +164,7 @@ impl Context {
     pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
-        let is_blank = self.bytes[..self.length].trim_ascii().is_empty();
+        let is_blank = lines::is_blank(&self.bytes[..self.length]);
         self.lines.open = Some(self.line_with_code().behind(is_blank));
         self.clear(at);
     }
@@ -267,10 +267,10 @@ impl Context {
         self.lines.element.is_some_and(|open| !open.is_left_by(columns))
     }
 
-    /// The reasoning begins or ends: no element reaches across.
-    pub(super) fn leave_elements(&mut self) {
+    /// The reasoning begins or ends.
+    pub(super) fn leave_region(&mut self) {
         self.tell();
-        self.lines.element = None;
+        self.lines.leave();
     }
 
     /// Returns `true` if nothing but calls and white space is before on the line.
@@ -353,7 +353,7 @@ impl Context {
     fn shorten(&mut self) {
         if self.length > TAIL {
             let gone = &self.bytes[..self.length - TAIL];
-            let is_blank = gone.trim_ascii().is_empty();
+            let is_blank = lines::is_blank(gone);
             let mut line = self.line_with_code();
             line.is_blank &= is_blank;
             self.lines.open = Some(line);

@@ -142,7 +142,7 @@ impl Scanner {
 
     /// No block is open any more; yields whose turn it was before them.
     pub(super) fn leave_blocks(&mut self) -> Turn {
-        self.context.leave_elements();
+        self.context.leave_region();
         self.channels.in_analysis = false;
         self.reasoning.block_ends()
     }

@@ -129,11 +129,11 @@ fn beside_a_call_that_runs_the_usual_rule_holds() {
 #[test]
 fn drained_text_stays_only_where_no_call_waits_before_it() {
     let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..silent() });
-    says(&mut turn, &format!("{} a\n{} b {} c", chart(), paris(), chart()));
+    says(&mut turn, &format!("{} a.\n{} b {} c", chart(), paris(), chart()));
     let end = ends(&mut turn);
     assert_eq!(calls(&end), ["call_2"]);
     let written = turn.shared.conversation.messages().next().unwrap().written();
-    assert_eq!(written, format!("{} a\n{} b {}", chart(), paris(), chart()));
+    assert_eq!(written, format!("{} a.\n{} b {}", chart(), paris(), chart()));
 }
 
 #[test]

@@ -83,15 +83,17 @@ impl<'s> DeclaredProperties<'s> {
 }
 
 impl DeclaredProperties<'_> {
-    /// Returns the only undeclared key if it or the wanted name ends with the other's words, and no other absent name
-    /// does: `path` for `file_path`, or the reverse.
+    /// Returns the only undeclared key if the wanted name ends with its words, and no other absent name does: `path` for
+    /// `file_path`. The reverse holds for a key whose further words say nothing: `exclude_path` is no `path`.
     pub(super) fn ending(&self, wanted: &str, members: &Map<String, Value>) -> Option<(String, String)> {
         let mut unknown = members.keys().filter(|key| *key != wanted && !self.declares(key));
         let (Some(key), None) = (unknown.next(), unknown.next()) else { return None };
         let given = words(key);
         let is_like = |name: &str| {
             let name = words(name);
-            name.len() != given.len() && (name.ends_with(&given) || given.ends_with(&name))
+            let is_longer =
+                || given.strip_suffix(&*name).is_some_and(|rest| rest.iter().all(|word| says_nothing(word)));
+            name.len() != given.len() && (name.ends_with(&given) || is_longer())
         };
         let others = self.names.iter().filter(|name| **name != wanted && !members.contains_key(**name));
         // A key without words ends every name, and an absent name that fits as well makes the match ambiguous.
@@ -101,6 +103,15 @@ impl DeclaredProperties<'_> {
             && !others.into_iter().any(|name| is_like(name)))
         .then(|| (key.clone(), wanted.to_owned()))
     }
+}
+
+/// Returns `true` for a word before the name of a parameter that says nothing of what the value is for.
+fn says_nothing(word: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "absolute", "dir", "directory", "file", "folder", "full", "input", "local", "location", "my", "relative",
+        "target", "the", "user",
+    ];
+    WORDS.contains(&word)
 }
 
 /// Returns the words of a key, in lower case.

@@ -162,7 +162,9 @@ fn is_one(text: &str) -> bool {
     if json {
         return literal::compound(text).is_some_and(|(value, _)| value.is_object());
     }
-    !NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word)) && !text.contains(BETWEEN)
+    // Elements may be several items.
+    let has_elements = text.starts_with('<') && text.contains("</");
+    !NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word)) && !text.contains(BETWEEN) && !has_elements
 }
 
 /// Returns a number's digits as written; `None` for a fraction or exponent whose notation is unknown, as `1.10` would

@@ -1,7 +1,7 @@
 //! Classifies lines: blank, code, items of a list, or an introduction to an example.
 
 use super::super::elements::Element;
-use crate::dialect::{asks_as_example, introduces_example};
+use crate::dialect::{asks_as_example, ends_as_sentence, introduces_example};
 
 /// Bytes of a line's start that say what it is.
 pub(super) const START: usize = 64;
@@ -31,7 +31,9 @@ pub(in crate::parse::text) struct Lines {
     pub(in crate::parse::text) introduces: bool,
     /// The last line that is not blank is a block quote's, which may go on without its sign.
     pub(in crate::parse::text) is_quoted: bool,
-    /// The last line that is not blank ends with a colon.
+    /// The last line that is not blank is no finished sentence.
+    is_unfinished: bool,
+    /// It ends with a colon.
     has_colon: bool,
     /// The last line that is not blank may be in the prompt's list of tools.
     pub(in crate::parse::text) lists_tools: bool,
@@ -85,7 +87,7 @@ impl Lines {
     /// A line is over: its bytes that are at hand, and its end. `is_whole`: that is all of it.
     pub(super) fn line(&mut self, line: &[u8], end: &[u8], is_whole: bool) {
         let start = self.open.take().unwrap_or_else(|| LineStart::of(&line[..line.len().min(START)]));
-        let is_blank = line.trim_ascii().is_empty();
+        let is_blank = is_blank(line);
         if start.is_blank && is_blank {
             self.before = Before::Blank;
             return;
@@ -113,6 +115,7 @@ impl Lines {
         }
         self.has_text = true;
         self.is_quoted = start.is_quote;
+        self.is_unfinished = !ends_as_sentence(end);
         self.has_colon = ends_with_colon(end);
         self.lists_tools = !start.is_behind && lists_tools(start, end);
         let introduces = || ends_as_introduction(end) && introduces_example(end, is_whole);
@@ -127,9 +130,15 @@ impl Lines {
         line.columns >= indent && before && self.has_text
     }
 
-    /// Returns `true` if the open line follows a blank one, and that a line that ends with a colon.
+    /// Returns `true` if a call on the open line may be shown: the line before is no finished sentence, but may open a
+    /// quotation. Right after a colon a call is meant.
     pub(in crate::parse::text) fn is_introduced(&self) -> bool {
-        self.has_colon && self.before == Before::Blank
+        self.is_unfinished && (self.before == Before::Blank || !self.has_colon)
+    }
+
+    /// The reasoning begins or ends: no element and no sentence reaches across.
+    pub(in crate::parse::text) fn leave(&mut self) {
+        (self.element, self.is_unfinished) = (None, false);
     }
 
     /// Returns `true` if a line of this start is a block quote's.
@@ -187,7 +196,7 @@ impl LineStart {
         let inner = &rest[item.unwrap_or(0).min(rest.len())..];
         LineStart {
             columns,
-            is_blank: rest.trim_ascii().is_empty(),
+            is_blank: is_blank(rest),
             is_quote: inner.starts_with(b">"),
             is_heading: rest.starts_with(b"## "),
             item: item.map(|length| columns + length),
@@ -204,7 +213,7 @@ impl LineStart {
 
     /// Returns `true` if nothing but calls is on the line so far, of which these bytes are at hand.
     pub(super) fn holds_only_calls(self, line: &[u8]) -> bool {
-        (self.is_blank || self.only_calls) && line.trim_ascii().is_empty()
+        (self.is_blank || self.only_calls) && is_blank(line)
     }
 
     /// The same line after a call or syntax; `is_blank`: what is at hand before that is.
@@ -212,6 +221,15 @@ impl LineStart {
         let only_calls = (self.is_blank || self.only_calls) && is_blank;
         LineStart { is_blank: false, is_behind: true, only_calls, ..self }
     }
+}
+
+/// Returns `true` for white space, marks of the byte order and spaces without width.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    let rest = line.trim_ascii();
+    let is_invisible = |c: char| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}');
+    // Nearly all text begins with a letter.
+    rest.first()
+        .is_none_or(|byte| *byte >= 0x80 && std::str::from_utf8(rest).is_ok_and(|text| text.chars().all(is_invisible)))
 }
 
 /// Checks whether a line, after its indent, begins an item of a list; bytes up to the item's text.
