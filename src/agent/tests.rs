@@ -268,6 +268,10 @@ async fn no_call_runs_where_none_may_be_made() {
     let stubborn = Scene::new([weather("Paris"), weather("Paris"), weather("Paris")]).with(off).play().await;
     assert!(matches!(stubborn.finished.reason, StopReason::CorrectionsUsedUp { corrections: 2, .. }));
     assert!(stubborn.finished.conversation.pending().next().is_none());
+    // Beside text the call is dropped, and the text is the answer.
+    let both = Scene::new([format!("It is sunny.\n\n{}", weather("Paris"))]).with(off).play().await;
+    assert_eq!((both.finished.reason, both.finished.answer.as_str()), (StopReason::Answered, "It is sunny."));
+    assert!(both.finished.conversation.pending().next().is_none());
 }
 
 #[tokio::test]

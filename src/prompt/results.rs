@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::dialogue::{by_worth, dialogue_of};
 use super::example::{call_with, display_name, harmless, read_call, read_on};
-use super::listing::{NAMES, named, readable};
+use super::listing::{NAMES, choice_word, named, readable};
 use super::options::{NOTE_CHARS, Options};
 use super::reasons::{failure_in, reason_in};
 use super::round::{Earlier, Item, Round};
@@ -48,6 +48,8 @@ pub(super) struct ResultVariables {
     unmet: bool,
     /// Messages of the model follow, so the text has nothing that applies only now.
     followed: bool,
+    /// A call may come next: no message of the model follows, there are tools, and the choice admits one.
+    may_call: bool,
     /// The status of the tools' calls is known.
     tells_status: bool,
     dialect: &'static str,
@@ -138,6 +140,7 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> R
             .collect(),
         unmet,
         followed: round.followed,
+        may_call: writer.may_call(),
         tells_status: !round.without_status,
         dialect: options.dialect.name(),
         named: writer.named().map(|tool| writer.name(tool)),
@@ -218,8 +221,13 @@ impl RoundWriter<'_> {
         })
     }
 
+    fn may_call(&self) -> bool {
+        let choice = choice_word(self.catalog, &self.options.tool_choice);
+        !self.round.followed && !matches!(choice, "none" | "nothing")
+    }
+
     fn read_on(&self, id: &str, output: &BoundedText) -> Option<String> {
-        let is_told = output.missing > 0 && !self.round.followed;
+        let is_told = output.missing > 0 && self.may_call();
         is_told.then(|| read_on(self.catalog, self.options.dialect, id, output.from)).flatten()
     }
 

@@ -500,7 +500,8 @@ impl Turn {
             Next::Run => return self.work(),
             Next::Finish(reason) => return self.finish(reason.clone()),
             Next::Correct => None,
-            Next::Empty => Some(ModelNote::EmptyAnswer),
+            Next::Empty if self.shared.may_call() => Some(ModelNote::EmptyAnswer),
+            Next::Empty => Some(ModelNote::EmptyText),
             Next::Forged => Some(ModelNote::ForgedResult),
             Next::Announced => Some(ModelNote::ActWithoutCall),
             Next::CallMissing => Some(match &self.shared.choice {
@@ -574,6 +575,8 @@ impl Turn {
 
     fn finish(&mut self, reason: StopReason) -> Result<(), TurnError> {
         let note = match reason {
+            // A call beside an answer, where none may be made.
+            _ if self.shared.choice == ToolChoice::None => ModelNote::CallsOff,
             StopReason::MaxRounds { .. } | StopReason::CorrectionsUsedUp { .. } | StopReason::SameCalls { .. } => {
                 ModelNote::NoRoundLeft
             }
@@ -586,7 +589,8 @@ impl Turn {
                 ModelNote::Cancelled if !self.act.is_running(&id) => ModelNote::NotBegun,
                 note => note,
             };
-            self.shared.answer_with(&id, Status::Cancelled, note)?;
+            let status = if note == ModelNote::CallsOff { Status::Denied } else { Status::Cancelled };
+            self.shared.answer_with(&id, status, note)?;
         }
         self.state = TurnState::Over;
         let (answer, found) = self.read.take_answer();

@@ -159,6 +159,8 @@ impl WordingError {
 pub enum ModelNote<'a> {
     /// The answer was empty.
     EmptyAnswer,
+    /// The answer was empty, and no tool may be called.
+    EmptyText,
     /// A call of some tool was required.
     CallRequired,
     /// A call of this tool was required.

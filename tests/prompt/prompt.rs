@@ -663,6 +663,26 @@ fn what_to_do_now_is_one_sentence_after_what_stays() {
 }
 
 #[test]
+fn where_no_call_may_come_nothing_asks_for_one() {
+    let (arguments, outcome) = (Map::new(), Outcome::result("17:30"));
+    let item = Item::Answered { id: "c", server: None, tool: "now", arguments: &arguments, outcome: &outcome };
+    let rejected = rejected_calls(Dialect::UseMcpTool);
+    let items: Vec<Item<'_>> = [item].into_iter().chain(rejected.iter().map(Item::Rejected)).collect();
+    let round = Round::new(&items).with_request("What time is it?");
+    for ((dialect, lang), style) in all().flat_map(|each| [PromptStyle::Full, PromptStyle::Compact].map(|s| (each, s)))
+    {
+        let options = options(dialect, lang).with_style(style);
+        let asks = prompt(options.clone()).results(&real(), &round).unwrap();
+        let closing = asks.rsplit("\n\n").next().unwrap();
+        for (choice, catalog) in [(ToolChoice::None, real()), (ToolChoice::Auto, Catalog::default())] {
+            let silent = prompt(options.clone().with_tool_choice(choice)).results(&catalog, &round).unwrap();
+            assert!(silent.contains("17:30") && silent.contains("What time is it?"), "{silent}");
+            assert!(!silent.contains(closing) && !silent.contains("`TYPE: MCP`"), "{silent}");
+        }
+    }
+}
+
+#[test]
 fn a_compact_result_is_short() {
     let (arguments, outcome) = (Map::new(), Outcome::result("x".repeat(20_000)));
     let item = Item::Answered { id: "c", server: None, tool: "read_file", arguments: &arguments, outcome: &outcome };

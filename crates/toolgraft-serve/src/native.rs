@@ -60,6 +60,8 @@ fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut V
     let said = |wording: &dyn Wording, done: &[Done]| {
         let mut replies = Replies::default();
         replies.answered = done.iter().map(Done::answered).collect();
+        // The request has the tools, so the text says nothing about a next call.
+        replies.later = 1;
         wording.replies(&replies).map_err(|error| Fault::internal(error.to_string()))
     };
     for (call, id) in calls.into_iter().zip(ids) {

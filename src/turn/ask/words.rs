@@ -408,6 +408,7 @@ macro_rules! said {
 said! {
     EmptyAnswer => "Your last message has no answer and no call. Write your answer, or call a tool.",
         "你的上一条消息里没有回答，也没有调用。请写出回答，或者调用工具。";
+    EmptyText => "Your last message has no answer. Write your answer.", "你的上一条消息里没有回答。请写出回答。";
     CallRequired => "Your last message had to call a tool, and did not. Write the call now.",
         "你的上一条消息必须调用工具，但没有调用。请现在写出调用。";
     ToolRequired(tool) => "Your last message had to call {tool}, and did not. Write the call now.",
@@ -575,6 +576,7 @@ mod tests {
 
     const NOTES: &[ModelNote<'_>] = &[
         ModelNote::EmptyAnswer,
+        ModelNote::EmptyText,
         ModelNote::CallRequired,
         ModelNote::ToolRequired("search"),
         ModelNote::CallsOff,

@@ -61,9 +61,11 @@ pub(in crate::turn) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Returns `true` if the entry is a call that has to be executed.
+    /// Returns `true` if the entry is a call that has to be executed or, where none may be made, answered. Beside text,
+    /// which is then the answer, such a call is dropped.
     fn is_work(&self, entry: &Entry) -> bool {
-        entry.result.is_ok() && !self.shown.contains(&entry.index)
+        let is_dropped = self.shared.choice == ToolChoice::None && !self.blank;
+        entry.result.is_ok() && !is_dropped && !self.shown.contains(&entry.index)
     }
 
     /// Returns `true` if the model must be told about this entry, provided that a round is left.
