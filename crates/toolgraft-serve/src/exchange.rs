@@ -37,7 +37,7 @@ use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
 use toolgraft::event::{Rejected, RejectedKind};
-use toolgraft::message::{DeltaKind, FinishReason, NativeCall};
+use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
@@ -309,10 +309,6 @@ impl Exchange {
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
-                if delta.kind == DeltaKind::Refusal {
-                    // A refusal ends the answer in whatever round it comes.
-                    self.out(Out::Refusal(delta.text.clone()));
-                }
                 // An endpoint may ignore the token limit; the client's limit holds nevertheless.
                 if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
             }

@@ -67,14 +67,16 @@ impl Exchange {
             | StopReason::Filtered
             | StopReason::Repetition { .. }
             | StopReason::ContextFull { .. } => {
-                self.refused = matches!(finished.reason, StopReason::Refused { .. });
                 let instead = finished.output.map(|value| value.to_string());
                 self.steps.extend(self.text.end(instead).map(Step::from));
+                let is_whole = matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. });
+                if let StopReason::Refused { message } = finished.reason {
+                    self.refused = true;
+                    self.out(Out::Refusal(message));
+                }
                 let reason = match self.finish.take() {
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),
-                    _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
-                        FinishReason::Stop
-                    }
+                    _ if is_whole => FinishReason::Stop,
                     _ => FinishReason::Length,
                 };
                 self.end(reason);
