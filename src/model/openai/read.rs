@@ -401,6 +401,10 @@ impl Decoder {
             }
         }
         if let Some(reason) = choice.finish_reason.filter(|r| !r.is_empty()) {
+            // OpenRouter's word for an answer at which the provider failed.
+            if reason == "error" {
+                return self.reported("the finish reason of its answer is 'error'");
+            }
             self.finish = Some(FinishReason::from(reason.as_str()));
         }
     }

@@ -61,7 +61,12 @@ impl OllamaStream {
     }
 
     fn end(&self, line: &mut Value, finish: &Finish) {
-        let reason = if finish.reason == FinishReason::Length { "length" } else { "stop" };
+        let reason = match &finish.reason {
+            FinishReason::Length => "length",
+            // Ollama has no word for this.
+            reason if reason.is_filtered() => reason.as_str(),
+            _ => "stop",
+        };
         let total = self.began.elapsed();
         // For an answer that came whole, the time of its first piece is not known.
         let prompt = self.first.map_or(Duration::ZERO, |first| first - self.began);

@@ -105,6 +105,25 @@ async fn a_refusal_is_streamed_in_each_interfaces_own_field_and_nobody_is_asked_
     assert_eq!(endpoint.seen().len(), 4);
 }
 
+/// What might begin a call is held back; a refusal does not overtake it.
+#[tokio::test]
+async fn text_before_a_refusal_is_streamed_before_it() {
+    let endpoint = Endpoint::answer(|_, _| Reply::events(&[says("a <"), refuses("No."), stops("stop")]).done());
+    let served = serve(&endpoint, |config| config).await;
+    let streams = streamed(&served).await;
+    assert_eq!(joined(&streams[1], "/delta/text"), "a <No.");
+    assert_eq!(joined(&streams[3], "/candidates/0/content/parts/0/text"), "a <No.");
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_with_an_error_is_one_in_each_interface() {
+    let endpoint = Endpoint::answer(|_, _| Reply::events(&[says("It is"), stops("error")]).done());
+    let served = serve(&endpoint, |config| config).await;
+    for (status, answer) in whole(&served).await {
+        assert!(status == 502 && answer["error"]["message"].as_str().unwrap().contains("'error'"), "{answer:#}");
+    }
+}
+
 #[tokio::test]
 async fn a_refusal_in_a_round_that_corrects_is_the_answer() {
     let endpoint = Endpoint::start([Reply::text(&damaged()), refusing()]);
