@@ -66,7 +66,7 @@ pub(super) fn leave_out(body: &mut Map<String, Value>, fields: &Fields) {
 }
 
 /// Returns `true` if a value requests something: clients also send fields that they do not use.
-fn asks(value: &Value) -> bool {
+pub(super) fn asks(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),

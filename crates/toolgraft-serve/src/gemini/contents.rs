@@ -7,6 +7,7 @@ use super::fields::part;
 use crate::fault::Fault;
 use crate::pending_calls::PendingCalls;
 use crate::shape::{self, Messages, content_of, role_of};
+use crate::vendor::asks;
 
 /// Messages, each with the place of the content that it was made from.
 #[derive(Default)]
@@ -113,11 +114,13 @@ impl ContentsReader {
 /// Returns a result's text, and whether it is an error: a member `output`, `result` or `error` that stands alone, else
 /// the whole object.
 fn result_text(response: Option<Value>) -> (String, bool) {
-    let response = match response {
+    let mut response = match response {
         Some(Value::Object(response)) => response,
         Some(other) => Map::from_iter([("output".to_owned(), other)]),
         None => Map::new(),
     };
+    // An error without content says that there was none.
+    response.retain(|key, value| key != "error" || asks(value));
     let plain = ["output", "result", "error"].iter().find_map(|key| response.get(*key)?.as_str());
     let plain = plain.filter(|_| response.len() == 1).map(str::to_owned);
     let is_error = response.contains_key("error");
@@ -186,6 +189,9 @@ mod tests {
             (json!({"error": "no such city"}), "no such city", true),
             (json!({"result": "3"}), "3", false),
             (json!("3"), "3", false),
+            (json!({"output": "3", "error": null}), "3", false),
+            (json!({"output": "3", "error": ""}), "3", false),
+            (json!({"output": "3", "error": "old"}), "{\"output\":\"3\",\"error\":\"old\"}", true),
             (json!({"degrees": 3}), "{\"degrees\":3}", false),
             (json!([3]), "{\"output\":[3]}", false),
         ] {
