@@ -178,7 +178,7 @@ impl ChatRequest {
     }
 
     /// Returns `true` if the request can be passed through: it has no tools, no calls or results in
-    /// its history, and no schema for its answer.
+    /// its history, no schema for its answer, and requires no call.
     pub(super) fn is_plain(&self) -> bool {
         let calls = |message: &Value| {
             // Calls and results, each in the current and in the older form of the interface.
@@ -191,7 +191,10 @@ impl ChatRequest {
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
         let is_form = |format: &Value| matches!(format["type"].as_str(), Some("json_schema" | "json_object"));
         let has_schema = self.body.get("response_format").is_some_and(is_form);
-        !self.has_tools() && !has_history && !has_schema
+        // A choice that only a tool could fit is refused.
+        let leaves_open = |choice: &Value| matches!(choice.as_str(), Some("auto" | "none"));
+        let needs_tool = self.body.get("tool_choice").is_some_and(|choice| !choice.is_null() && !leaves_open(choice));
+        !self.has_tools() && !has_history && !has_schema && !needs_tool
     }
 
     /// Returns the vendor's tool that the request chooses, or offers without any other: only its
@@ -401,6 +404,9 @@ impl ChatRequest {
         let name = |tool: &Value| tool["function"]["name"].as_str().or(tool["name"].as_str()).map(str::to_owned);
         let allowed: HashSet<String> = allowed.iter().filter_map(name).collect();
         tools.retain(|tool| allowed.contains(named.given(&tool.name)));
+        if let (true, Some(name)) = (tools.is_empty(), allowed.iter().next()) {
+            return Err(none_allowed(name));
+        }
         self.worded(choice["mode"].as_str().unwrap_or("auto"), tools)
     }
 
@@ -462,6 +468,11 @@ impl ChatRequest {
         }
         Ok(None)
     }
+}
+
+/// Returns the fault of a choice among tools of which none exists; `name` is one of them.
+pub(super) fn none_allowed(name: &str) -> Fault {
+    Fault::field("tool_choice", format!("'tool_choice' allows '{name}', and no tool has that name"))
 }
 
 /// Refuses a history whose calls hold more JSON values than a request may: arguments are JSON

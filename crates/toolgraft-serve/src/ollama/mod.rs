@@ -50,7 +50,7 @@ impl Shape for Ollama {
         };
         let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
         set(&mut chat, "stream", given(&mut body, "stream").or(Some(Value::Bool(true))));
-        for field in ["model", "tools", "logprobs", "top_logprobs"] {
+        for field in ["model", "tools", "tool_choice", "logprobs", "top_logprobs"] {
             set(&mut chat, field, body.shift_remove(field));
         }
         match body.shift_remove("options") {

@@ -54,7 +54,7 @@ impl Shape for Responses {
         }
         let choice = choice_of(given(&mut body, "tool_choice"))?;
         if let Some(names) = &choice.allowed {
-            tools.allow(names);
+            tools.allow(names)?;
         }
         let Tools { functions, places, forms } = tools;
         let mut chat = Map::new();

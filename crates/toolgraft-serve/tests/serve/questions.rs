@@ -470,14 +470,83 @@ async fn a_call_that_is_required_without_tools_is_refused_in_each_api() {
         (Messages, json!({"tool_choice": {"type": "any"}})),
         (Responses, json!({"tool_choice": "required"})),
         (Gemini, json!({"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}})),
+        (Ollama, json!({"tool_choice": "required"})),
     ] {
-        // A call in the history prevents the request from being passed through.
-        let history = json!([shape.says("user", "Hi"), shape.call(), shape.result()]);
-        let mut body = shape.request(history, json!([]));
-        body.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
+        for history in
+            [json!([shape.says("user", "Hi")]), json!([shape.says("user", "Hi"), shape.call(), shape.result()])]
+        {
+            let mut body = shape.request(history, json!([]));
+            body.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            assert_eq!(status, 400, "{shape:?}: {answer:#}");
+            assert!(shape.error(400, &answer).0.contains("no tools"), "{shape:?}: {answer:#}");
+        }
+    }
+    for shape in SHAPES {
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), json!([]));
+        shape.chooses(&mut body, "g");
         let (status, answer) = ask(&served, shape, body.to_string()).await;
-        assert_eq!(status, 400, "{shape:?}: {answer:#}");
-        assert!(shape.error(400, &answer).0.contains("no tools"), "{shape:?}: {answer:#}");
+        assert!(status == 400 && shape.error(400, &answer).0.contains("'g'"), "{shape:?}: {answer:#}");
+    }
+    for (shape, allowed) in [
+        (Chat, json!([{"type": "function", "function": {"name": "g"}}])),
+        (Responses, json!([{"type": "function", "name": "g"}])),
+    ] {
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+        let allowed = json!({"mode": "auto", "tools": allowed});
+        body["tool_choice"] = json!({"type": "allowed_tools", "allowed_tools": allowed});
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        assert!(status == 400 && shape.error(400, &answer).0.contains("'g'"), "{shape:?}: {answer:#}");
+    }
+    assert_eq!(endpoint.requests(), 0);
+}
+
+#[tokio::test]
+async fn where_no_call_may_be_made_the_text_beside_one_is_the_answer() {
+    let text = format!("It is dry.\n\n{}", write_call(Dialect::UseMcpTool, None, "f", &Map::new()));
+    let natively = [says("It is dry."), call("f", "{}"), stops("tool_calls")];
+    let endpoint = Endpoint::answer(move |seen, _| match seen.body.get("tools") {
+        Some(_) => Reply::events(&natively).done(),
+        None => Reply::text(&text),
+    });
+    for mode in [toolgraft::tools::ToolsMode::Prompt, toolgraft::tools::ToolsMode::Native] {
+        let served = serve(&endpoint, |config| config.with_tools_mode(mode)).await;
+        for shape in SHAPES {
+            let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+            shape.forbids(&mut body);
+            for said in both(&served, shape, &body).await {
+                assert_eq!((said.text.trim_end(), said.calls), ("It is dry.", 0), "{shape:?}: {said:?}");
+                assert!(["stop", "end_turn", "completed", "STOP"].contains(&&*said.end), "{shape:?}: {said:?}");
+            }
+            assert_eq!(endpoint.take_seen().len(), 2, "{shape:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_no_call_may_be_made_no_request_asks_for_one() {
+    let call = write_call(Dialect::UseMcpTool, None, "f", &Map::new());
+    for first in [call.as_str(), ""] {
+        let endpoint = Endpoint::answer({
+            let first = first.to_owned();
+            move |_, at| Reply::text(if at % 2 == 0 { &first } else { "It is dry." })
+        });
+        let served = serve(&endpoint, |config| config).await;
+        for shape in SHAPES {
+            let history = json!([shape.says("user", "Hi"), shape.call(), shape.result()]);
+            let mut forbidden = shape.request(history.clone(), shape.tools(&["f"]));
+            shape.forbids(&mut forbidden);
+            // Without tools a call is text.
+            let without = first.is_empty().then(|| shape.request(history, json!([])));
+            for body in [forbidden].into_iter().chain(without) {
+                let (status, answer) = ask(&served, shape, body.to_string()).await;
+                assert_eq!((status, whole(shape, &answer).text.as_str()), (200, "It is dry."), "{shape:?}: {answer:#}");
+                for seen in endpoint.take_seen() {
+                    let sent = seen.messages();
+                    assert!(!sent.contains("call now") && !sent.contains("call a tool"), "{shape:?}: {sent}");
+                }
+            }
+        }
     }
 }
 

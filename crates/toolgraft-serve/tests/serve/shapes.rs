@@ -104,17 +104,26 @@ impl Shape {
         }
     }
 
-    /// Requires a call of the tool with this name. Ollama's API has no field for it.
+    /// Requires a call of the tool with this name. Ollama's API has no field for it, but some of its clients send that
+    /// of Chat Completions.
     pub(crate) fn chooses(self, request: &mut Value, name: &str) {
         match self {
-            Chat => request["tool_choice"] = json!({"type": "function", "function": {"name": name}}),
+            Chat | Ollama => request["tool_choice"] = json!({"type": "function", "function": {"name": name}}),
             Messages => request["tool_choice"] = json!({"type": "tool", "name": name}),
             Responses => request["tool_choice"] = json!({"type": "function", "name": name}),
             Gemini => {
                 let config = json!({"mode": "ANY", "allowedFunctionNames": [name]});
                 request["toolConfig"] = json!({"functionCallingConfig": config});
             }
-            Ollama => {}
+        }
+    }
+
+    /// Forbids calls.
+    pub(crate) fn forbids(self, request: &mut Value) {
+        match self {
+            Chat | Ollama | Responses => request["tool_choice"] = json!("none"),
+            Messages => request["tool_choice"] = json!({"type": "none"}),
+            Gemini => request["toolConfig"] = json!({"functionCallingConfig": {"mode": "NONE"}}),
         }
     }
 
