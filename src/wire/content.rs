@@ -7,12 +7,14 @@ pub use crate::message::chunk::texts_of;
 /// Types of parts besides text that endpoints accept; the member of the same name has the content.
 const TAKEN: [&str; 5] = ["image_url", "input_audio", "audio_url", "video_url", "file"];
 
-/// Members of a part that identify it (`NAMED`) and that have its text (`SAID`); the first one found is used.
-const NAMED: [&str; 8] = ["tool_name", "name", "filename", "displayName", "file_id", "fileUri", "url", "title"];
-const SAID: [&str; 6] = ["query", "url", "transcript", "revised_prompt", "code", "output"];
+/// Members of a part that tell a model nothing.
+const SILENT: [&str; 9] = ["type", "id", "status", "role", "language", "data", "signature", "mimeType", "media_type"];
 
-/// Limit on the characters of a part's text.
-const LINE: usize = 500;
+/// Limit on the characters of a part's line.
+const LINE: usize = 4_000;
+
+/// Bytes of a text without white space from which on it is data, such as base64.
+const DATA: usize = 200;
 
 /// Returns the text of a content; for a list, the joined texts of its parts.
 pub fn text_of(content: &Value) -> String {
@@ -65,23 +67,38 @@ fn is_legible(part: &Value) -> bool {
     }
 }
 
-/// Describes a part in a line: its type, its name, and its text.
+/// Describes a part in a line: its type and the texts of all its members, such as a name, arguments and a result.
 pub fn line(part: &Value) -> String {
     if let Some(said) = part.as_str().or(part["refusal"].as_str()) {
         return said.to_owned();
     }
-    let kind = part["type"].as_str().unwrap_or("part");
-    // The name may be in a member with the type's name, as in a file, or in the call's arguments.
-    let first = |names: &[&str]| {
-        let inside = [part, &part[kind], &part["input"], &part["action"]];
-        let found = names.iter().find_map(|name| inside.iter().find_map(|value| value[*name].as_str()));
-        found.map(|text| text.chars().take(LINE).collect::<String>())
+    let mut texts = vec![part["type"].as_str().unwrap_or("part").to_owned()];
+    add_texts("", part, &mut texts);
+    let line = texts.join(": ");
+    match line.char_indices().nth(LINE) {
+        Some((end, _)) => format!("[{} …]", &line[..end]),
+        None => format!("[{line}]"),
+    }
+}
+
+/// Adds the texts of a member that are not among `texts`; numbers and booleans with the member's name.
+fn add_texts(name: &str, value: &Value, texts: &mut Vec<String>) {
+    let is_silent = |name: &str| {
+        SILENT.contains(&name) || name.starts_with("encrypted") || name.ends_with("_id") && name != "file_id"
     };
-    let (named, said) = (first(&NAMED), first(&SAID));
-    let said = said.filter(|said| named.as_ref() != Some(said));
-    let mut line: Vec<String> = [Some(kind.to_owned()), named, said].into_iter().flatten().collect();
-    // The results of a service's web search.
-    let found = part["content"].as_array().into_iter().flatten();
-    line.extend(found.filter_map(|found| Some(format!("{} {}", found["title"].as_str()?, found["url"].as_str()?))));
-    format!("[{}]", line.join(": "))
+    let text = match value {
+        Value::Object(members) => {
+            let told = members.iter().filter(|(name, _)| !is_silent(name));
+            return told.for_each(|(name, value)| add_texts(name, value, texts));
+        }
+        Value::Array(values) => return values.iter().for_each(|value| add_texts(name, value, texts)),
+        Value::String(text) if text.len() < DATA || text.contains(char::is_whitespace) || !text.is_ascii() => {
+            text.trim().to_owned()
+        }
+        Value::Number(_) | Value::Bool(_) => format!("{name}={value}"),
+        Value::String(_) | Value::Null => return,
+    };
+    if !text.is_empty() && !texts.contains(&text) {
+        texts.push(text);
+    }
 }

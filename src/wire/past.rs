@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::content::{make_legible, text_of};
+use super::content::{line, make_legible, text_of};
 use super::roles::{is_result, join, join_turns};
 use super::take_member;
 use crate::dialect::{Dialect, write_call, write_tool_call};
@@ -99,6 +99,7 @@ pub fn read<E: ToString>(
         } else {
             let mut message = checked(at, message)?;
             if message.get("role").is_some_and(|role| role == "assistant") {
+                join_said(&mut message);
                 entry.calls = take_calls(at, &mut message)?;
                 results = take_results(&entry.calls, &mut messages);
             }
@@ -127,6 +128,17 @@ fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> 
         Some("system" | "developer" | "user" | "assistant") => Ok(message),
         Some(_) => Err(bad(at, ".role", "expected 'system', 'developer', 'user', 'assistant' or 'tool'")),
         None => Err(bad(at, ".role", "a message needs a 'role'")),
+    }
+}
+
+/// Moves what a model said in fields of their own, a refusal and audio, into the content of its message.
+fn join_said(message: &mut Map<String, Value>) {
+    let refusal = message.shift_remove("refusal").filter(Value::is_string);
+    let audio = message.shift_remove("audio").filter(Value::is_object);
+    let audio = audio.map(|audio| line(&json!({"type": "audio", "audio": audio})).into());
+    for said in refusal.into_iter().chain(audio) {
+        let content = message.get_mut("content").map(Value::take).unwrap_or_default();
+        message.insert("content".to_owned(), join(content, said));
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
             ) {
                 (Some("base64"), Some(kind), Some(data), _) => format!("data:{kind};base64,{data}"),
                 (Some("url"), _, _, Some(url)) => url.to_owned(),
+                // A file at Anthropic's service becomes a line of text later.
+                (Some("file"), ..) => return Ok(block),
                 _ => {
                     return Err(Fault::field(
                         format!("{place}.source"),

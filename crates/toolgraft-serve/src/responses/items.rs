@@ -74,8 +74,9 @@ impl ItemsReader {
                 let name = full_name(item["namespace"].as_str(), item["name"].as_str().unwrap_or_default());
                 self.call(&item, &name, input(&item["input"]), place);
             }
-            // The model's own reasoning is not sent back to it.
-            "reasoning" => {}
+            // The model's own reasoning is not sent back to it, and only OpenAI's service can call the tools that it
+            // has listed.
+            "reasoning" | "mcp_list_tools" => {}
             "tool_search_output" => {
                 let tools = take_member(&mut item, "tools");
                 let names = tools.as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
@@ -83,20 +84,19 @@ impl ItemsReader {
                 self.result(&item, text.into(), place);
                 self.found.push((place.to_owned(), tools));
             }
-            kind if kind.ends_with("_output") && id_of(&item).is_string() => {
+            kind if kind.ends_with("_output") => {
                 let output = output(take_member(&mut item, "output"), &format!("{place}.output"))?;
                 self.result(&item, output, place);
             }
             kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
                 Some(action) => self.call(&item, &action.name, item[&action.field].clone(), place),
-                // Actions of OpenAI's service in an earlier answer become a line of text.
-                None if kind.ends_with("_call") => {
-                    let asked = item["action"]["query"].as_str().or(item["revised_prompt"].as_str());
-                    let text = format!("[{kind}{}]", asked.map(|asked| format!(": {asked}")).unwrap_or_default());
-                    return self.message(&mut json!({"role": "assistant", "content": text}), place);
+                // A part may be sent as an item. Actions of OpenAI's service in an earlier answer and unknown items
+                // become a line of text.
+                None => {
+                    let is_models = kind.ends_with("_call") || kind.starts_with("output_") || kind == "refusal";
+                    let role = if is_models { "assistant" } else { "user" };
+                    return self.message(&mut json!({"role": role, "content": [item]}), place);
                 }
-                // Anything else concerns only that service.
-                None => {}
             },
         }
         Ok(())
