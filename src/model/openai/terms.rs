@@ -15,6 +15,8 @@ pub(super) struct Terms {
     no_system: bool,
     /// The field `stream_options` is refused.
     no_stream_options: bool,
+    /// The field `reasoning_effort`, or its value, is refused.
+    no_effort: bool,
     /// Probabilities of tokens are refused.
     pub(super) no_alternatives: bool,
 }
@@ -32,6 +34,9 @@ const NO_SYSTEM: [&str; 6] = [
     // Mixtral 8x7B: its template.
     "only user and assistant roles are supported",
 ];
+
+/// Parts of the messages of endpoints that refuse a level of thinking, in lower case; the last one is Ollama's.
+const NO_EFFORT: [&str; 3] = ["reasoning_effort", "reasoning effort", "does not support thinking"];
 
 /// Names of token probabilities in the messages of endpoints that refuse them, in lower case.
 const ALTERNATIVES: [&str; 3] = ["logprob", "log_prob", "log prob"];
@@ -52,6 +57,9 @@ impl Terms {
         let told = match () {
             () if thought && words.contains(REASONING_CONTENT) => Terms { reasoning: true, ..self },
             () if words.contains("stream_options") => Terms { no_stream_options: true, ..self },
+            () if body.contains_key("reasoning_effort") && NO_EFFORT.iter().any(|said| words.contains(said)) => {
+                Terms { no_effort: true, ..self }
+            }
             () if has_system && NO_SYSTEM.iter().any(|said| words.contains(said)) => Terms { no_system: true, ..self },
             () => self,
         };
@@ -63,6 +71,7 @@ impl Terms {
         let all = [
             (self.no_system, "system_role"),
             (self.no_stream_options, "stream_options"),
+            (self.no_effort, "reasoning_effort"),
             (self.no_alternatives, "logprobs"),
         ];
         all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
@@ -72,6 +81,9 @@ impl Terms {
     pub(super) fn keep(self, body: &mut Map<String, Value>) {
         if self.no_stream_options {
             body.shift_remove("stream_options");
+        }
+        if self.no_effort {
+            body.shift_remove("reasoning_effort");
         }
         if !self.reasoning {
             messages_of(body).for_each(|message| drop(message.shift_remove(REASONING_CONTENT)));

@@ -68,10 +68,14 @@ impl Shape for Gemini {
         }
         set(&mut chat, "response_format", format_of(&mut config)?);
         refuse(&mut config)?;
-        let thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
-        let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;
-        body.extend(chat);
-        Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
+        let mut thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
+        let thoughts = part(&mut thinking, "includeThoughts") == Some(Value::Bool(true));
+        let level = part(&mut thinking, "thinkingLevel").filter(|level| level != "THINKING_LEVEL_UNSPECIFIED");
+        set(&mut chat, "reasoning_effort", level.as_ref().and_then(Value::as_str).map(str::to_ascii_lowercase));
+        vendor::leave_out(&mut config, &vendor::FIELDS.gemini);
+        config.extend(body);
+        config.extend(chat);
+        Ok(Read { chat: config, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
     /// The error object; also used for a failure in mid-stream.
@@ -156,8 +160,9 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     let schema = take(config, "responseJsonSchema").or(open).map(|schema| json_schema(&schema));
     let kind = take(config, "responseMimeType");
     match kind.as_ref().and_then(Value::as_str) {
-        None | Some("text/plain") => Ok(None),
-        Some("application/json") => Ok(Some(match schema {
+        Some("text/plain") => Ok(None),
+        None if schema.is_none() => Ok(None),
+        None | Some("application/json") => Ok(Some(match schema {
             Some(schema) => json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}),
             None => json!({"type": "json_object"}),
         })),
@@ -181,6 +186,9 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
     };
     for (at, mut tool) in list.into_iter().enumerate() {
         let declared = part(&mut tool, "functionDeclarations");
+        if declared.as_ref().is_some_and(|declared| !declared.is_array()) {
+            return Err(Fault::field(format!("tools[{at}].functionDeclarations"), "expected a list of functions"));
+        }
         let Some(others) = tool.as_object() else {
             return Err(Fault::field(format!("tools[{at}]"), "a tool must be an object with 'functionDeclarations'"));
         };

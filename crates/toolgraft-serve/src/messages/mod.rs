@@ -180,15 +180,16 @@ fn result(block: &Value, place: &str) -> Result<Value, Fault> {
     )
 }
 
-/// Returns the `response_format` of Chat Completions for `output_config.format`, or for the older
-/// `output_format` (platform.claude.com/docs/en/build-with-claude/structured-outputs). The rest of
-/// `output_config` concerns Anthropic's models only.
+/// Takes `output_config`: sets `reasoning_effort` for its `effort`, and returns the
+/// `response_format` of Chat Completions for its `format`, or for the older `output_format`
+/// (platform.claude.com/docs/en/build-with-claude/structured-outputs).
 fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     let older = body.shift_remove("output_format").filter(|format| !format.is_null());
     let mut format = older.map(|format| ("output_format", format));
     match body.shift_remove("output_config") {
         None | Some(Value::Null) => {}
         Some(Value::Object(mut config)) => {
+            set(body, "reasoning_effort", config.shift_remove("effort").filter(Value::is_string));
             if let Some(given) = config.shift_remove("format").filter(|format| !format.is_null()) {
                 format = Some(("output_config.format", given));
             }

@@ -152,6 +152,7 @@ async fn mode_names_and_schema_are_held_to() {
         (with(json!({"tools": two, "toolConfig": mode("ANY", json!(["now"]))})), vec![call(), now], Some("now")),
         (with(json!({"toolConfig": mode("NONE", json!(null))})), vec!["Sunny.".to_owned()], None),
         (with(json!({"generationConfig": config})), vec!["3?".to_owned(), "{\"degrees\": \"3\"}".to_owned()], None),
+        (with(json!({"generationConfig": {"responseSchema": schema}})), vec!["{\"degrees\": \"3\"}".to_owned()], None),
     ] {
         let endpoint = Endpoint::start(replies.iter().map(|text| Reply::text(text)));
         let served = serve(&endpoint, |config| config).await;
@@ -176,6 +177,7 @@ async fn what_cannot_be_had_is_named_in_the_shapes_own_form() {
             json!({"tools": [{}, {"functionDeclarations": [{"name": "a"}, {"name": ""}]}]}),
             "tools[1].functionDeclarations[1].name: ",
         ),
+        (json!({"tools": [{"functionDeclarations": {"name": "a"}}]}), "tools[0].functionDeclarations: "),
         (json!({"toolConfig": {"functionCallingConfig": {"mode": "SOME"}}}), "toolConfig.functionCallingConfig.mode: "),
         (json!({"generationConfig": {"candidateCount": 2}}), "generationConfig.candidateCount: "),
         (json!({"generationConfig": {"maxOutputTokens": 0}}), "generationConfig.maxOutputTokens: "),

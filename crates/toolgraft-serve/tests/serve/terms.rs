@@ -17,6 +17,7 @@ async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_th
         (400, "Extra inputs are not permitted: stream_options", "stream_options"),
         // FastAPI's form has the field beside the message.
         (422, "Extra inputs are not permitted", "stream_options"),
+        (400, "\"gemma3:12b\" does not support thinking", "reasoning_effort"),
     ] {
         let endpoint =
             Endpoint::answer(move |request, _| match request.body.to_string().contains(&format!("\"{refused}\"")) {
@@ -30,7 +31,8 @@ async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_th
         let served = serve(&endpoint, |config| config).await;
         for times in [2, 1] {
             let messages = json!([{"role": "system", "content": "one"}, Chat.says("user", "two")]);
-            let body = Chat.request(messages, Chat.tools(&["f"]));
+            let mut body = Chat.request(messages, Chat.tools(&["f"]));
+            body["reasoning_effort"] = json!("low");
             let (status, answer) = ask(&served, Chat, body.to_string()).await;
             assert_eq!(status, 200, "{answer:#}");
             let seen = endpoint.take_seen();
