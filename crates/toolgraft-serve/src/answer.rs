@@ -20,6 +20,7 @@ use super::out::{Collected, Out};
 use super::progress::Progress;
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
+use toolgraft::message::Usage;
 
 /// The header with the number of requests to the endpoint that an answer took, as far as it is
 /// known when the answer begins.
@@ -240,7 +241,8 @@ impl Drop for Running {
 fn with_cost(mut response: Response, progress: Progress) -> Response {
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static(ROUNDS_HEADER), progress.rounds.into());
-    if let Ok(sum) = HeaderValue::try_from(cost(progress.usage)) {
+    // At the beginning of a stream the usage is known only if a round is over.
+    if let (true, Ok(sum)) = (progress.usage != Usage::default(), HeaderValue::try_from(cost(progress.usage))) {
         headers.insert(HeaderName::from_static(USAGE_HEADER), sum);
     }
     response

@@ -63,7 +63,11 @@ impl Fault {
     /// it.
     pub(super) fn placed(&self) -> String {
         match &self.param {
-            Some(param) => format!("{param}: {}", self.message),
+            Some(param) => {
+                // A message about the whole field begins with its name.
+                let message = self.message.strip_prefix(&format!("'{param}' ")).unwrap_or(&self.message);
+                format!("{param}: {message}")
+            }
             None => self.message.clone(),
         }
     }

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -71,7 +71,29 @@ pub fn router(config: Config) -> Result<Router, ClientError> {
     Ok(shared_router(Shared::new(config)?))
 }
 
+/// Returns the routes. A layer changes a path only before a router that is inside another one.
 pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
+    Router::new().fallback_service(routes(shared)).layer(middleware::map_request(without_extra_slashes))
+}
+
+/// Removes doubled slashes and one at the end, which clients write after a base URL that ends in one.
+async fn without_extra_slashes(mut request: Request) -> Request {
+    let path = request.uri().path();
+    if path.len() > 1 && (path.ends_with('/') || path.contains("//")) {
+        let segments: String = path.split('/').filter(|segment| !segment.is_empty()).flat_map(|s| ["/", s]).collect();
+        let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+        let path = if segments.is_empty() { "/" } else { &segments };
+        // The host of the target stays, since it is checked.
+        let mut parts = request.uri().clone().into_parts();
+        parts.path_and_query = format!("{path}{query}").try_into().ok();
+        if let Ok(uri) = Uri::from_parts(parts) {
+            *request.uri_mut() = uri;
+        }
+    }
+    request
+}
+
+fn routes(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/v1/chat/completions", post(|State(s), request| answered(s, &Chat, Target::Body, request)))
         .route("/v1/messages", post(|State(s), request| answered(s, &Messages, Target::Body, request)))
@@ -104,12 +126,14 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
             let message = missing_routes::missing(request.uri().path(), host);
             refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
         })
-        .method_not_allowed_fallback(|request: Request| async move {
-            let message = format!("{} does not take {}", request.uri().path(), request.method());
-            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(405, "method_not_allowed", message))
-        })
+        .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))
         .with_state(shared)
+}
+
+async fn not_allowed(request: Request) -> Response {
+    let message = format!("{} does not take {}", request.uri().path(), request.method());
+    refuse(shape_of(request.method(), request.uri().path()), &Fault::door(405, "method_not_allowed", message))
 }
 
 /// Runs the checks that every route needs, and counts and logs the request.
@@ -222,6 +246,8 @@ fn route(path: &str) -> &'static str {
 
 /// Returns the shape in which the clients of a path read errors.
 fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
+    // Clients that add the version to a base URL that has one.
+    let path = path.strip_prefix("/v1").filter(|_| missing_routes::is_doubled(path)).unwrap_or(path);
     if path.starts_with("/v1/messages") {
         return &Messages;
     }
@@ -298,7 +324,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
 
 /// Returns one of the endpoint's models in its client's form: OpenAI's, Anthropic's or Google's.
 async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    if request.headers().contains_key(GOOGLE_KEY) {
+    if request.headers().contains_key(GOOGLE_KEY) || is_answering(&name) {
         return gemini_model(State(shared), Path(name), request).await;
     }
     let is_anthropics = request.headers().contains_key("anthropic-version");
@@ -339,12 +365,21 @@ async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> R
 
 /// Returns one of the endpoint's models in Gemini's form.
 async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    if is_answering(&name) {
+        let refused = not_allowed(request).await;
+        return ([(header::ALLOW, "POST")], refused).into_response();
+    }
     let found = listed_as(&shared, request.headers(), super::gemini::model).await.and_then(|models| {
         let wanted = Value::from(format!("models/{name}"));
         let found = models.into_iter().find(|model| model["name"] == wanted);
         found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
     });
     told(&Gemini, found.map(|model| (StatusCode::OK, model)))
+}
+
+/// Returns `true` if a path below the models asks for an answer.
+fn is_answering(target: &str) -> bool {
+    [":generateContent", ":streamGenerateContent", ":countTokens"].iter().any(|method| target.ends_with(method))
 }
 
 /// Returns the endpoint's models, each converted by `form`.

@@ -14,17 +14,29 @@ pub(super) fn missing(path: &str, host: Option<&str>) -> String {
         // Azure's clients, by the deployment or with /openai/v1.
         return format!("{there_is}: Azure's paths are not known; set the base URL {base}/v1 in an OpenAI client");
     }
-    if path.starts_with("/v1/v1/") || path.starts_with("/v1/v1beta/") {
-        return format!("{there_is}: this client adds the version itself; set the base URL {base}");
-    }
     if path.strip_prefix("/api/v1").is_some_and(is_below) {
         return format!("{there_is}: set the base URL {base}/v1");
+    }
+    if is_doubled(path) {
+        return format!("{there_is}: this client adds the version itself; set the base URL {base}");
+    }
+    if path.starts_with("/V1") {
+        return format!("{there_is}: paths are in lower case; set the base URL {base}/v1");
+    }
+    if path == "/v1/chat" {
+        return format!("{there_is}: the path is /v1/chat/completions, below the base URL {base}/v1");
     }
     // Clients that check the base URL itself ask for `/v1`, others leave `/v1` out.
     if is_below(path) || path == "/v1" || path == "/v1/" {
         return format!("{there_is}: the base URL of an OpenAI client ends in /v1; set {base}/v1");
     }
     there_is
+}
+
+/// Returns `true` if a path begins with two of the prefixes that clients add to their base URL.
+pub(super) fn is_doubled(path: &str) -> bool {
+    let mut begin = path.split('/').skip(1).map(|segment| matches!(segment, "v1" | "v1beta" | "api"));
+    begin.next() == Some(true) && begin.next() == Some(true)
 }
 
 #[cfg(test)]
@@ -40,6 +52,11 @@ mod tests {
             ("/models", "set http://localhost:8787/v1"),
             ("/v1", "set http://localhost:8787/v1"),
             ("/v1/v1/messages", "set the base URL http://localhost:8787"),
+            ("/v1/api/chat", "set the base URL http://localhost:8787"),
+            ("/api/api/chat", "set the base URL http://localhost:8787"),
+            ("/v1beta/v1beta/models/m:generateContent", "set the base URL http://localhost:8787"),
+            ("/V1/chat/completions", "set the base URL http://localhost:8787/v1"),
+            ("/v1/chat", "the path is /v1/chat/completions"),
             ("/api/v1/chat/completions", "set the base URL http://localhost:8787/v1"),
             ("/openai/deployments/m/chat/completions", "set the base URL http://localhost:8787/v1"),
         ] {

@@ -37,7 +37,7 @@ impl ContentsReader {
     pub(super) fn contents(&mut self, contents: Option<Value>) -> Result<(), Fault> {
         let list = match contents {
             Some(Value::Array(list)) if !list.is_empty() => list,
-            Some(Value::Array(_)) => return Err(Fault::field("contents", "'contents' is empty")),
+            Some(Value::Array(_)) => return Err(Fault::field("contents", "there is no content")),
             _ => return Err(Fault::field("contents", "'contents' must be a list of contents")),
         };
         for (at, content) in list.into_iter().enumerate() {

@@ -441,6 +441,8 @@ async fn a_second_host_and_a_foreign_target_are_refused() {
         ("GET http://models.example/health HTTP/1.1\r\nhost: models.example", 200),
         ("GET http://evil.example/health HTTP/1.1\r\nhost: localhost", 400),
         ("GET http://evil.example/v1/models HTTP/1.1\r\nhost: localhost", 400),
+        ("GET http://evil.example//health/ HTTP/1.1\r\nhost: localhost", 400),
+        ("GET //health/ HTTP/1.1\r\nhost: localhost", 200),
         ("GET http://localhost@evil.example/health HTTP/1.1\r\nhost: localhost", 400),
         ("GET http://localhost/health HTTP/1.1\r\nhost: evil.example", 403),
     ] {

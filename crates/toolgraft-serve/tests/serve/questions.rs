@@ -180,6 +180,15 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     let pdf = json!({"fileData": {"mimeType": "application/pdf", "fileUri": "files/riddle"}});
     let input = json!({"type": "input_text", "text": "Read it."});
     let audio = json!({"type": "output_audio", "data": "AAAA", "transcript": "Hear me."});
+    let image = json!({"type": "image", "source": {"type": "file", "file_id": "file-7"}});
+    let ran = json!({"type": "code_execution_result", "stdout": "OUT", "stderr": "", "return_code": 0});
+    let ran = json!({"type": "code_execution_tool_result", "tool_use_id": "s", "content": ran});
+    let mcp = json!([{"type": "text", "text": "OUT"}]);
+    let mcp = json!({"type": "mcp_tool_result", "tool_use_id": "s", "is_error": false, "content": mcp});
+    let failed = json!({"type": "web_search_tool_result_error", "error_code": "unavailable"});
+    let failed = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": failed});
+    let made = json!({"type": "tool_use", "id": "s", "name": "book", "input": {"city": "Oslo", "days": 2}});
+    let long = json!({"type": "mystery", "secret": "A".repeat(300), "text_of": "word ".repeat(1_000)});
     for (shape, message, line) in [
         (Chat, said("user", json!([text, mystery])), "[mystery: riddle.txt]"),
         (Chat, said("user", json!([text, by_id])), "[file: file-7]"),
@@ -194,6 +203,39 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
             "[input_image: file-7]",
         ),
         (Responses, said("assistant", json!([audio])), "[output_audio: Hear me.]"),
+        (Messages, said("user", json!([text, image])), "[image: file-7]"),
+        (Messages, said("assistant", json!([ran])), "[code_execution_tool_result: OUT: return_code=0]"),
+        (Messages, said("assistant", json!([mcp])), "[mcp_tool_result: is_error=false: OUT]"),
+        (Messages, said("assistant", json!([failed])), "[web_search_tool_result: unavailable]"),
+        (
+            Messages,
+            said("assistant", json!([{"type": "tool_result", "tool_use_id": "s", "content": "OUT"}])),
+            "[tool_result: OUT]",
+        ),
+        (Messages, said("user", json!([text, made])), "[tool_use: book: Oslo: days=2]"),
+        (Chat, said("user", json!([text, long])), " …]"),
+        (
+            Responses,
+            json!({"type": "code_interpreter_call", "id": "s", "code": "print(6)", "outputs": [{"type": "logs", "logs": "6"}]}),
+            "[code_interpreter_call: print(6): 6]",
+        ),
+        (
+            Responses,
+            json!({"type": "file_search_call", "id": "s", "queries": ["rain"], "results": [{"text": "wet"}]}),
+            "[file_search_call: rain: wet]",
+        ),
+        (
+            Responses,
+            json!({"type": "mcp_call", "id": "s", "name": "book", "arguments": "{}", "output": "OUT", "error": null}),
+            "[mcp_call: book: {}: OUT]",
+        ),
+        (Responses, json!({"type": "compaction", "encrypted_content": "AAAA"}), "[compaction]"),
+        (
+            Responses,
+            json!({"type": "mcp_approval_response", "approval_request_id": "s", "approve": true}),
+            "[mcp_approval_response: approve=true]",
+        ),
+        (Responses, json!({"type": "mystery", "name": "riddle.txt"}), "[mystery: riddle.txt]"),
         (Gemini, contents("model", code), "[executableCode: print(6 * 7)]"),
         (Gemini, contents("user", pdf), "[fileData: files/riddle]"),
         (Ollama, said("user", json!([text, mystery])), "[mystery: riddle.txt]"),
@@ -215,6 +257,69 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     let told = sent(&endpoint, &served, Chat, history.clone()).await;
     assert!(told.contains("request was: Read it."), "{told}");
     assert!(sent_by_a_turn(history).contains("request was: Read it."));
+}
+
+#[tokio::test]
+async fn what_a_model_said_in_other_fields_is_in_its_history() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    for mode in [toolgraft::tools::ToolsMode::Prompt, toolgraft::tools::ToolsMode::Native] {
+        let served = serve(&endpoint, |config| config.with_tools_mode(mode)).await;
+        let call = &Chat.call()["tool_calls"];
+        for (said, line) in [
+            (json!({"role": "assistant", "content": null, "refusal": "No way."}), "No way."),
+            (json!({"role": "assistant", "content": "Well.", "refusal": "No way."}), "Well.\\n\\nNo way."),
+            (json!({"role": "assistant", "content": null, "refusal": "No way.", "tool_calls": call}), "No way."),
+            (json!({"role": "assistant", "content": null, "audio": {"id": "a5", "transcript": "Hi."}}), "[audio: Hi.]"),
+            (json!({"role": "assistant", "content": null, "audio": {"id": "a5"}}), "[audio]"),
+        ] {
+            let history = json!([Chat.says("user", "Hi"), said, Chat.result(), Chat.says("user", "Go on.")]);
+            let told = sent(&endpoint, &served, Chat, history).await;
+            assert!(told.contains(line), "{mode:?} {line}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_level_of_thinking_and_fields_that_nobody_knows_reach_the_endpoint() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config).await;
+    let gemini =
+        json!({"thinkingConfig": {"thinkingLevel": "LOW"}, "mediaResolution": "LOW", "unknown": 1, "model": "x"});
+    for (shape, fields) in [
+        (Chat, json!({"reasoning_effort": "low", "unknown": 1})),
+        (Messages, json!({"output_config": {"effort": "low"}, "unknown": 1})),
+        (Responses, json!({"reasoning": {"effort": "low"}, "unknown": 1})),
+        (Gemini, json!({"generationConfig": gemini})),
+        (Ollama, json!({"think": "low"})),
+    ] {
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        let sent = endpoint.take_seen().pop().unwrap().body;
+        assert_eq!(
+            (status, &sent["reasoning_effort"], &sent["model"]),
+            (200, &json!("low"), &json!("m")),
+            "{answer:#}"
+        );
+        // Ollama itself ignores unknown fields.
+        assert_eq!(sent.get("unknown").is_some(), shape != Ollama, "{shape:?}: {sent:#}");
+        assert!(sent.get("mediaResolution").is_none(), "{shape:?}: {sent:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_is_sent_as_an_item_is_what_the_user_says() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config).await;
+    let words = json!({"type": "input_text", "text": "Read it."});
+    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,AAAA"});
+    let told = sent(&endpoint, &served, Responses, json!([words, Responses.call(), Responses.result()])).await;
+    assert!(told.contains("request was: Read it."), "{told}");
+    sent(&endpoint, &served, Responses, json!([image])).await;
+    // A result without the identifier of its call.
+    let orphan = json!({"type": "function_call_output", "output": "orphan 7"});
+    let told = sent(&endpoint, &served, Responses, json!([words, orphan])).await;
+    assert!(told.contains("tool_result") && told.contains("orphan 7"), "{told}");
 }
 
 #[tokio::test]
@@ -394,7 +499,7 @@ async fn model_usage_and_end_are_the_same_whole_and_streamed() {
     for (reason, ends) in [
         ("stop", ["stop", "end_turn", "completed", "STOP", "stop"]),
         ("length", ["length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "length"]),
-        ("content_filter", ["content_filter", "refusal", "content_filter", "SAFETY", "stop"]),
+        ("content_filter", ["content_filter", "refusal", "content_filter", "SAFETY", "content_filter"]),
     ] {
         let endpoint = Endpoint::answer(move |_, _| {
             let named = |mut event: Value| {
@@ -565,6 +670,44 @@ async fn an_empty_list_of_tools_is_none() {
                 assert!(sent.get("tools").is_none() && sent.get("tool_choice").is_none(), "{shape:?}: {sent:#}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_path_with_further_slashes_is_served_and_another_one_has_its_apis_error() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config).await;
+    for shape in SHAPES {
+        let body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+        for path in [format!("/{}", shape.path()), format!("{}/", shape.path())] {
+            let (status, answer) = read(served.post(&path, &body).send().await.unwrap()).await;
+            assert_eq!((status.as_u16(), whole(shape, &answer).text.as_str()), (200, "Fine."), "{path}: {answer:#}");
+        }
+        let doubled = format!("/v1{}", shape.path());
+        let (status, answer) = read(served.post(&doubled, &body).send().await.unwrap()).await;
+        assert_eq!(status, 404, "{doubled}: {answer:#}");
+        assert!(shape.error(404, &answer).0.contains("set the base URL"), "{doubled}: {answer:#}");
+    }
+    for path in ["/v1beta/models/m:generateContent", "/v1/models/m:countTokens"] {
+        let answer = served.client.get(format!("{}{path}", served.url)).send().await.unwrap();
+        assert_eq!((answer.status().as_u16(), answer.headers()["allow"].to_str().unwrap()), (405, "POST"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_field_is_named_once_and_by_its_name_in_the_api() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config).await;
+    for (shape, change, expected) in [
+        (Messages, json!({"messages": []}), "messages: there is no message"),
+        (Messages, json!({"messages": 1}), "messages: must be a list of messages"),
+        (Gemini, json!({"contents": [{"parts": []}]}), "contents: there is no message"),
+        (Gemini, json!({"contents": []}), "contents: there is no content"),
+    ] {
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+        body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        assert_eq!((status, shape.error(400, &answer).0.as_str()), (400, expected), "{shape:?}");
     }
 }
 

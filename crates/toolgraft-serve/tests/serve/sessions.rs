@@ -263,6 +263,12 @@ async fn usage_is_that_of_the_round_that_is_delivered() {
     let served = serve(&endpoint, |config| config).await;
     let answer = served.post(Chat.path(), &super::http::request(false)).send().await.unwrap();
     assert_eq!(answer.headers()[USAGE_HEADER], "prompt_tokens=250, completion_tokens=14");
+    // When a stream begins, the usage may not be known.
+    let stream = served.post(Chat.path(), &super::http::request(true)).send().await.unwrap();
+    assert_ne!(
+        stream.headers().get(USAGE_HEADER).map_or("", |sum| sum.to_str().unwrap()),
+        "prompt_tokens=0, completion_tokens=0"
+    );
     let (_, answer) = super::http::read(answer).await;
     assert_eq!(
         answer["usage"],
