@@ -122,9 +122,8 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/page.css", get(|| async { page::css() }))
         .route("/page.js", get(|| async { page::js() }))
         .fallback(|request: Request| async move {
-            let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-            let message = missing_routes::missing(request.uri().path(), host);
-            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
+            let fault = missing_routes::fault(request.uri().path(), request.headers());
+            refuse(shape_of(request.method(), request.uri().path()), &fault)
         })
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))

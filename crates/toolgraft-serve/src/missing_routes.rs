@@ -1,12 +1,22 @@
 //! Messages for paths that this server does not have, with the setting that corrects the client.
 
+use axum::http::{HeaderMap, header};
+
+use super::fault::Fault;
+
 /// Paths below `/v1` as clients request them if their base URL lacks it.
 const BELOW_V1: [&str; 7] =
     ["/chat/completions", "/messages", "/responses", "/completions", "/embeddings", "/models", "/v1beta/openai"];
 
+/// Returns the fault of a request for a path that does not exist.
+pub(super) fn fault(path: &str, headers: &HeaderMap) -> Fault {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    Fault::door(404, "not_found", missing(path, host))
+}
+
 /// Returns the message for a path that does not exist, with the remedy where a setting of the
 /// client is wrong. `host` is the name under which the client reached the server.
-pub(super) fn missing(path: &str, host: Option<&str>) -> String {
+fn missing(path: &str, host: Option<&str>) -> String {
     let base = format!("http://{}", host.unwrap_or("127.0.0.1:8787"));
     let there_is = format!("there is no {path} here");
     let is_below = |path: &str| BELOW_V1.iter().any(|known| path == *known || path.starts_with(&format!("{known}/")));

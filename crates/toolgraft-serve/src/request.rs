@@ -256,7 +256,7 @@ impl ChatRequest {
         let max_tokens = self.max_tokens()?;
         let messages = match self.body.get_mut("messages").map(Value::take) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
-            Some(Value::Array(_)) => return Err(Fault::field("messages", "there is no message")),
+            Some(Value::Array(_)) => return Err(Fault::field("messages", "there is no message with content")),
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         };
         check_arguments(&messages)?;

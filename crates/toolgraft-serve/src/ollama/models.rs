@@ -12,6 +12,7 @@ use crate::admission;
 use crate::config::without_tools;
 use crate::fault::Fault;
 use crate::ids::utc;
+use crate::missing_routes;
 use crate::shared::Shared;
 use toolgraft::wire::{set_member, take_member};
 
@@ -45,7 +46,7 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
     let wanted = match asked {
         "version" | "tags" | "ps" => Method::GET,
         "show" | "embed" | "embeddings" => Method::POST,
-        _ => return Err(Fault::door(404, "not_found", format!("there is no {path} here"))),
+        _ => return Err(missing_routes::fault(path, headers)),
     };
     // HEAD counts as GET: a client may check with it that the server is there.
     if parts.method != wanted && (wanted != Method::GET || parts.method != Method::HEAD) {

@@ -688,6 +688,8 @@ async fn a_path_with_further_slashes_is_served_and_another_one_has_its_apis_erro
         assert_eq!(status, 404, "{doubled}: {answer:#}");
         assert!(shape.error(404, &answer).0.contains("set the base URL"), "{doubled}: {answer:#}");
     }
+    let (status, answer) = read(served.post("/api/api/chat", &json!({})).send().await.unwrap()).await;
+    assert!(status == 404 && Ollama.error(404, &answer).0.contains("set the base URL"), "{answer:#}");
     for path in ["/v1beta/models/m:generateContent", "/v1/models/m:countTokens"] {
         let answer = served.client.get(format!("{}{path}", served.url)).send().await.unwrap();
         assert_eq!((answer.status().as_u16(), answer.headers()["allow"].to_str().unwrap()), (405, "POST"), "{path}");
@@ -699,9 +701,14 @@ async fn a_field_is_named_once_and_by_its_name_in_the_api() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
     let served = serve(&endpoint, |config| config).await;
     for (shape, change, expected) in [
-        (Messages, json!({"messages": []}), "messages: there is no message"),
+        (Messages, json!({"messages": []}), "messages: there is no message with content"),
+        (
+            Messages,
+            json!({"messages": [{"role": "user", "content": []}]}),
+            "messages: there is no message with content",
+        ),
         (Messages, json!({"messages": 1}), "messages: must be a list of messages"),
-        (Gemini, json!({"contents": [{"parts": []}]}), "contents: there is no message"),
+        (Gemini, json!({"contents": [{"parts": []}]}), "contents: there is no message with content"),
         (Gemini, json!({"contents": []}), "contents: there is no content"),
     ] {
         let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
