@@ -13,7 +13,7 @@ const SILENT: [&str; 9] = ["type", "id", "status", "role", "language", "data", "
 /// Limit on the characters of a part's line.
 const LINE: usize = 4_000;
 
-/// Bytes of a text without white space from which on it is data, such as base64.
+/// Bytes from which on a text in the characters of base64 is data.
 const DATA: usize = 200;
 
 /// Returns the text of a content; for a list, the joined texts of its parts.
@@ -73,7 +73,7 @@ pub fn line(part: &Value) -> String {
         return said.to_owned();
     }
     let mut texts = vec![part["type"].as_str().unwrap_or("part").to_owned()];
-    add_texts("", part, &mut texts);
+    add_texts("", part, &mut texts, &mut (LINE * 4));
     let line = texts.join(": ");
     match line.char_indices().nth(LINE) {
         Some((end, _)) => format!("[{} …]", &line[..end]),
@@ -81,24 +81,30 @@ pub fn line(part: &Value) -> String {
     }
 }
 
-/// Adds the texts of a member that are not among `texts`; numbers and booleans with the member's name.
-fn add_texts(name: &str, value: &Value, texts: &mut Vec<String>) {
-    let is_silent = |name: &str| {
-        SILENT.contains(&name) || name.starts_with("encrypted") || name.ends_with("_id") && name != "file_id"
-    };
+/// Adds the texts of a member that are not among `texts`, until `left` bytes are used; numbers and booleans with the
+/// member's name.
+fn add_texts(name: &str, value: &Value, texts: &mut Vec<String>, left: &mut usize) {
     let text = match value {
         Value::Object(members) => {
             let told = members.iter().filter(|(name, _)| !is_silent(name));
-            return told.for_each(|(name, value)| add_texts(name, value, texts));
+            return told.for_each(|(name, value)| add_texts(name, value, texts, left));
         }
-        Value::Array(values) => return values.iter().for_each(|value| add_texts(name, value, texts)),
-        Value::String(text) if text.len() < DATA || text.contains(char::is_whitespace) || !text.is_ascii() => {
-            text.trim().to_owned()
-        }
+        Value::Array(values) => return values.iter().for_each(|value| add_texts(name, value, texts, left)),
+        Value::String(text) if !is_data(text) => text.trim().to_owned(),
         Value::Number(_) | Value::Bool(_) => format!("{name}={value}"),
         Value::String(_) | Value::Null => return,
     };
-    if !text.is_empty() && !texts.contains(&text) {
+    if *left > 0 && !text.is_empty() && !texts.contains(&text) {
+        *left = left.saturating_sub(text.len() + ": ".len());
         texts.push(text);
     }
+}
+
+fn is_silent(name: &str) -> bool {
+    SILENT.contains(&name) || name.starts_with("encrypted") || name.ends_with("_id") && name != "file_id"
+}
+
+fn is_data(text: &str) -> bool {
+    let (_, data) = text.split_once(";base64,").unwrap_or(("", text));
+    text.len() >= DATA && data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_.".contains(&byte))
 }

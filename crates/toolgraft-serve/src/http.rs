@@ -71,7 +71,8 @@ pub fn router(config: Config) -> Result<Router, ClientError> {
     Ok(shared_router(Shared::new(config)?))
 }
 
-/// Returns the routes. A layer changes a path only before a router that is inside another one.
+/// Returns the router. The routes are in a router of their own, since a layer changes a path too late for the router
+/// that it belongs to.
 pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
     Router::new().fallback_service(routes(shared)).layer(middleware::map_request(without_extra_slashes))
 }

@@ -188,7 +188,10 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     let failed = json!({"type": "web_search_tool_result_error", "error_code": "unavailable"});
     let failed = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": failed});
     let made = json!({"type": "tool_use", "id": "s", "name": "book", "input": {"city": "Oslo", "days": 2}});
-    let long = json!({"type": "mystery", "secret": "A".repeat(300), "text_of": "word ".repeat(1_000)});
+    let image_of = format!("data:image/png;base64,{}", "A".repeat(300));
+    let long =
+        json!({"type": "mystery", "secret": "A".repeat(300), "image": image_of, "text_of": "word ".repeat(1_000)});
+    let arguments = format!("{{\"place\":\"{}\"}}", "B".repeat(300));
     for (shape, message, line) in [
         (Chat, said("user", json!([text, mystery])), "[mystery: riddle.txt]"),
         (Chat, said("user", json!([text, by_id])), "[file: file-7]"),
@@ -229,6 +232,7 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
             json!({"type": "mcp_call", "id": "s", "name": "book", "arguments": "{}", "output": "OUT", "error": null}),
             "[mcp_call: book: {}: OUT]",
         ),
+        (Responses, json!({"type": "mcp_call", "id": "s", "arguments": arguments, "output": "OUT"}), "BBB"),
         (Responses, json!({"type": "compaction", "encrypted_content": "AAAA"}), "[compaction]"),
         (
             Responses,
