@@ -51,7 +51,6 @@ NAMES = {
     others.NATIVE: "the request's `tools`, the server's own `tool_calls`",
     READ: "the request's `tools`, the server's text read by toolgraft",
     WAY: "`--set way=free`",
-    f"{WAY}, chosen": "`--set way=chosen`, which is gone since",
     f"{WAY}, measured": "`--set way=measured`, at the threshold of `probe`",
     f"{WAY}, constrained": "told to call, held to the form",
     **{way: way for way in others.WAYS if way != others.NATIVE},
