@@ -129,7 +129,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Returns `true` if a line that is not part of the call ended it.
+    /// Returns `true` if a line begins at the call's end: one that is not part of it ended it, or nothing closes it.
     fn ended_by_line(&self) -> bool {
         false
     }

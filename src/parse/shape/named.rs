@@ -333,6 +333,11 @@ impl CallShape for NamedObject {
         self.call.note(Repair::StopSequence);
     }
 
+    fn ended_by_line(&self) -> bool {
+        // Functionary writes the next word right after the object.
+        self.named.is_some() && self.opener.is_none() && self.json.closer.is_empty()
+    }
+
     fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Step {
         self.ends_with(window).map_or(Step::More, Step::End)
     }
