@@ -8,7 +8,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, Config, Editor};
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
-use crate::base::output;
+use crate::base::{Failure, output};
 use crate::screen::wrap::in_rows;
 use crate::terminal::{keys, tty::Tty};
 
@@ -63,6 +63,11 @@ impl Asker {
         self.floor().await.ask(prompt).await.ok()
     }
 
+    /// Asks before a job begins: Ctrl-C ends the command. `None` for Ctrl-D, and a terminal that has gone.
+    pub(crate) async fn answer(&self, prompt: &str) -> Result<Option<String>, Failure> {
+        or_interrupted(self.floor().await.ask(prompt).await)
+    }
+
     /// Returns the text that was typed before the questions were asked.
     pub(crate) fn typed_ahead(&self) -> String {
         self.tty.typed_ahead()
@@ -74,17 +79,17 @@ impl Asker {
         Floor { tty: self.tty.clone(), held: Arc::new(held) }
     }
 
-    /// Asks for yes or no, before there is a runtime; Ctrl-C and Ctrl-D mean no. `more` gives
+    /// Asks for yes or no, before there is a runtime; Ctrl-D means no, and Ctrl-C ends the command. `more` gives
     /// what there is to show on request, or why yes does not count yet.
-    pub(crate) fn agrees(&self, prompt: &str, more: &mut dyn FnMut(Heard) -> Option<String>) -> bool {
+    pub(crate) fn agrees(&self, prompt: &str, more: &mut dyn FnMut(Heard) -> Option<String>) -> Result<bool, Failure> {
         loop {
-            let Ok(line) = ask(&self.tty, prompt) else { return false };
+            let Some(line) = or_interrupted(ask(&self.tty, prompt))? else { return Ok(false) };
             match line.trim().to_lowercase().as_str() {
                 "y" | "yes" => match more(Heard::Yes) {
                     Some(why) => output::warn(&why),
-                    None => return true,
+                    None => return Ok(true),
                 },
-                "n" | "no" => return false,
+                "n" | "no" => return Ok(false),
                 "s" | "show" => match more(Heard::Show) {
                     Some(text) => output::tell_stderr(text),
                     None => output::warn("answer y (yes) or n (no)"),
@@ -115,6 +120,15 @@ impl Floor {
             drop(held);
         });
         answer.await.unwrap_or(Err(Unanswered::Ended))
+    }
+}
+
+/// An answer at a place where Ctrl-C ends the command.
+fn or_interrupted(answer: Result<String, Unanswered>) -> Result<Option<String>, Failure> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Unanswered::Ended) => Ok(None),
+        Err(Unanswered::Interrupted) => Err(Failure::interrupted("Ctrl-C")),
     }
 }
 

@@ -85,8 +85,9 @@ fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
     if !yes {
         let nobody = || Failure::usage("there is no terminal to ask on: --yes forgets all conversations");
         let asker = Asker::at_terminal().ok_or_else(nobody)?;
-        if !asker.agrees(&format!("Forget {all}, for good? [y/n] "), &mut |_| None) {
-            return output::tell("nothing is forgotten");
+        if !asker.agrees(&format!("Forget {all}, for good? [y/n] "), &mut |_| None)? {
+            output::note("nothing is forgotten");
+            return Err(Failure::Reported);
         }
     }
     let (gone, open) = store.clear()?;

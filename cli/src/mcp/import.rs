@@ -278,7 +278,7 @@ fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
     };
     let file = target.display().to_string();
     let question = format!("Write {} to {}? [y/n] ", counted(servers, "server"), word(&file));
-    match asker.agrees(&question, &mut |_| None) {
+    match asker.agrees(&question, &mut |_| None)? {
         true => Ok(()),
         false => said_no(),
     }

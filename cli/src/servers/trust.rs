@@ -57,7 +57,7 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
     Ok(Some(project.text))
 }
 
-/// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no. Where not all of it fits on
+/// Shows what the file starts and asks; Ctrl-D means no. Where not all of it fits on
 /// the screen, yes counts once the rest was looked at.
 pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
     let question = Question::of(file, project, store);
@@ -68,7 +68,7 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) 
     } else {
         "Start them, now and as long as this file stays as it is? Type s to see all of it. [y/n/s] "
     };
-    Ok(asker.agrees(prompt, &mut |answer| match answer {
+    asker.agrees(prompt, &mut |answer| match answer {
         Heard::Yes if !seen => {
             Some("some of it was not shown yet: type s to see it, then answer y (yes) or n (no)".to_owned())
         }
@@ -77,7 +77,7 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) 
             Some(Excerpt::all(&question.lines, columns()))
         }
         _ => None,
-    }))
+    })
 }
 
 /// Keeps the answer; where it cannot be kept it holds for this time alone.
