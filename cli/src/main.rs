@@ -83,6 +83,7 @@ fn main() -> ExitCode {
     };
     if !matches!(cli.command, Command::Completions(_) | Command::DemoServer(_)) {
         base::state::warn_of_others();
+        settings::warn_of_variables();
     }
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),

@@ -135,7 +135,7 @@ fn line(model: &Model) -> String {
         model.dialect.as_ref().map(|dialect| format!("its template writes {dialect}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
-    let facts = if facts.is_empty() { "does not say".to_owned() } else { facts.join(", ") };
+    let facts = if facts.is_empty() { "the endpoint reports nothing about it".to_owned() } else { facts.join(", ") };
     let called = match model.called.is_empty() {
         true => String::new(),
         false => {

@@ -15,10 +15,10 @@ use crate::labels::capitalised;
 use crate::screen::visible::{packed, word};
 use crate::screen::{Folded, arguments, excerpt::bounded, full_name};
 use crate::servers::{
-    permissions::{Permissions, change_line},
+    permissions::{Permissions, change_line, dotted},
     refuse_ambiguous,
 };
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
@@ -108,12 +108,16 @@ pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
     let denies = |glob: &str, tool: &Tool| {
         Policy::new(DefaultDecision::Allow).deny(glob).denies(tool.server.as_deref(), &tool.name)
     };
-    let warn = |flag: &str, glob: &str| {
-        output::warn(&format!("{flag} {glob}: no tool has such a name; `toolgraft mcp tools` lists them"))
+    let warn = |key: &str, glob: &str| {
+        let said = match settings::source_of(key, glob) {
+            Some(source) => format!("{glob} ({source})"),
+            None => format!("--{key} {glob}"),
+        };
+        output::warn(&format!("{said}: no tool has such a name; `toolgraft mcp tools` lists them"))
     };
     let without = |fits: &dyn Fn(&str, &Tool) -> bool, glob: &str| !catalog.tools().any(|tool| fits(glob, tool));
-    settings.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("--allow", glob));
-    settings.deny.iter().filter(|glob| without(&denies, glob)).for_each(|glob| warn("--deny", glob));
+    settings.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("allow", glob));
+    settings.deny.iter().filter(|glob| without(&denies, glob)).for_each(|glob| warn("deny", glob));
 }
 
 impl Approvals {
@@ -164,14 +168,14 @@ impl Approvals {
         let fits = |name: &str, tool: &Tool| matches(glob, Some(name), &tool.name);
         let has = |server: &Server| {
             let name = server.name.as_deref().filter(|name| server.tools.iter().any(|tool| fits(name, tool)))?;
-            Some((server_pattern(name, glob), destroys(server, glob)))
+            Some((dotted(&server_pattern(name, glob)), destroys(server, glob)))
         };
         let meant: Vec<(String, bool)> = catalog.servers().iter().filter_map(has).collect();
         match meant.as_slice() {
             [] => {
                 Err(Failure::usage(format!("/allow {glob}: no tool has such a name; `toolgraft mcp tools` lists them")))
             }
-            _ if glob.contains(['/', '.']) => Ok(glob.to_owned()),
+            _ if glob.contains(['/', '.']) => Ok(dotted(glob)),
             // As for `--allow`: a bare name never lets one run that says so of itself.
             [(pattern, true)] => Err(Failure::usage(format!(
                 "/allow {glob}: the tool calls itself destructive: write {pattern} to allow it"

@@ -55,6 +55,17 @@ pub(crate) struct Permissions {
     kept: Mutex<Kept>,
 }
 
+/// Returns a pattern as it is kept and shown: `server.tools`, where no dot of a name makes the slash needed.
+pub(crate) fn dotted(pattern: &str) -> String {
+    let (names, conditions) = pattern.split_at(pattern.find('(').unwrap_or(pattern.len()));
+    match names.split_once('/') {
+        Some((server, tools)) if !names.contains(['.', '\\']) && !tools.contains('/') => {
+            format!("{server}.{tools}{conditions}")
+        }
+        _ => pattern.to_owned(),
+    }
+}
+
 impl Permissions {
     /// Those of this user for these servers. A file that cannot be read counts as empty and stays, with a warning.
     pub(crate) fn of(servers: &[ServerConfig]) -> Self {

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         Some(Command::Unset { key }) => {
             let names = file::names_of(key).unwrap_or_else(|| vec![key.as_str()]);
-            file::edit(&path, |document| match file::take(document.as_table_mut(), &names) {
+            file::remove(&path, |document| match file::take(document.as_table_mut(), &names) {
                 true => Ok(()),
                 false => Err(Failure::usage(format!("{} does not set {key:?}", path.display()))),
             })?;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// The file as it can be edited, once it is known to be right.
 fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
     file::parsed(text, path)?;
-    text.parse().map_err(|e: toml_edit::TomlError| file::unfit(path, e))
+    file::document(text, path)
 }
 
 /// Sets a key, or a name of an endpoint or a model.

@@ -2,14 +2,17 @@
 //!
 //! The file is TOML; what is written into it keeps its comments and order.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{DocumentMut, Item, Table, Value};
 use toolgraft_files::{self as files, Mode};
 
 use super::keys::{KEYS, Settings};
-use super::names::{Names, TABLES};
+use super::names::{Names, TABLES, wrong_in_names};
+use super::probed::wrong_in_probed;
+use super::wrong::{Wrong, in_plain_words};
 use crate::base::{Failure, input, words};
 
 /// Path of the file below the home directory.
@@ -50,11 +53,39 @@ pub(super) fn text(path: &Path) -> Result<String, Failure> {
 pub(super) fn parsed(text: &str, path: &Path) -> Result<(Settings, Names), Failure> {
     let (settings, mut document) = parsed_with(text, path, &[&TABLES[..], &OTHERS].concat(), &[])?;
     document.retain(|key, _| TABLES.contains(&key));
-    let names = toml_edit::de::from_document(document).map_err(|e| {
-        let problem = e.to_string().trim_end().replace('\n', ": ");
-        Failure::usage(format!("{}: {problem}: see `toolgraft config --help`", path.display()))
-    })?;
+    let names = toml_edit::de::from_document(document).map_err(|e| unfit(path, e.message()))?;
     Ok((settings, names))
+}
+
+/// Returns what is wrong in the tables that are no settings.
+fn wrong_in_tables(document: &Table) -> Vec<Wrong> {
+    let folders = document.get("folders").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter());
+    let of_folder = |(folder, item): (&str, &Item)| {
+        let keys = item.as_table_like().into_iter().flat_map(|table| table.iter());
+        let problem = |(key, item): (&str, &Item)| {
+            let problem = check(key, item).err()?;
+            Some((vec!["folders".to_owned(), folder.to_owned(), key.to_owned()], (None, problem)))
+        };
+        keys.filter_map(problem).collect::<Vec<_>>()
+    };
+    let names = document.iter().flat_map(|(key, item)| wrong_in_names(key, item));
+    let probed = document.get("probed").map(wrong_in_probed).unwrap_or_default();
+    names.chain(probed).chain(folders.flat_map(of_folder)).collect()
+}
+
+/// Fails if there is no such key, or it may not have this value.
+fn check(key: &str, item: &Item) -> Result<(), String> {
+    if KEYS.iter().any(|known| known.name == key) { fits(key, item) } else { Err(unknown(key)) }
+}
+
+/// Returns where a key is in the text; of an array of tables the next key is the number of one.
+fn span(item: &Item, keys: &[&str]) -> Option<Range<usize>> {
+    let (key, below) = keys.split_first()?;
+    if let Item::ArrayOfTables(tables) = item {
+        return tables.get(key.parse().ok()?)?.span();
+    }
+    let (key, inner) = item.as_table_like()?.get_key_value(key)?;
+    span(inner, below).or_else(|| key.span())
 }
 
 /// Reads a text that has further keys of its `own`, and that may not have those that are `refused`,
@@ -66,28 +97,29 @@ pub(crate) fn parsed_with(
     refused: &[(&str, &str)],
 ) -> Result<(Settings, DocumentMut), Failure> {
     let name = path.display();
-    let document: DocumentMut = text.parse().map_err(|e: toml_edit::TomlError| {
-        let at = e.span().map_or(0, |span| span.start);
-        Failure::usage(format!("{name}:{}: {}: fix the TOML here", line(text, at), e.message().trim_end()))
-    })?;
+    let document = document(text, path)?;
     // Spans are only there in a document that was not made to be edited.
     let places = toml_edit::Document::parse(text).ok();
-    let place = |key: &str| {
-        let span = places.as_ref().and_then(|places| places.as_table().get_key_value(key)?.0.span());
+    let place = |keys: &[&str]| {
+        let span = places.as_ref().and_then(|places| span(places.as_item(), keys));
         span.map_or(1, |span| line(text, span.start))
     };
     let mut problems = Vec::new();
     for (key, item) in document.iter().filter(|(key, _)| !own.contains(key)) {
-        if let Some((_, remedy)) = refused.iter().find(|(refused, _)| *refused == key) {
-            problems.push(format!("{name}:{}: {key} is not accepted here: {remedy}", place(key)));
-        } else if !KEYS.iter().any(|known| known.name == key) {
-            problems.push(format!("{name}:{}: {}", place(key), unknown(key)));
-        } else if let Err(problem) = fits(key, item) {
-            problems.push(format!("{name}:{}: {problem}", place(key)));
-        }
+        let problem = match refused.iter().find(|(refused, _)| *refused == key) {
+            Some((_, remedy)) => Some(format!("{key} is not accepted here: {remedy}")),
+            None => check(key, item).err(),
+        };
+        problems.extend(problem.map(|problem| (place(&[key]), problem)));
+    }
+    let tables = places.as_ref().map(|places| places.as_table()).filter(|_| own.contains(&TABLES[0]));
+    for (keys, (at, problem)) in tables.map(wrong_in_tables).unwrap_or_default() {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        problems.push((at.map_or_else(|| place(&keys), |at| line(text, at)), problem));
     }
     if !problems.is_empty() {
-        return Err(Failure::usages(problems));
+        problems.sort_by_key(|(line, _)| *line);
+        return Err(Failure::usages(problems.iter().map(|(line, problem)| format!("{name}:{line}: {problem}"))));
     }
     let mut settings = document.clone();
     own.iter().for_each(|key| drop(settings.remove(key)));
@@ -95,6 +127,18 @@ pub(crate) fn parsed_with(
     settings
         .map(|settings| (settings, document))
         .map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
+}
+
+/// The text as it can be edited.
+///
+/// # Errors
+/// It is no TOML.
+pub(super) fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
+    text.parse().map_err(|e: toml_edit::TomlError| {
+        let at = e.span().map_or(0, |span| span.start);
+        let (path, line) = (path.display(), line(text, at));
+        Failure::usage(format!("{path}:{line}: {}: fix the TOML here", e.message().trim_end()))
+    })
 }
 
 /// Changes the file, whose comments and order stay. What is wrong in it is said before anything is written: a file that
@@ -105,9 +149,30 @@ pub(crate) fn parsed_with(
 pub(super) fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
     let text = if path.exists() { text(path)? } else { String::new() };
     parsed(&text, path)?;
-    let mut document: DocumentMut = text.parse().map_err(|e| unfit(path, e))?;
+    write_changed(path, &text, change, true)
+}
+
+/// As [`edit`], for a change that takes something away: it may be what is wrong.
+///
+/// # Errors
+/// As those of [`edit`], but for what is wrong in the file beside its TOML.
+pub(super) fn remove(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
+    let text = if path.exists() { text(path)? } else { String::new() };
+    let is_right = parsed(&text, path).is_ok();
+    write_changed(path, &text, change, is_right)
+}
+
+fn write_changed(
+    path: &Path,
+    text: &str,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>,
+    is_checked: bool,
+) -> Result<(), Failure> {
+    let mut document = document(text, path)?;
     change(&mut document)?;
-    parsed(&document.to_string(), path)?;
+    if is_checked {
+        parsed(&document.to_string(), path)?;
+    }
     files::replace(path, document.to_string().as_bytes(), Mode::Kept)
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
@@ -118,7 +183,11 @@ pub(super) fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<
 /// The file cannot be read, or the tables hold what they may not.
 pub(super) fn tables<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Failure> {
     match path.exists() {
-        true => toml_edit::de::from_str(&text(path)?).map_err(|e| unfit(path, e)),
+        true => {
+            let text = text(path)?;
+            parsed(&text, path)?;
+            toml_edit::de::from_str(&text).map_err(|e| unfit(path, e.message()))
+        }
         false => Ok(T::default()),
     }
 }
@@ -133,6 +202,9 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 pub(super) fn unknown(key: &str) -> String {
+    if key == "api_key" {
+        return "keys do not belong here: use OPENAI_API_KEY, or key_command of [endpoints.NAME]".to_owned();
+    }
     let near = words::near(key, KEYS.iter().map(|known| known.name));
     match near {
         Some(near) => format!("no key {key:?}: did you mean {near:?}?"),
@@ -214,21 +286,6 @@ pub(super) fn take(table: &mut toml_edit::Table, names: &[&str]) -> bool {
     taken
 }
 
-/// Describes a problem with a value without the names of the program's own types.
-fn in_plain_words(message: &str) -> String {
-    let Some((found, expected)) = message.split_once("expected ") else { return message.to_owned() };
-    let expected = match expected {
-        "a nonzero u32" | "a nonzero usize" | "u32" | "usize" => "a whole number above 0",
-        "f32" | "f64" => "a number",
-        "a sequence" => "a list",
-        expected => expected,
-    };
-    let found = ["invalid type: ", "invalid value: ", "unknown variant "]
-        .iter()
-        .fold(found.to_owned(), |found, words| found.replace(words, "found "));
-    format!("{found}expected {expected}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::keys::Key;
@@ -267,5 +324,20 @@ mod tests {
             assert!(error.contains(text), "{text}: {error}");
         }
         assert!(read("model = \n").unwrap_err().starts_with("config.toml:1: "));
+        let tables = "api_key = \"k\"\nsession_days = -1\n[endpoints.a]\nulr = \"u\"\n[endpoints.b]\nurl = \"u\"\n\
+            key_command = \"c\"\nkey_variable = \"V\"\n[models]\nm = 3\n[[probed]]\nname = \"n\"\n[[probed]]\n\
+            name = \"o\"\nway = \"w\"\n[folders.\"/x\"]\nalow = [\"a\"]\n";
+        let error = read(tables).unwrap_err();
+        for text in [
+            "config.toml:1: keys do not belong here: use OPENAI_API_KEY, or key_command",
+            "config.toml:2: session_days: found integer `-1`, expected a whole number, 0 or more",
+            "config.toml:4: endpoints.a: unknown field `ulr`, expected one of `url`",
+            "config.toml:5: endpoints.b: key_command and key_variable are both set: leave one out",
+            "config.toml:10: models.m: found integer `3`, expected a string",
+            "config.toml:15: [[probed]] 2: found `w`, expected one of `free`, `measured`, `auto`",
+            "config.toml:17: no key \"alow\": did you mean \"allow\"?",
+        ] {
+            assert!(error.contains(text), "{text}: {error}");
+        }
     }
 }

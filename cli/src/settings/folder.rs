@@ -116,7 +116,7 @@ mod tests {
         for text in ["{", "folders = 3\n", "[folders.\"/one\"]\nno = 1\n"] {
             std::fs::write(&file, text).unwrap();
             let Err(Failure::Usage(message)) = folder.settings() else { panic!("{text}") };
-            assert!(message.contains("config.toml: "), "{message}");
+            assert!(message.contains("config.toml:"), "{message}");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
     }

@@ -27,8 +27,10 @@ mod folder;
 mod keys;
 pub(crate) mod learned;
 mod names;
+mod probed;
 mod sources;
 mod variables;
+mod wrong;
 
 pub(crate) use command::{Args, run};
 pub(crate) use file::{names, parsed_with, path, read as file};
@@ -36,5 +38,5 @@ pub(crate) use folder::Folder;
 pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, key_names};
 pub(crate) use names::{Names, Place};
 pub(crate) use set_args::{changeable_keys, changed};
-pub(crate) use sources::{defaults, environment, nearer};
+pub(crate) use sources::{defaults, environment, nearer, source_of, warn_of_variables};
 pub(crate) use variables::variable;

@@ -18,8 +18,10 @@ use std::process::{Command, Stdio};
 use toolgraft::http::Trust;
 
 use serde::Deserialize;
+use toml_edit::Item;
 
 use super::variables::variable;
+use super::wrong::{Fault, Wrong, read_item};
 use crate::base::{Failure, words::near};
 
 /// The tables of the file that hold names.
@@ -140,6 +142,31 @@ impl Names {
     }
 }
 
+/// Returns what is wrong in a table of names; nothing for another table.
+pub(super) fn wrong_in_names(table: &str, item: &Item) -> Vec<Wrong> {
+    let check: fn(&Item) -> Result<(), Fault> = match table {
+        "endpoints" => |item| match read_item::<Named>(item)? {
+            Named { key_command: Some(_), key_variable: Some(_), .. } => {
+                Err((None, "key_command and key_variable are both set: leave one out".to_owned()))
+            }
+            _ => Ok(()),
+        },
+        "models" => |item| read_item::<String>(item).map(drop),
+        _ => return Vec::new(),
+    };
+    let Some(entries) = item.as_table_like() else {
+        return vec![(
+            vec![table.to_owned()],
+            (None, format!("{table} has to be a table: see `toolgraft config --help`")),
+        )];
+    };
+    let problem = |(name, item): (&str, &Item)| {
+        let (at, problem) = check(item).err()?;
+        Some((vec![table.to_owned(), name.to_owned()], (at, format!("{table}.{name}: {problem}"))))
+    };
+    entries.iter().filter_map(problem).collect()
+}
+
 /// Returns `true` if a word is a name rather than a URL or an address.
 fn is_name(word: &str) -> bool {
     word != "localhost" && !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
@@ -153,7 +180,9 @@ impl Named {
             return printed(command).map(Some).map_err(|why| failed(format!("key_command `{command}` {why}")));
         }
         let Some(holds_it) = &self.key_variable else { return Ok(None) };
-        variable(holds_it).map(Some).ok_or_else(|| failed(format!("{holds_it} is not set: it holds the key")))
+        variable(holds_it)
+            .map(Some)
+            .ok_or_else(|| failed(format!("the variable {holds_it}, which should hold the key, is not set")))
     }
 }
 

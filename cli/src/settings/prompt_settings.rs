@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::base::{Failure, input, tokens};
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use toolgraft::dialect::{Profile, PromptStyle};
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
@@ -19,7 +19,7 @@ impl Settings {
     pub(crate) fn prompt_options(&self, profile: &Profile, style: PromptStyle) -> Result<Options, Failure> {
         let defaults = Options::for_profile(profile).with_style(style);
         let (dialect, lang) = (self.dialect.unwrap_or(defaults.dialect), self.lang.unwrap_or(defaults.lang));
-        let system = self.system.as_deref().map(input::text_or_file).transpose()?;
+        let system = self.system.as_deref().map(system_text).transpose()?;
         Ok(self.listed(defaults)?.with_dialect(dialect).with_lang(lang).with_system(system))
     }
 
@@ -36,6 +36,14 @@ impl Settings {
             .with_tokens(TokenCounter::new(tokens::count))
             .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))
     }
+}
+
+/// The system text, which may be in a file. What is wrong is said with the source that names the file.
+fn system_text(said: &str) -> Result<String, Failure> {
+    input::text_or_file(said).map_err(|failure| match settings::source_of("system", said) {
+        Some(source) => Failure::usage(format!("{source}: {}", failure.message())),
+        None => failure,
+    })
 }
 
 fn templates(path: &Path) -> Result<Vec<Template>, Failure> {

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -31,25 +31,8 @@ use toolgraft::tools::ToolsMode;
 
 use super::file::{self, path};
 use super::keys::Settings;
+pub(crate) use super::probed::SavedProfile;
 use crate::base::Failure;
-
-/// The saved settings of a model; `None` leaves a setting to the built-in profile.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SavedProfile {
-    pub(crate) name: String,
-    pub(crate) endpoint: Option<String>,
-    pub(crate) tools_mode: Option<ToolsMode>,
-    pub(crate) dialect: Option<Dialect>,
-    pub(crate) prompt_style: Option<PromptStyle>,
-    pub(crate) listing: Option<Listing>,
-    /// The setting for constraining answers to a structure, if one is due.
-    pub(crate) constrain: Option<Constrain>,
-    /// Strategy for deciding whether to call a tool.
-    pub(crate) way: Option<Way>,
-    /// Logarithm of the probability from which on a message is to be a call.
-    pub(crate) call_threshold: Option<f64>,
-}
 
 #[derive(Debug, Default, Deserialize)]
 struct Tables {
@@ -102,12 +85,12 @@ fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) ->
 }
 
 /// An endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
-pub(super) fn place(url: &str) -> String {
+pub(crate) fn place(url: &str) -> String {
     let url = url.trim_end_matches('/');
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let mut host = host.to_ascii_lowercase();
-    for here in ["127.0.0.1", "[::1]"] {
+    for here in ["127.0.0.1", "[::1]", "0.0.0.0", "[::]"] {
         if let Some(port) = host.strip_prefix(here).filter(|port| port.is_empty() || port.starts_with(':')) {
             host = format!("localhost{port}");
         }
@@ -250,15 +233,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         for (text, words) in [
-            ("[[probed]]\nname = \"m\"\nprompt_styel = \"full\"\n", "prompt_styel"),
-            ("[[probed]]\nname = \"m\"\nprompt_style = \"long\"\n", "line 3"),
-            ("[[probed]]\nname = \"m\"\nconstrain = \"always\"\n", "line 3"),
-            ("[[probed]]\nname = \"m\"\ndialect = \"hermess\"\n", "line 3"),
-            ("probed = 3\n", "line 1"),
+            (
+                "[[probed]]\nname = \"m\"\nprompt_styel = \"full\"\n",
+                "config.toml:3: [[probed]] 1: unknown field `prompt_styel`",
+            ),
+            ("[[probed]]\nname = \"m\"\nprompt_style = \"long\"\n", "config.toml:3: [[probed]] 1: "),
+            ("[[probed]]\nname = \"m\"\nconstrain = \"always\"\n", "config.toml:3: [[probed]] 1: "),
+            ("[[probed]]\nname = \"m\"\ndialect = \"hermess\"\n", "config.toml:3: [[probed]] 1: "),
+            ("probed = 3\n", "config.toml:1: "),
         ] {
             std::fs::write(&path, text).unwrap();
             let Failure::Usage(message) = find_in(&path, None, "m").unwrap_err() else { panic!("{text}") };
-            assert!(message.contains("config.toml") && message.contains(words), "{message}");
+            assert!(message.contains(words), "{message}");
         }
         std::fs::write(&path, "probed = 3\n").unwrap();
         assert!(save(&path, &compact("m", None)).is_err());

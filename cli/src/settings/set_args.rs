@@ -65,12 +65,14 @@ pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
     if changeable_keys().contains(&key) {
         return one(key, value);
     }
-    let remedy = match (key, KEYS.iter().find(|known| known.name == key)) {
-        (_, None) => file::unknown(key),
+    let Some(known) = KEYS.iter().find(|known| known.name == key) else {
+        return Err(Failure::usage(file::unknown(key)));
+    };
+    let remedy = match (key, known) {
         ("model", _) => "/model NAME chooses one".to_owned(),
         ("allow", _) => "/allow GLOB adds to it".to_owned(),
-        (_, Some(Key { read_by: [], .. })) => format!("`toolgraft config set {key} VALUE` sets it for all of them"),
-        (_, Some(known)) if known.read_by.contains(&Reader::AtStart) => {
+        (_, Key { read_by: [], .. }) => format!("`toolgraft config set {key} VALUE` sets it for all of them"),
+        (_, known) if known.read_by.contains(&Reader::AtStart) => {
             format!("`toolgraft chat --{} VALUE` sets it at the start", key.replace('_', "-"))
         }
         _ => "no conversation has a use for it".to_owned(),

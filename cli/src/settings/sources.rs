@@ -4,7 +4,8 @@ use super::file::{self, one};
 use super::folder::Folder;
 use super::keys::{KEYS, Settings};
 use super::variables::variable;
-use crate::base::Failure;
+use crate::base::{Failure, output};
+use serde_json::Value;
 
 /// Returns what counts where an option says nothing: the environment, then the file.
 ///
@@ -42,10 +43,72 @@ pub(crate) fn environment() -> Result<Settings, Failure> {
     Ok(settings)
 }
 
+/// Returns the source other than an option that has this text for a key, or in its list, for messages.
+pub(crate) fn source_of(key: &str, text: &str) -> Option<String> {
+    let has = |settings: Result<Settings, Failure>| {
+        let value = settings.ok().and_then(|settings| serde_json::to_value(settings).ok());
+        match value.as_ref().and_then(|value| value.get(key)) {
+            Some(Value::Array(list)) => list.iter().any(|one| one == text),
+            value => value.is_some_and(|value| value == text),
+        }
+    };
+    match () {
+        () if has(environment()) => Some(variable_of(key)),
+        () if has(Folder::here().settings()) => Some(format!("{key} of this folder")),
+        () if has(file::read()) => Some(format!("{key} of config.toml")),
+        () => None,
+    }
+}
+
+/// Warns of variables that are those of keys but for a slip. Others may be another program's.
+pub(crate) fn warn_of_variables() {
+    for (name, _) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
+        let known: Vec<String> = KEYS.iter().map(|key| variable_of(key.name)).collect();
+        if let Some(near) = known.iter().find(|known| is_slip(name, known)).filter(|_| !known.iter().any(|k| k == name))
+        {
+            output::warn(&format!("{name} is ignored: did you mean {near}?"));
+        }
+    }
+}
+
+/// Returns `true` if two names differ by at most two neighbouring letters.
+fn is_slip(name: &str, known: &str) -> bool {
+    let before = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+    let (name, known) = (&name.as_bytes()[before..], &known.as_bytes()[before..]);
+    let after = name.iter().rev().zip(known.iter().rev()).take_while(|(a, b)| a == b).count();
+    before > PREFIX.len() && name.len().max(known.len()) - after <= 2
+}
+
+/// What the names of most variables begin with.
+const PREFIX: &str = "TOOLGRAFT_";
+
 /// Returns the name of the variable that sets a key.
 pub(super) fn variable_of(key: &str) -> String {
     match key {
         "base_url" => "OPENAI_BASE_URL".to_owned(),
-        key => format!("TOOLGRAFT_{}", key.to_uppercase()),
+        key => format!("{PREFIX}{}", key.to_uppercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_of_another_purpose_is_no_slip() {
+        let near = |name: &str| KEYS.iter().map(|key| variable_of(key.name)).find(|known| is_slip(name, known));
+        for (name, meant) in [
+            ("TOOLGRAFT_MODLE", Some("TOOLGRAFT_MODEL")),
+            ("TOOLGRAFT_TEMPRATURE", Some("TOOLGRAFT_TEMPERATURE")),
+            ("TOOLGRAFT_MAX_TOKEN", Some("TOOLGRAFT_MAX_TOKENS")),
+            ("TOOLGRAFT_SERVER", None),
+            ("TOOLGRAFT_LAUNCH", None),
+            ("TOOLGRAFT_LAUNCH_KEY", None),
+            ("TOOLGRAFT_UPSTREAM_KEY", None),
+            ("TOOLGRAFT_TOOLS", None),
+        ] {
+            assert_eq!(near(name).as_deref(), meant, "{name}");
+        }
     }
 }

@@ -48,7 +48,7 @@ fn what_is_known_of_each_model_is_told() {
 fn what_says_nothing_is_listed_and_what_is_not_there_is_named() {
     let endpoint = Endpoint::setup().models(&["m\u{1b}[2J"]).answer(|_, _| Reply::text("No."));
     let run = Place::new().run(&["models", &endpoint.url()]).ok();
-    assert!(run.out.contains("does not say") && !run.out.contains('\u{1b}'), "{}", run.out);
+    assert!(run.out.contains("the endpoint reports nothing about it") && !run.out.contains('\u{1b}'), "{}", run.out);
     Place::new()
         .run(&["models", "http://127.0.0.1:9/v1"])
         .fails_with(1, &["the list of models could not be read", "127.0.0.1:9"]);
@@ -96,7 +96,9 @@ fn endpoints_and_models_have_names() {
     let file = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
     assert!(!file.contains("[models]") && file.contains("[endpoints.one]"), "{file}");
 
-    place.run(&["chat", "-m", "two:big", "Who?"]).fails_with(2, &["endpoint two: SECOND is not set"]);
+    place
+        .run(&["chat", "-m", "two:big", "Who?"])
+        .fails_with(2, &["endpoint two: the variable SECOND, which should hold the key, is not set"]);
     place.run(&["chat", "--base-url", "twos", "Who?"]).fails_with(2, &["no endpoint is called \"twos\"", "\"two\""]);
     place.run(&["config", "set", "endpoints.x.key", "secret"]).fails_with(2, &["endpoints.x", "unknown field `key`"]);
 }

@@ -171,7 +171,29 @@ fn a_key_may_be_written_as_an_option() {
     {
         assert_eq!(prompt(options).ok().out, compact, "{options:?}");
     }
-    prompt(&["--prompt-style", "long"]).refuses(2, "invalid value 'prompt_style=long'");
+    prompt(&["--prompt-style", "long"]).refuses(2, "invalid value 'long' for '--prompt-style'");
+    prompt(&["--set", "prompt_style=long"]).refuses(2, "invalid value 'prompt_style=long' for '--set");
     prompt(&["--prompt-style"]).refuses(2, "unexpected argument '--prompt-style'");
     prompt(&["--colour", "red"]).refuses(2, "unexpected argument '--colour'");
+}
+
+#[test]
+fn what_is_wrong_with_a_key_is_said_with_its_source() {
+    let place = place("system = \"@/none.md\"\nallow = [\"demo.nothing\"]\n");
+    place.servers(json!({ "demo": crate::process::demo_server() }));
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi."));
+    let url = endpoint.url();
+    let chat = |more: &[&str]| {
+        run(&place, &[&["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json"], more].concat())
+    };
+    chat(&["Hi"]).fails_with(2, &["system of config.toml: cannot read /none.md: "]);
+    let said = chat(&["--system", "Be brief.", "--allow", "demo.none", "--deny", "demo.no", "Hi"]).ok().err;
+    for warning in
+        ["demo.nothing (allow of config.toml): no tool", "--allow demo.none: no tool", "--deny demo.no: no tool"]
+    {
+        assert!(said.contains(warning), "{warning}: {said}");
+    }
+    let variable = |name: &str| place.run_with(&["config", "path"], |command| command.env(name, "x")).ok().err;
+    assert_eq!(variable("TOOLGRAFT_MODLE"), "warning: TOOLGRAFT_MODLE is ignored: did you mean TOOLGRAFT_MODEL?\n");
+    assert_eq!(variable("TOOLGRAFT_MODEL") + &variable("TOOLGRAFT_UPSTREAM_KEY"), "");
 }
