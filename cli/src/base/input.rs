@@ -1,6 +1,6 @@
 //! Files named on the command line, read with errors that name the remedy.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::str::FromStr;
@@ -35,22 +35,43 @@ pub(crate) fn tell_reading() {
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = shown(path);
     let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
         tell_reading();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
-        bytes
+        read_all(io::stdin(), &shown)?
     } else {
-        if path.is_dir() {
-            return Err(Failure::usage(format!("{shown} is a directory: name a file in it")));
-        }
-        fs::read(path).map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?
+        read_all(opened(path, &shown)?, &shown)?
     };
     if bytes.is_empty() {
         return Err(Failure::usage(format!("{shown} is empty")));
     }
     Ok(bytes)
+}
+
+/// Most bytes that are read of one file.
+const MOST: u64 = 256 << 20;
+
+/// Reads to the end, up to [`MOST`] bytes.
+pub(crate) fn read_all(from: impl Read, name: &str) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    from.take(MOST + 1).read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read {name}: {e}")))?;
+    match bytes.len() as u64 > MOST {
+        true => Err(Failure::usage(format!("{name} has more than {} MiB: give a part of it", MOST >> 20))),
+        false => Ok(bytes),
+    }
+}
+
+/// Opens a file. A device may never end, and a named pipe may never begin; `/dev/stdin` and what a shell writes for
+/// `<(COMMAND)` are open already.
+fn opened(path: &Path, shown: &str) -> Result<File, Failure> {
+    let cannot = |e: io::Error| Failure::usage(format!("cannot read {shown}: {e}"));
+    let kind = fs::metadata(path).map_err(cannot)?.file_type();
+    if kind.is_dir() {
+        return Err(Failure::usage(format!("{shown} is a directory: name a file in it")));
+    }
+    let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
+    if !kind.is_file() && !is_open {
+        return Err(Failure::usage(format!("{shown} is a device or a named pipe, which may never end: name a file")));
+    }
+    File::open(path).map_err(cannot)
 }
 
 /// Text given as it is, or as `@FILE`.
@@ -134,6 +155,13 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_is_read_than_the_limit() {
+        let of = |bytes: u64| read_all(io::repeat(b'a').take(bytes), "x");
+        assert_eq!(of(MOST).unwrap().len() as u64, MOST);
+        assert_eq!(of(MOST + 1).unwrap_err().message(), "x has more than 256 MiB: give a part of it");
+    }
 
     #[test]
     fn what_is_wrong_with_json_is_said_in_plain_words_with_its_place() {

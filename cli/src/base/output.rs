@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub(crate) use crate::base::stderr::{emit_stderr, headed, tell_stderr};
 
-use crate::base::Failure;
+use crate::base::{Failure, failure::without_codes};
 use crate::screen::wrap::{in_rows, wrapped};
 use crate::screen::{excerpt::remark, visible::clean};
 use toolgraft::outcome::is_invisible;
@@ -58,7 +58,8 @@ pub(crate) fn note(message: &str) {
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
     // Servers and files have a part in what is said.
-    tell_stderr(headed((WARNING, "warning:"), &remark(message), wrapped));
+    let message = remark(&without_codes(message.to_owned()));
+    tell_stderr(headed((WARNING, "warning:"), &message, wrapped));
 }
 
 const WARNING: Style = anstyle::AnsiColor::Yellow.on_default().bold();

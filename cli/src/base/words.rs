@@ -35,7 +35,12 @@ pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<St
             Some(_) => return Err(format!("{name} is given twice, and takes one value")),
         }
     }
-    Ok(arguments)
+    let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array).into_iter().flatten();
+    let missing: Vec<&str> = required.filter_map(Value::as_str).filter(|name| !arguments.contains_key(*name)).collect();
+    match missing.is_empty() {
+        true => Ok(arguments),
+        false => Err(format!("a required parameter is missing: {}", shown_names(&missing))),
+    }
 }
 
 /// A parameter's schema; `None` where nothing is known of it.
@@ -156,6 +161,13 @@ mod tests {
             let error = read(words).unwrap_err();
             assert!(error.contains(text), "{error}");
         }
+    }
+
+    #[test]
+    fn each_required_parameter_is_demanded() {
+        let schema = json!({ "properties": { "a": {}, "b": {} }, "required": ["a", "b"] });
+        assert_eq!(of_tool(&["b=1".to_owned()], Some(&schema)).unwrap_err(), "a required parameter is missing: a");
+        assert!(of_tool(&[], Some(&schema)).unwrap_err().ends_with("missing: a, b"));
     }
 
     #[test]
