@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, Parser};
 
-use crate::base::output::tell_stderr;
+use crate::base::{output::tell_stderr, words::near};
+use crate::settings::key_names;
 use crate::settings::set_args::{is_key, keys_text};
 
 /// Parses the command line. The error is the exit code, after help, version or the mistake was shown.
@@ -23,11 +24,17 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
             Ok(matches) => break P::from_arg_matches(&matches),
         }
     };
-    parsed.map_err(|error| {
+    parsed.map_err(|mut error| {
+        let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        as_option(&mut error, &words);
+        let remedy = match error.kind() {
+            ErrorKind::InvalidSubcommand => other_command(&mut error, &words),
+            ErrorKind::UnknownArgument => other_option(&mut error, of(P::command()), &words),
+            _ => None,
+        };
         // A reader that has gone is no failure.
         let _ = error.print();
-        let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        if let Some(remedy) = remedy(&error, &words) {
+        if let Some(remedy) = remedy {
             tell_stderr(format_args!("\n  tip: {remedy}"));
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
@@ -53,6 +60,19 @@ fn as_set(error: &clap::Error, words: &[OsString]) -> Option<Vec<OsString>> {
     };
     let set = [OsString::from("--set"), format!("{key}={value}").into()];
     is_key(&key).then(|| [&words[..at], &set, &words[behind..]].concat())
+}
+
+/// Names a key whose value is wrong as it was written, if that was an option.
+fn as_option(error: &mut clap::Error, words: &[String]) {
+    let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();
+    let Some((key, value)) = value.split_once('=').filter(|_| error.kind() == ErrorKind::ValueValidation) else {
+        return;
+    };
+    let option = format!("--{}", key.replace('_', "-"));
+    if words.iter().any(|word| word.split('=').next() == Some(&option)) {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(option));
+        error.insert(ContextKind::InvalidValue, ContextValue::String(value.to_owned()));
+    }
 }
 
 /// The command with two helps: `--help`, which begins with examples, has what is needed most and fits on one screen,
@@ -86,45 +106,115 @@ const HAVE_SET: [&str; 8] = ["chat", "up", "serve", "launch", "probe", "replay",
 /// About, examples, usage, options.
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
-/// Suggests the command that the user may have meant, where clap cannot know.
-fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
-    let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
-    match (error.kind(), words) {
-        (ErrorKind::InvalidSubcommand, [first, rest @ ..]) if !first.starts_with('-') => match here(first, rest) {
-            Some(command) => Some(format!("here that is: toolgraft {}", quoted(&command)?)),
-            None => Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?)),
-        },
-        (ErrorKind::UnknownArgument, [mcp, add, name, program @ ..])
-            if (mcp.as_str(), add.as_str()) == ("mcp", "add")
-                && program.len() > 1
-                && !program.iter().any(|word| word == "--")
-                && !name.starts_with('-')
-                && !program[0].starts_with('-') =>
-        {
-            Some(format!(
-                "a program is given after --: toolgraft mcp add {} -- {}",
-                quoted(std::slice::from_ref(name))?,
-                quoted(program)?
-            ))
-        }
-        _ => None,
+fn quoted(words: &[String]) -> Option<String> {
+    shlex::try_join(words.iter().map(String::as_str)).ok()
+}
+
+/// Suggests the command that the user may have meant, where clap cannot know; its own suggestion goes then.
+fn other_command(error: &mut clap::Error, words: &[String]) -> Option<String> {
+    let word = error.get(ContextKind::InvalidSubcommand)?.to_string();
+    let at = words.iter().position(|other| *other == word)?;
+    let (before, rest) = (&words[..at], &words[at + 1..]);
+    if let Some(command) = here(before, &word, rest) {
+        error.remove(ContextKind::SuggestedSubcommand);
+        return Some(format!("here that is: toolgraft {}", quoted(&command)?));
     }
+    // A word alone that is like a command is that; several may be a question.
+    let is_question = before.is_empty() && (!rest.is_empty() || error.get(ContextKind::SuggestedSubcommand).is_none());
+    if is_question { Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?)) } else { None }
 }
 
 /// The command for a word that another program has for it (`ollama run MODEL`), or that this one had.
-fn here(word: &str, rest: &[String]) -> Option<Vec<String>> {
-    let begin: &[&str] = match word {
-        "tools" | "call" | "read" | "get" => &["mcp", word],
-        "doctor" => &["probe", "--diagnose"],
-        "run" if rest.first().is_some_and(|file| Path::new(file).exists()) => &["chat", "--template"],
-        "run" if rest.is_empty() => &["chat"],
-        "run" => &["chat", "--model"],
-        "logs" | "history" | "sessions" => &["log"],
+fn here(before: &[String], word: &str, rest: &[String]) -> Option<Vec<String>> {
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    let (begin, takes_rest): (&[&str], bool) = match (before.as_slice(), word) {
+        ([], "tools" | "call" | "read" | "get") => (&["mcp", word], true),
+        ([], "doctor") => (&["probe", "--diagnose"], true),
+        ([], "run") if rest.first().is_some_and(|file| Path::new(file).exists()) => (&["chat", "--template"], true),
+        ([], "run") if rest.is_empty() => (&["chat"], true),
+        ([], "run") => (&["chat", "--model"], true),
+        ([], "logs" | "history" | "sessions") => (&["log"], true),
         // What is listed there is all that there is here.
-        "list" | "ls" | "ps" => return Some(vec!["models".to_owned()]),
+        ([], "list" | "ls" | "ps") => (&["models"], false),
+        (["config"], "get" | "list" | "ls") => (&["config", "show"], false),
+        (["config"], "edit") => (&["config", "path"], false),
+        (["log"], "delete" | "rm") => (&["log", "remove"], true),
+        (["mcp"], "delete" | "rm") => (&["mcp", "remove"], true),
         _ => return None,
     };
+    let rest = if takes_rest { rest } else { &[] };
     Some(begin.iter().map(|&word| word.to_owned()).chain(rest.iter().cloned()).collect())
+}
+
+/// Options of other programs, by the command here, and what they are here.
+const OTHERS: [(&[&str], &str, &str); 13] = [
+    (
+        &["mcp", "add"],
+        "--transport",
+        "a URL needs no option (--type sse for the older transport), and a program is given after --",
+    ),
+    (
+        &["mcp", "add"],
+        "-t",
+        "a URL needs no option (--type sse for the older transport), and a program is given after --",
+    ),
+    (&["mcp", "add"], "-e", "here that is --env NAME=VALUE"),
+    (&["mcp", "add"], "-H", "here that is --header 'NAME: VALUE'"),
+    (&["mcp", "add"], "-s", "all servers are yours alone; --mcp-config FILE names another file"),
+    (&["mcp", "add"], "--scope", "all servers are yours alone; --mcp-config FILE names another file"),
+    (&["chat"], "-p", "the question needs no option: toolgraft chat QUESTION"),
+    (&["chat"], "--print", "the question needs no option: toolgraft chat QUESTION"),
+    (&["chat"], "-r", "here that is --continue=ID"),
+    (&[], "--url", "here that is --base-url URL"),
+    (&[], "--api-base", "here that is --base-url URL"),
+    (&[], "--verbose", "chat --trace FILE writes down what goes over the wire"),
+    (&[], "-v", "chat --trace FILE writes down what goes over the wire"),
+];
+
+/// Suggests the option that the user may have meant. clap takes an unknown option for a value, and knows neither keys
+/// nor the words of other programs.
+fn other_option(error: &mut clap::Error, mut command: Command, words: &[String]) -> Option<String> {
+    let option = error.get(ContextKind::InvalidArg)?.to_string();
+    [ContextKind::Suggested, ContextKind::SuggestedArg].iter().for_each(|kind| drop(error.remove(*kind)));
+    command.build();
+    let (mut command, mut path) = (&mut command, Vec::new());
+    for word in words {
+        if command.find_subcommand(word).is_none() {
+            break;
+        }
+        path.push(word.as_str());
+        command = command.find_subcommand_mut(word)?;
+    }
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
+    if path == ["mcp", "add"]
+        && let [name, program @ ..] = &words[path.len()..]
+        && program.len() > 1
+        && !program.iter().any(|word| word == "--" || word.contains("://"))
+        && !name.starts_with('-')
+        && !program[0].starts_with('-')
+    {
+        let (name, program) = (quoted(std::slice::from_ref(name))?, quoted(program)?);
+        return Some(format!("a program is given after --: toolgraft mcp add {name} -- {program}"));
+    }
+    let of_other = OTHERS.iter().find(|(place, other, _)| path.starts_with(place) && *other == option);
+    if let Some((.., tip)) = of_other {
+        return Some((*tip).to_owned());
+    }
+    if path == ["mcp", "call"] {
+        let at = words.iter().position(|word| word.split('=').next() == Some(&option))?;
+        let name = words[at].trim_start_matches('-');
+        let value = words.get(at + 1).filter(|_| !name.contains('='));
+        let argument = [name.to_owned()].into_iter().chain(value.cloned()).collect::<Vec<_>>().join("=");
+        return Some(format!("an argument of the tool needs no dashes: {}", quoted(&[argument])?));
+    }
+    let name = option.strip_prefix("--")?;
+    let keys = path.first().filter(|first| HAVE_SET.contains(first)).map_or_else(Vec::new, |_| key_names().collect());
+    let own = command
+        .get_arguments()
+        .filter_map(Arg::get_long)
+        .filter(|own| !matches!(*own, "help" | "help-all" | "version"));
+    let known: Vec<String> = own.map(str::to_owned).chain(keys.iter().map(|key| key.replace('_', "-"))).collect();
+    near(name, known.iter().map(String::as_str)).map(|near| format!("a similar option exists: --{near}"))
 }
 
 #[cfg(test)]
@@ -140,11 +230,16 @@ mod tests {
             (&["list"], "models"),
             (&["call", "time", "now"], "mcp call time now"),
             (&["doctor", "http://h/v1"], "probe --diagnose http://h/v1"),
+            (&["config", "get", "model"], "config show"),
+            (&["config", "edit"], "config path"),
+            (&["log", "delete", "3f9a"], "log remove 3f9a"),
+            (&["mcp", "rm", "time"], "mcp remove time"),
         ] {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            let found = here(&words[0], &words[1..]).unwrap();
+            let at = usize::from(matches!(words[0].as_str(), "config" | "log" | "mcp"));
+            let found = here(&words[..at], &words[at], &words[at + 1..]).unwrap();
             assert_eq!(shlex::try_join(found.iter().map(String::as_str)).unwrap(), command);
         }
-        assert_eq!(here("Hello", &[]), None);
+        assert_eq!(here(&[], "Hello", &[]), None);
     }
 }

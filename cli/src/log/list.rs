@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::spent;
-use crate::base::{Failure, output};
+use crate::base::{Failure, input::above_zero, output};
 use crate::screen::{boxes::aligned, visible::plain};
 use crate::sessions::{Listed, Store, age};
 use crate::terminal::{columns, counted, shortened};
@@ -39,7 +39,7 @@ pub(super) struct SearchArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct Shape {
     /// Maximum number of conversations to list [default: 50 on a terminal, else all]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = above_zero::<NonZeroUsize>)]
     limit: Option<NonZeroUsize>,
 
     /// Print one JSON object: per conversation its id, time, model, questions, title, usage and bytes

@@ -132,6 +132,9 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
     let unfit = |flag: &str, what: &str| Failure::usage(format!("{flag} does not apply to a server {what}"));
     let entry = match &args.url {
         Some(url) => {
+            if !url.contains("://") && looks_like_host(url) {
+                return Err(Failure::usage(format!("{url:?} is not a URL: write https://{url}")));
+            }
             if !url.contains("://") {
                 return Err(Failure::usage(format!(
                     "{url:?} is not a URL: write a program after --, as in: toolgraft mcp add {} -- {url}",
@@ -156,12 +159,25 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
                      in: toolgraft mcp add {name} -- npx -y PACKAGE"
                 ))
             })?;
+            if command.starts_with('-') {
+                return Err(Failure::usage(format!(
+                    "{command:?} is no program: options come before --, and after it the program"
+                )));
+            }
             let env = args.env.iter().map(|pair| variable(pair)).collect::<Result<Entry, _>>()?;
             [("command", json!(command)), ("args", json!(rest)), ("env", json!(env)), ("cwd", json!(args.cwd))].to_vec()
         }
     };
     let says = |value: &Value| ![Value::Null, json!([]), json!({})].contains(value);
     Ok(entry.into_iter().filter(|(_, value)| says(value)).map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// Returns `true` for a host with a path or a port, such as `example.com/mcp`: what begins with a host and is there as
+/// a file is a program.
+fn looks_like_host(word: &str) -> bool {
+    let (host, rest) = word.split_at(word.find(['/', ':']).unwrap_or(word.len()));
+    let is_name = host.contains('.') && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+    (is_name && !host.starts_with('.') || host == "localhost") && rest.len() > 1 && !Path::new(word).exists()
 }
 
 /// `NAME=VALUE`, or `NAME` alone for the variable of that name.

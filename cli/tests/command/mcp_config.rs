@@ -4,9 +4,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
+#[cfg(target_os = "linux")]
+use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 #[cfg(unix)]
 use crate::process::answering_server;
+#[cfg(target_os = "linux")]
+use crate::process::demo_server;
 use crate::process::{Place, TOOLGRAFT};
 
 const OWN: &str = ".config/toolgraft/mcp.json";
@@ -70,10 +74,13 @@ fn what_cannot_be_a_server_is_refused_and_nothing_is_written() {
         (&["mcp", "add", "a", "--header", "A: b", "--", "x"], "--header does not apply"),
         (&["mcp", "add", "a", "https://h", "--header", "no-colon"], "'NAME: VALUE'"),
         (&["mcp", "add", "", "https://h"], "the name is empty"),
+        (&["mcp", "add", "a", "example.com/mcp"], "write https://example.com/mcp"),
+        (&["mcp", "add", "a", "localhost:3000/mcp"], "write https://localhost:3000/mcp"),
+        (&["mcp", "add", "a", "--", "--transport", "http", "https://h"], "\"--transport\" is no program"),
     ] {
         let run = place.run(args);
         assert_eq!(run.code, Some(2), "{args:?}: {run:?}");
-        assert!(run.err.contains(words) || args.len() == 3, "{args:?}: {run:?}");
+        assert!(run.err.contains(words) || args == ["mcp", "add", "a"], "{args:?}: {run:?}");
     }
     assert!(!place.path(OWN).exists());
     place.write("mcp.json", "{ \"mcpServers\": { \"a\": { \"command\": } } }");
@@ -322,23 +329,56 @@ fn a_projects_file_is_imported_only_once_it_is_trusted() {
     import(&place, &[".vscode/mcp.json", "--yes", "--replace"]).fails_with(2, &["It has changed since"]);
 }
 
+/// Answers the question of a command at a terminal; how it ended.
+#[cfg(target_os = "linux")]
+fn answered(place: &Place, args: &[&str], question: &str, answer: &str) -> String {
+    let mut command = std::process::Command::new(TOOLGRAFT);
+    command.args(args).current_dir(place.dir.path()).env("HOME", place.dir.path());
+    command.env("TERM", "xterm").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+    let options = rexpect::reader::Options::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(true);
+    let mut terminal = rexpect::session::spawn_with_options(command, options).unwrap();
+    terminal.exp_string(question).unwrap();
+    terminal.exp_string("] ").unwrap();
+    match answer.starts_with(char::is_control) {
+        true => terminal.send(answer).unwrap(),
+        false => terminal.send_line(answer).unwrap(),
+    };
+    terminal.flush().unwrap();
+    terminal.exp_eof().unwrap();
+    format!("{:?}", terminal.process().wait().unwrap())
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn at_a_terminal_an_import_is_asked_about() {
     let place = with_programs();
-    for (answer, code, there) in [("n", 1, false), ("y", 0, true)] {
-        let mut command = std::process::Command::new(TOOLGRAFT);
-        command.args(["mcp", "import", "cursor"]).current_dir(place.dir.path()).env("HOME", place.dir.path());
-        command.env("TERM", "xterm").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
-        let options = rexpect::reader::Options::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(true);
-        let mut terminal = rexpect::session::spawn_with_options(command, options).unwrap();
-        terminal.exp_string("Write 1 server to ").unwrap();
-        terminal.exp_string("[y/n] ").unwrap();
-        terminal.send_line(answer).unwrap();
-        terminal.exp_eof().unwrap();
-        let status = terminal.process().wait().unwrap();
-        assert!(format!("{status:?}").contains(&format!(", {code})")), "{status:?}");
+    for (answer, status, there) in
+        [("n", ", 1)", false), ("\u{3}", "SIGINT", false), ("\u{4}", ", 1)", false), ("y", ", 0)", true)]
+    {
+        let ended = answered(&place, &["mcp", "import", "cursor"], "Write 1 server to ", answer);
+        assert!(ended.contains(status), "{answer:?}: {ended}");
         assert_eq!(place.path(OWN).exists(), there);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_at_a_question_ends_the_command_by_it_and_no_is_a_failure() {
+    let place = Place::new();
+    let endpoint = Endpoint::setup().models(&["a", "b"]).start([Reply::text("Hi.")]);
+    place.servers(json!({ "demo": demo_server() }));
+    std::fs::rename(place.path("mcp.json"), place.path(".mcp.json")).unwrap();
+    place.write("none.json", "{\"mcpServers\": {}}");
+    let url = endpoint.url();
+    for (args, question, answer, status) in [
+        (&["log", "clear"][..], "Forget 0 conversations, for good? [y/n", "\u{3}", "SIGINT"),
+        (&["log", "clear"], "Forget 0 conversations, for good? [y/n", "n", ", 1)"),
+        (&["mcp", "trust"], "Start them, ", "\u{3}", "SIGINT"),
+        (&["mcp", "trust"], "Start them, ", "n", ", 1)"),
+        (&["chat", "--base-url", &url, "--mcp-config", "none.json"], "Which one? ", "\u{3}", "SIGINT"),
+    ] {
+        let ended = answered(&place, args, question, answer);
+        assert!(ended.contains(status), "{args:?} {answer:?}: {ended}");
     }
 }
 
