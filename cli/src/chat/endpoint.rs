@@ -170,11 +170,21 @@ impl Endpoint {
         let by = (args.api_key.clone(), &args.trust.trust());
         let mut endpoint = Endpoint::new(url.clone(), None, by, SERVED_CONNECT)?;
         match endpoint.client.models().await {
-            Ok(_) => {}
+            Ok(listed) => {
+                endpoint.listed = listed;
+                if let Some(model) = &args.model {
+                    endpoint.with_model(model).warn_unlisted().await;
+                }
+            }
             Err(error @ ModelError::Unreachable { .. }) => {
                 output::warn(&format!("{error} (requests are answered with 502 until it is reachable)"));
             }
-            Err(_) if endpoint.name() == *url => drop(endpoint.go_below_v1().await?),
+            Err(error) if endpoint.name() == *url => {
+                if !endpoint.go_below_v1().await? {
+                    let own = if args.api_key.is_none() { ", or let each client send it" } else { "" };
+                    warn_refused(&error, own);
+                }
+            }
             // One with a password or a query is shown without: it is for its owner to change.
             Err(_) => {
                 if let Some(below) = endpoint.client.missing_v1().await {
@@ -231,7 +241,7 @@ impl Endpoint {
             Ok(models) => self.listed = models,
             Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::job(error)),
             // It may have no list and answer all the same.
-            Err(_) => {}
+            Err(error) => warn_refused(&error, ""),
         }
         Ok(self.with_model(&model).learned().await)
     }
@@ -461,6 +471,18 @@ impl Endpoint {
     }
 }
 
+/// Warns of an answer to the question for models that is no endpoint's without a list: the key is refused, or something
+/// else is there. The key is the one of servers; `or` is another way to it.
+fn warn_refused(error: &ModelError, or: &str) {
+    match error {
+        ModelError::Refused { url, status: status @ (401 | 403), .. } => {
+            output::warn(&format!("{url} answered HTTP {status}: set the endpoint's key in TOOLGRAFT_UPSTREAM_KEY{or}"))
+        }
+        ModelError::BadAnswer { .. } => output::warn(&error.to_string()),
+        _ => {}
+    }
+}
+
 /// Warns of variables of other programs, which are not read.
 fn warn_of_variables() {
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
@@ -487,7 +509,7 @@ async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<usize, Fai
     }
     let prompt = format!("Which one? [1-{}] ", models.len());
     loop {
-        let Some(answer) = asker.ask(&prompt).await else {
+        let Some(answer) = asker.answer(&prompt).await? else {
             return Err(Failure::usage("no model was chosen: name one with --model"));
         };
         if let Some(place) = chosen(models, answer.trim()) {

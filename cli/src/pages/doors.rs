@@ -54,7 +54,7 @@ impl LocalServer {
     /// The port cannot be had; the system has no random numbers.
     pub(crate) async fn bind(port: u16, behind: Behind) -> Result<Self, Failure> {
         let Behind { wants, other_port, .. } = behind;
-        let failed = |error| Failure::job(format!("cannot listen on 127.0.0.1:{port}{wants}: {error}: {other_port}"));
+        let failed = |error| Failure::usage(format!("cannot listen on 127.0.0.1:{port}{wants}: {error}: {other_port}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         Ok(LocalServer { listener, doors: Arc::new(Doors::new(port, behind)?) })

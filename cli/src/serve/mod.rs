@@ -4,6 +4,7 @@ mod inspect;
 pub(crate) mod log;
 mod probed;
 
+use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,10 @@ use crate::servers::{
     runner::Runner,
 };
 use crate::settings::{
-    self, Images, Reader, Settings, learned, offer_args::OfferArgs, saved_profiles::SavedProfile, set_args::SetArgs,
+    self, Images, Reader, Settings, learned,
+    offer_args::OfferArgs,
+    saved_profiles::{self, SavedProfile},
+    set_args::SetArgs,
     variable,
 };
 use tokio::sync::oneshot;
@@ -220,6 +224,9 @@ fn address(text: &str) -> Result<String, String> {
 fn host_name(text: &str) -> Result<String, String> {
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| is_port(port)) && !text.ends_with(']');
+    if text.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_unspecified()) {
+        return Err(format!("--host is a name that clients use; --listen {text}:8787 listens for other machines"));
+    }
     if text.is_empty() || text.contains(['/', '@', '*', ' ']) || has_port {
         return Err("expected a name without scheme and port, such as host.docker.internal".to_owned());
     }
@@ -236,6 +243,12 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     settings.over(&defaults(&args.door.listen)?);
     args.endpoint.fill(&settings);
     args.endpoint.resolve()?;
+    if let Some(url) = args.endpoint.base_url.as_deref().filter(|url| is_itself(url, &args.door.listen)) {
+        return Err(Failure::usage(format!(
+            "the base URL {} is this server's own address: name the endpoint that has the model, or choose another --port",
+            shown_url(url)
+        )));
+    }
     settings.model.clone_from(&args.endpoint.model);
     args.model.offer.teach(&mut settings);
     let mut servers = args.servers.clone();
@@ -419,20 +432,22 @@ fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
 /// the server itself: that one is not its own endpoint.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
     let environment = settings::environment()?;
-    let is_itself = |url: &str| {
-        let port = |address: &str| address.rsplit_once(':').map(|(_, port)| port.to_owned());
-        let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default();
-        let is_here =
-            authority.rsplit_once(':').is_some_and(|(host, _)| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
-        authority == listen || is_here && port(authority) == port(listen)
-    };
-    match environment.base_url.as_deref().filter(|url| is_itself(url)) {
+    match environment.base_url.as_deref().filter(|url| is_itself(url, listen)) {
         Some(url) => {
             output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is ignored", shown_url(url)));
             settings::file()
         }
         None => settings::defaults(),
     }
+}
+
+/// Returns `true` if requests to this URL come back to the server that listens here.
+fn is_itself(url: &str, listen: &str) -> bool {
+    let authority = |url: &str| {
+        let place = saved_profiles::place(url);
+        place.split_once("://").and_then(|(_, rest)| Some(rest.split('/').next()?.to_owned()))
+    };
+    authority(url).is_some_and(|place| Some(place) == authority(&format!("http://{listen}")))
 }
 
 /// Listens until a signal comes, and then until the answers that go on are over; the
@@ -446,9 +461,7 @@ async fn serve(
 ) -> Result<(), Failure> {
     let server = Server::bind(config, listen).await.map_err(|error| match error {
         ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --client-key KEY, or TOOLGRAFT_CLIENT_KEY")),
-        ServeError::Bind { .. } => {
-            Failure::usage(format!("{error}: --listen takes HOST:PORT with a port that is free"))
-        }
+        ServeError::Bind { .. } => Failure::usage(format!("{error}: choose another --port, or --listen HOST:PORT")),
         error => Failure::usage(error),
     })?;
     let address = server.local_addr().map_err(Failure::job)?;

@@ -268,6 +268,57 @@ fn a_port_is_one_of_this_machine() {
         |more: &[&str]| place.run(&[&["serve", "--base-url", "http://localhost:1/v1", "--port", &port], more].concat());
     run(&[]).refuses(2, &format!("cannot listen on 127.0.0.1:{port}"));
     run(&["--listen", "127.0.0.1:0"]).refuses(2, "cannot be used with '--listen");
+    run(&[]).refuses(2, "choose another --port");
+    let endpoint = Endpoint::start([]);
+    let up = place.run(&["up", "--no-open", "--base-url", &endpoint.url(), "--model", "m", "--port", &port]);
+    up.refuses(2, &format!("cannot listen on 127.0.0.1:{port}"));
+}
+
+#[test]
+fn its_own_address_is_no_endpoint() {
+    let place = Place::new();
+    for (url, listen) in [
+        ("http://localhost:8787/v1", "127.0.0.1:8787"),
+        ("http://127.0.0.1:8787", "8787"),
+        ("http://[::1]:8787/v1", "0.0.0.0:8787"),
+        ("http://0.0.0.0:8787/v1", "localhost:8787"),
+        ("http://192.0.2.7:8787/v1", "192.0.2.7:8787"),
+    ] {
+        let run = place.run(&["serve", "--client-key", "k", "--base-url", url, "--listen", listen]);
+        run.refuses(2, "is this server's own address: name the endpoint that has the model");
+    }
+    place.run(&["config", "set", "base_url", "http://localhost:8787/v1"]).quiet();
+    place.run(&["serve"]).refuses(2, "is this server's own address");
+    let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--host", "0.0.0.0"]);
+    run.refuses(2, "--listen 0.0.0.0:8787 listens for other machines");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_endpoint_that_refuses_or_lacks_the_model_is_told_of_at_the_start() {
+    let refusing = |answer: &'static str| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut socket in listener.incoming().map_while(Result::ok) {
+                let _ = socket.read(&mut [0; 4096]);
+                let _ = write!(socket, "HTTP/1.1 {answer}");
+            }
+        });
+        url
+    };
+    let lists = Endpoint::setup().models(&["qwen3:8b", "b"]).start([]);
+    for (url, said) in [
+        (lists.url(), "the endpoint does not list qwen3:80b; nearest: qwen3:8b"),
+        (
+            refusing("401 Unauthorized\r\ncontent-length: 0\r\n\r\n"),
+            "HTTP 401: set the endpoint's key in TOOLGRAFT_UPSTREAM_KEY, or let each client",
+        ),
+        (refusing("200 OK\r\ncontent-length: 6\r\n\r\n<html>"), "a web page came instead of a list of models"),
+    ] {
+        let err = Serving::at(&Place::new(), &url, &["--model", "qwen3:80b"], &[]).end();
+        assert!(err.contains(said), "{err}");
+    }
 }
 
 #[test]
