@@ -263,7 +263,7 @@ fn offer(
         || match asker {
             Some(asker) if !args.json => {
                 let question = format!("Write it into {}? [y/N] ", input::shown(&path));
-                let answer = runner.wait(async { Ok(asker.ask(&question).await) })?;
+                let answer = runner.wait(asker.answer(&question))?;
                 answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
             }
             _ => false,
@@ -342,7 +342,7 @@ struct Probe {
     endpoint: String,
     model: String,
     deadline: Option<Instant>,
-    /// Something was tried in this run.
+    /// A result of this run was stored.
     tried: bool,
     /// The time was over before all was tried.
     cut: bool,
@@ -472,7 +472,10 @@ impl Probe {
             _ => self.bench.trial(cell, &task, left).await,
         };
         match trial {
-            Ok(Some(trial)) => self.store.add(run, cell, trial)?,
+            Ok(Some(trial)) => {
+                self.store.add(run, cell, trial)?;
+                self.tried = true;
+            }
             Ok(None) => {
                 self.cut = true;
                 return Ok(());
@@ -483,7 +486,6 @@ impl Probe {
                 return Err(failure);
             }
         }
-        self.tried = true;
         pace.done += 1;
         Ok(())
     }

@@ -65,7 +65,7 @@ pub(super) struct Seen {
 pub(crate) enum Unasked {
     /// The endpoint does not take this way.
     Way(Failure),
-    /// The endpoint is gone, whatever the way.
+    /// The endpoint is gone or lets nobody in, whatever the way.
     Endpoint(Failure),
 }
 
@@ -282,7 +282,10 @@ impl Seen {
 /// Why a turn that ended so says nothing of the model; `None` where it does.
 fn unasked(reason: &StopReason) -> Option<Unasked> {
     match reason {
-        StopReason::ModelFailed(failure) if failure.error == ModelErrorKind::Unreachable => {
+        // Without a right key no way is taken.
+        StopReason::ModelFailed(failure)
+            if failure.error == ModelErrorKind::Unreachable || matches!(failure.status, Some(401..=403)) =>
+        {
             Some(Unasked::Endpoint(Failure::job(reason)))
         }
         StopReason::ModelFailed(_) | StopReason::PromptFailed { .. } | StopReason::ContextTooSmall { .. } => {

@@ -23,6 +23,14 @@ pub(crate) fn eight_tasks(place: &Place) -> [&'static str; 3] {
 }
 
 #[test]
+fn an_endpoint_that_refuses_the_key_ends_it_at_once() {
+    let endpoint = Endpoint::answer(|_, _| Reply::refused(401, "no key"));
+    let run = Place::new().run(&["probe", "--base-url", &endpoint.url(), "--model", "m"]);
+    run.refuses(1, "HTTP 401: no key");
+    assert!(endpoint.requests() == 1 && run.err.lines().count() == 1, "{}", run.err);
+}
+
+#[test]
 fn the_best_way_becomes_a_profile() {
     let endpoint = Endpoint::answer(answer);
     let place = Place::new();

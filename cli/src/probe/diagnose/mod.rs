@@ -30,9 +30,5 @@ pub(super) fn run(flags: &EndpointArgs, profile: Option<&'static Profile>, as_js
         true => output::emit_json(&report)?,
         false => output::emit(&report.text())?,
     }
-    if report.works() {
-        Ok(())
-    } else {
-        Err(Failure::job("no call came, neither with tools in the request nor with tools in the prompt"))
-    }
+    report.fault().map_or(Ok(()), |fault| Err(Failure::job(fault)))
 }

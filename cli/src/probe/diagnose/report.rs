@@ -92,9 +92,15 @@ impl Report {
         }
     }
 
-    /// Returns `true` if at least one way of offering tools yields a call.
-    pub(super) fn works(&self) -> bool {
-        comes(&self.trials.native) || comes(&self.trials.prompt)
+    /// Returns why no way of offering tools yields a call; `None` if one does.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        match comes(&self.trials.native) || comes(&self.trials.prompt) {
+            true => None,
+            false if self.trials.are_answered() => {
+                Some("no call came, neither with tools in the request nor with tools in the prompt")
+            }
+            false => Some("the endpoint answered no request"),
+        }
     }
 
     /// The report as a person reads it.
@@ -164,6 +170,9 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
             "tools are listed in the prompt: auto, the default of chat and serve, needs two requests to find out, \
              and --set tools_mode=prompt needs none",
         ),
+        (false, false) if !trials.are_answered() => {
+            (ToolsMode::Auto, "no request was answered: mend what the first failure says, then diagnose again")
+        }
         (false, false) => (ToolsMode::Auto, "neither way led to a call: `toolgraft probe` measures further ones"),
     };
     let mut advice = vec![first.to_owned()];

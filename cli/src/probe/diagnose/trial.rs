@@ -93,6 +93,11 @@ impl Trials {
         let prompt = timed(asks_by_prompt(client, profile, tokens)).await;
         Trials { native, history, prompt, native_works: called && answered }
     }
+
+    /// Returns `true` if the model answered at least one request.
+    pub(super) fn are_answered(&self) -> bool {
+        [&self.native, &self.history, &self.prompt].iter().any(|t| !matches!(t.outcome, Came::Failed { .. }))
+    }
 }
 
 async fn timed(trial: impl Future<Output = Came>) -> Trial {
