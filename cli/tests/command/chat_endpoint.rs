@@ -510,6 +510,29 @@ fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
 }
 
 #[test]
+fn an_answer_without_content_and_a_redirect_are_told_in_plain_words() {
+    let moved = Reply::new(302, "").header("location", "https://other.example/v1/chat/completions");
+    for (reply, words) in [
+        (Reply::new(200, ""), "completions: the endpoint sent no answer: the server's own log may say why"),
+        (Reply::new(200, " null\n"), "completions: the endpoint sent no answer: the server's own log may say why"),
+        (moved, "HTTP 302: Found: it redirects to https://other.example/v1: write the final URL"),
+    ] {
+        chat(&Place::new(), &Endpoint::start([reply]), &[]).fails_with(1, &[words]);
+    }
+    // A port of TLS may reset the connection of a client that greets in plain HTTP.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let _ = std::io::Read::read(&mut socket, &mut [0; 1]);
+        }
+    });
+    let run = Place::new().run(&["chat", "--base-url", &url, "--model", "m", "Hi"]);
+    run.fails_with(1, &["is this its port, or must the URL begin with https://?"]);
+}
+
+#[test]
 fn an_answer_that_repeats_itself_is_stopped_and_the_limit_is_named() {
     let line = "- Oslo is a city in Europe.\n";
     let reply = || Reply::text(&format!("The weather:\n{}", line.repeat(200)));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::silence;
 use super::error::{body_words, is_page, remedy};
 use super::info::ModelInfo;
-use super::open::is_plain;
+use super::open::{is_plain, redirect_target};
 use super::read::Source;
 use super::server::ServerKind;
 use super::{EndpointInner, MAX_EVENT};
@@ -70,11 +70,12 @@ impl EndpointInner {
             }
             Ok(Ok(response)) => response,
         };
-        let status = response.status();
+        let (status, target) = (response.status(), redirect_target(&response, at));
         let body = Source::new(response, limit).collect(MAX_EVENT).await?;
         let text = String::from_utf8_lossy(&body);
         if !status.is_success() {
             let help = match status {
+                _ if target.is_some() => target.as_deref().unwrap_or_default(),
                 StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
                     "the endpoint lists no models: name one, and check that the base URL is right (most end in /v1)"
                 }

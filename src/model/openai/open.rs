@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures::channel::mpsc;
 use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::{body_words, cause, context_exceeded, line, plain, remedy, silence, title};
@@ -214,7 +214,7 @@ impl EndpointInner {
         let has_tls = url.starts_with("https:");
         if !unreachable {
             let gave_up = hung_up(&cause);
-            let message = if gave_up {
+            let message = if gave_up || cause.to_lowercase().contains("connection reset") {
                 let port = if has_tls { "" } else { " Else: is this its port, or must the URL begin with https://?" };
                 format!("the connection was closed without an answer: the server's own log may say why.{port}")
             } else if !is_no_http(&cause) {
@@ -247,6 +247,7 @@ impl EndpointInner {
 
     async fn refused(&self, response: Response) -> FailedAttempt {
         let (status, after) = (response.status(), retry_after(response.headers(), SystemTime::now()));
+        let target = redirect_target(&response, &self.chat);
         let mut source = Source::new(response, self.idle);
         let body = tokio::time::timeout(REFUSAL_TIME, source.collect(MAX_REFUSAL)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
@@ -269,7 +270,7 @@ impl EndpointInner {
         if let Some(time) = after.filter(|_| temporary) {
             message = format!("{message} {}", told(time));
         }
-        let help = remedy(status, !self.secrets.is_empty());
+        let help = target.unwrap_or_else(|| remedy(status, !self.secrets.is_empty()).to_owned());
         if !help.is_empty() {
             message = format!("{message}: {help}");
         }
@@ -314,7 +315,12 @@ impl EndpointInner {
         let decoder = |url| Decoder::new(url).with_fields(self.fields).with_alternatives(alternatives);
         let secrets = self.secrets.clone();
         let hidden = move |event: Result<ModelEvent, ModelError>| event.map_err(|e| hide_in(&secrets, e));
-        match source.first().await? {
+        let first = source.first().await?;
+        match first.filter(|_| !source.is_null()) {
+            None => {
+                let message = "the endpoint sent no answer: the server's own log may say why".to_owned();
+                Err(ModelError::BadAnswer { url, message, gave_up: true, source: None })
+            }
             Some(b'<') => {
                 let page = source.collect(MAX_REFUSAL).await.unwrap_or_default();
                 let title = self.hide(line(&title(&String::from_utf8_lossy(&page))));
@@ -378,6 +384,15 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
         Ok(client) => client.get(format!("http://{host}:{port}/")).send().await.is_ok(),
         Err(_) => false,
     }
+}
+
+/// Returns the remedy for an answer that redirects and says where to.
+pub(super) fn redirect_target(response: &Response, from: &Url) -> Option<String> {
+    let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
+    let mut to = from.join(location.to_str().ok()?).ok()?;
+    let path = ["/chat/completions", "/models"].iter().find_map(|end| to.path().strip_suffix(end)).map(str::to_owned);
+    path.iter().for_each(|path| to.set_path(path));
+    Some(format!("it redirects to {}: write the final URL", line(&shown_url(to.as_str()))))
 }
 
 /// Returns `true` if a connection was closed before the first byte of an answer. A server may have closed a connection

@@ -91,6 +91,11 @@ impl Source {
         Ok(None)
     }
 
+    /// Returns `true` if the body that [`first`](Self::first) has read ahead is `null`.
+    pub(super) fn is_null(&self) -> bool {
+        self.ahead.trim_ascii() == b"null"
+    }
+
     /// Returns the rest of the body, at most `most` bytes.
     pub(super) async fn collect(&mut self, most: usize) -> Result<Vec<u8>, ModelError> {
         let mut all = Vec::new();
