@@ -24,7 +24,7 @@ use toolgraft::{Catalog, Dialect};
 pub(crate) struct Args {
     /// Take the tools from a JSON file, or from - for standard input, instead of from servers
     ///
-    /// A `tools/list` answer, a list of tools, a server with `tools`, or the
+    /// A `tools/list` answer, a list of tools (of MCP or OpenAI), a server with `tools`, or the
     /// output of `toolgraft mcp tools --json`. May be given several times, and
     /// together with --mcp-config.
     #[arg(long = "tool-file", value_name = "FILE")]

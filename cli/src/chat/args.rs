@@ -278,6 +278,8 @@ pub(crate) struct OutputArgs {
 #[command(next_help_heading = "Conversation")]
 pub(crate) struct ConversationArgs {
     /// Continue a saved conversation
+    ///
+    /// With its model, if its endpoint is the one that is asked anyway: the file may be somebody else's.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) resume: Option<PathBuf>,
 

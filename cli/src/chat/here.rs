@@ -5,10 +5,17 @@ use serde_json::{Value, json};
 use super::session::Session;
 use crate::base::Failure;
 use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
+use crate::servers::permissions::dotted;
 use crate::settings::changeable_keys;
 
 /// The word that takes something back.
 const FORGET: &str = "--forget";
+
+/// Returns `true` if a pattern that is kept is the one that is written here; a bare name is a tool's of any server.
+fn is_meant(kept: &str, glob: &str) -> bool {
+    let (kept, glob) = (dotted(kept), dotted(glob));
+    kept == glob || !glob.contains(['.', '/']) && kept.split_once('.').is_some_and(|(_, tools)| tools == glob)
+}
 
 /// Returns the words that may follow these of `/set`.
 pub(super) fn following_set(words: &[String]) -> Vec<String> {
@@ -36,6 +43,10 @@ impl Session {
                     None => Err(Failure::usage("none of these keys is set for this folder")),
                 }
             }
+            [pair] if pair.contains('=') => {
+                let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+                self.set(&[key, value])
+            }
             [key, value] => {
                 let value = self.talk.set(key, value)?;
                 self.display.show_as(&self.talk.args.settings);
@@ -53,6 +64,7 @@ impl Session {
         match words {
             [] => {
                 let globs = self.talk.folder.settings()?.allow;
+                let globs: Vec<String> = globs.iter().map(|glob| dotted(glob)).collect();
                 let text =
                     if globs.is_empty() { "nothing is allowed for this folder".to_owned() } else { globs.join("\n") };
                 self.note(DIM, &text)
@@ -81,7 +93,7 @@ impl Session {
     /// From the next conversation on: what was allowed in this one stays so.
     fn disallow(&mut self, globs: &[String]) -> Result<(), Failure> {
         let allowed = self.talk.folder.settings()?.allow;
-        if let Some(unknown) = globs.iter().find(|glob| !allowed.contains(glob)) {
+        if let Some(unknown) = globs.iter().find(|glob| !allowed.iter().any(|kept| is_meant(kept, glob))) {
             return Err(Failure::usage(format!(
                 "{} is not allowed for this folder; /allow lists the tools that are",
                 word(unknown)
@@ -95,7 +107,7 @@ impl Session {
     fn change_allowed(&self, out: &[String], to_the_end: &[String]) -> Result<(), Failure> {
         self.talk.folder.change(|values| {
             let allowed = values.get("allow").and_then(Value::as_array).into_iter().flatten();
-            let allowed = allowed.filter_map(Value::as_str).filter(|glob| !out.iter().any(|gone| gone == glob));
+            let allowed = allowed.filter_map(Value::as_str).filter(|kept| !out.iter().any(|gone| is_meant(kept, gone)));
             let allowed: Vec<&str> = allowed.chain(to_the_end.iter().map(String::as_str)).collect();
             let allowed = json!(allowed);
             values.insert("allow".to_owned(), allowed);

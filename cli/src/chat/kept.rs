@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::base::{Failure, digest::sha256, media::numbered, output, state};
 use crate::screen::visible::word;
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
-use crate::settings::Settings;
+use crate::settings::{self, Place, Settings};
 use toolgraft::secrets::{REDACTED, kept_url};
 use toolgraft_files::{Holder, Lock};
 
@@ -41,6 +41,25 @@ fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Op
             word(kept)
         ))
     })
+}
+
+/// Takes the model of a conversation in a file, where the endpoint is the one that is asked anyway. The file may be
+/// another person's, and what is said goes to the endpoint with the user's key: another one is only named.
+pub(super) fn take_model_of_file(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<(), Failure> {
+    let said = &mut args.talk.settings;
+    let is_said = said.base_url.is_some();
+    let url = said.base_url.clone().or_else(|| settings.base_url.clone());
+    let place = settings::names()?.locate(Place { url, model: said.model.clone(), ..Place::default() })?;
+    if place.url.as_deref().map(kept_url) == saved.endpoint {
+        said.model = said.model.take().or_else(|| saved.model.clone());
+    } else if let Some(endpoint) = saved.endpoint.as_deref().filter(|_| !is_said && !args.output.quiet) {
+        let model = saved.model.as_deref().map(|model| format!(" --model {}", word(model))).unwrap_or_default();
+        output::note(&format!(
+            "the conversation was held elsewhere; to continue it there, add --base-url {}{model}",
+            word(endpoint)
+        ));
+    }
+    Ok(())
 }
 
 impl Keeping {

@@ -67,7 +67,14 @@ impl Session {
                 let tools = self.talk.hub.tools(server).map_err(Failure::usage)?;
                 let line = |name: &str, on: bool| format!("{} {}", if on { "*" } else { " " }, word(name));
                 let lines: Vec<String> = tools.iter().map(|tool| line(&tool.name, tool.on)).collect();
-                let text = if lines.is_empty() { "no tools".to_owned() } else { lines.join("\n") };
+                let is_off = |known: &ServerStatus| known.name == server && known.state == ServerState::Disabled;
+                let text = match lines.is_empty() {
+                    true if self.talk.hub.servers().iter().any(is_off) => {
+                        format!("{server} is off: /mcp on {server}", server = word(server))
+                    }
+                    true => "no tools".to_owned(),
+                    false => lines.join("\n"),
+                };
                 self.note(DIM, &text)
             }
             _ => Err(Failure::usage(USAGE)),

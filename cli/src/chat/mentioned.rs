@@ -7,17 +7,18 @@ use futures::StreamExt;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
 use super::attached::Attached;
-use crate::base::{Failure, lock, media};
+use crate::base::{Failure, lock, media, words::near};
 use crate::dialog::elicit::Questions;
 use crate::mcp::read;
+use crate::screen::visible::word as shown;
 use toolgraft::route::Toolbox;
 
 /// Characters that end a sentence and seldom a URI.
 const ENDS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'', '。', '，', '；', '：', '！', '？', '）'];
 
-/// The resources in a question, by server and URI, each once. A word that begins like one and names
-/// no server is a word.
-fn mentions(question: &str, hub: &Hub) -> Vec<(String, String)> {
+/// The resources in a question, by server and URI, each once. `@NAME:SCHEME://…` that names no server is an error,
+/// another word that begins like a mention is a word.
+fn mentions(question: &str, hub: &Hub) -> Result<Vec<(String, String)>, Failure> {
     let catalog = hub.catalog();
     let servers = hub.config().servers().iter().map(|server| server.name.as_str());
     let servers: Vec<&str> = servers.collect();
@@ -27,7 +28,10 @@ fn mentions(question: &str, hub: &Hub) -> Vec<(String, String)> {
             // A server's name may hold a colon.
             servers.iter().find_map(|server| Some((*server, word.strip_prefix(*server)?.strip_prefix(':')?)))
         });
-        let Some((server, uri)) = named.filter(|(_, uri)| !uri.is_empty()) else { continue };
+        let Some((server, uri)) = named.filter(|(_, uri)| !uri.is_empty()) else {
+            unknown_server(word, &servers).map_or(Ok(()), Err)?;
+            continue;
+        };
         let offer = catalog.server(server);
         let is_listed = offer.is_some_and(|offer| offer.resources.iter().any(|resource| resource.uri == uri));
         let uri = if is_listed { uri } else { uri.trim_end_matches(ENDS) };
@@ -36,7 +40,22 @@ fn mentions(question: &str, hub: &Hub) -> Vec<(String, String)> {
             found.push(mention);
         }
     }
-    found
+    Ok(found)
+}
+
+/// Returns the failure for a word that can only be the resource of a server that there is not.
+fn unknown_server(word: &str, servers: &[&str]) -> Option<Failure> {
+    let (server, uri) = word.strip_prefix('@')?.split_once(':')?;
+    let (scheme, _) = uri.split_once("://")?;
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    if server.is_empty() || scheme.is_empty() || !scheme.chars().all(is_scheme) {
+        return None;
+    }
+    let near = match near(server, servers.iter().copied()) {
+        Some(near) => format!("; nearest: {}", shown(near)),
+        None => String::new(),
+    };
+    Some(Failure::usage(format!("{}: no server {}{near}", shown(word), shown(server))))
 }
 
 /// Reads the resources that a question names, and says which they are. One that cannot be read keeps the question from
@@ -48,7 +67,7 @@ pub(super) async fn read(
     untrusted: &[String],
     questions: &Questions,
 ) -> Result<(Attached, Vec<(String, String)>), Failure> {
-    let (mut attached, found) = (Attached::default(), mentions(question, hub));
+    let (mut attached, found) = (Attached::default(), mentions(question, hub)?);
     for (server, uri) in &found {
         let name = format!("@{server}:{uri}");
         if untrusted.contains(server) {

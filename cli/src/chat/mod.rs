@@ -34,11 +34,12 @@ mod summary;
 mod talk;
 mod template;
 
-use std::io::{IsTerminal, Read, stdin};
+use std::io::{IsTerminal, stdin};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::{Failure, input as texts};
+use crate::base::{Failure, input as texts, output};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::labels;
 use crate::screen::{DIM, full_name};
@@ -92,6 +93,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.settings.over(&settings::nearer()?);
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
+    if let Some(saved) = &resumed {
+        kept::take_model_of_file(saved, &mut args, &settings)?;
+    }
     args.talk.complete(&settings);
     let keeps_history = settings.history != Some(false);
     let begun = resumed.or(gone_on);
@@ -101,6 +105,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         Saved::check_same(file, begun.as_ref().map_or(&Conversation::new(), |saved| &saved.conversation))?;
     }
     let attached = Attached::read(&args.attached, "-f")?;
+    warn_of_files(&args);
     let configured = args.talk.config()?;
     let has_config = configured.is_some();
     let config = configured.unwrap_or_default();
@@ -184,6 +189,14 @@ fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
     }
 }
 
+/// Warns of files in the question: of `-f *.md` the shell makes several words, of which -f takes the first.
+fn warn_of_files(args: &Args) {
+    let is_file = |word: &&String| Path::new(word).is_file();
+    if let Some(word) = args.question.iter().find(is_file).filter(|_| !args.attached.is_empty()) {
+        output::warn(&format!("{word} is a word of the question, and not sent as a file: each file takes its own -f"));
+    }
+}
+
 /// One question and its answer. Where nobody was there to allow its last call (`asks`), a script has to know that
 /// this did not run, whatever the model answers.
 async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> Result<(), Failure> {
@@ -240,8 +253,6 @@ fn question(args: &Args) -> Result<Option<User>, Failure> {
 
 /// All of standard input.
 fn piped() -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = stdin().read_to_end(&mut bytes);
-    read.map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
-    texts::decode(bytes, "standard input")
+    let name = "standard input";
+    texts::decode(texts::read_all(stdin(), name)?, name)
 }

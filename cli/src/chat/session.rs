@@ -104,7 +104,7 @@ impl Session {
         let id = self.display.call_of(number).map(str::to_owned);
         let calls = self.talk.conversation.messages().flat_map(|message| message.calls());
         let call = calls.into_iter().find(|call| Some(&call.id) == id.as_ref()).map(|call| call.call.clone());
-        let call = call.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))?;
+        let call = call.ok_or_else(|| Failure::usage(format!("no call {number} in this conversation")))?;
         written(self.display.open_call(number, &call))
     }
 

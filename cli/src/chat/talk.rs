@@ -17,9 +17,9 @@ use super::kept::{self, Keeping};
 use super::said;
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
-use crate::sessions::saved::Saved;
+use crate::sessions::saved::{Saved, questions};
 use crate::settings::{self, Folder, Images, Settings, learned, prompt_settings, saved_profiles};
-use crate::terminal::grouped;
+use crate::terminal::{counted, grouped};
 use serde_json::Value;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::{Constrain, Way};
@@ -172,7 +172,10 @@ impl Talk {
             Some(at) => asked.nth(at),
             None => asked.next_back(),
         };
-        let none = || Failure::usage(if at.is_none() { "nothing was asked yet" } else { "so much was not asked" });
+        let none = || match questions(&self.conversation) {
+            0 => Failure::usage("nothing was asked yet"),
+            n => Failure::usage(format!("only {} can be taken back", counted(n, "question"))),
+        };
         let (place, said) = found.map(|(place, said)| (place, said.clone())).ok_or_else(none)?;
         // What stood there was a conversation without its end, too.
         self.conversation = Conversation::try_from(entries[..place].to_vec()).map_err(Failure::job)?;

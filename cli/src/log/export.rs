@@ -40,11 +40,15 @@ enum Format {
 
 impl Format {
     /// Returns the format that the extension of a file name stands for.
-    fn of(file: &Path) -> Option<Self> {
-        match file.extension()?.to_str()? {
-            "json" => Some(Format::Json),
-            "html" | "htm" => Some(Format::Page),
-            _ => None,
+    fn of(file: &Path) -> Result<Self, Failure> {
+        match file.extension().map(|extension| extension.to_str().unwrap_or_default()) {
+            None | Some("md" | "markdown" | "txt") => Ok(Format::Markdown),
+            Some("json") => Ok(Format::Json),
+            Some("html" | "htm") => Ok(Format::Page),
+            Some(_) => Err(Failure::usage(format!(
+                "{}: no format has this ending: use .md, .json or .html, or name the format with --as",
+                file.display()
+            ))),
         }
     }
 }
@@ -54,8 +58,12 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     if let Some(file) = &args.output {
         check_place("--output", file)?;
     }
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(file)) => Format::of(file)?,
+        (None, None) => Format::Markdown,
+    };
     let kept = store.find(&args.id)?.kept;
-    let format = args.format.or_else(|| Format::of(args.output.as_deref()?)).unwrap_or(Format::Markdown);
     let text = match format {
         Format::Markdown => markdown(&kept),
         Format::Json => serde_json::to_string_pretty(&kept.saved).map_err(Failure::job)? + "\n",
@@ -64,7 +72,7 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     let Some(file) = &args.output else { return output::emit(&text) };
     let failed = |e: io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
     files::create(file, text.as_bytes()).map_err(failed)?;
-    output::note(&format!("the text is in {}", file.display()));
+    output::note(&format!("the conversation is in {}", file.display()));
     Ok(())
 }
 

@@ -117,7 +117,6 @@ impl Given {
     /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
     fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
-            [] => Ok(Given::Object(Map::new())),
             [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {
                 object(one).map(Given::Object)
             }

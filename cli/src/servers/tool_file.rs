@@ -11,8 +11,7 @@ use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
 
 /// The formats that a file may have, for help and errors.
-pub(crate) const SHAPES: &str =
-    "a `tools/list` answer, a list of tools, a server with `tools`, or the output of `toolgraft mcp tools --json`";
+pub(crate) const SHAPES: &str = "a `tools/list` answer, a list of tools (of MCP or OpenAI), a server with `tools`, or the output of `toolgraft mcp tools --json`";
 
 #[derive(Deserialize)]
 struct Servers {
@@ -35,6 +34,12 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     let value: Value = decode(text, shown)?;
     let has = |value: &Value, key: &str| value.get(key).is_some();
     let is_server = |value: &Value| ["tools", "resources", "resourceTemplates"].iter().any(|key| has(value, key));
+    let listed = value.as_array().or_else(|| value.get("tools")?.as_array());
+    if let Some(tools) = listed.filter(|tools| tools.iter().any(|tool| has(tool, "function"))) {
+        let tools = serde_json::from_value::<Vec<Tool>>(tools.iter().map(as_of_mcp).collect());
+        let tools = tools.map_err(|e| Failure::usage(format!("{shown}: {}", plainly(&e.to_string()))))?;
+        return Ok(Catalog::from_tools(tools).servers().to_vec());
+    }
     match &value {
         Value::Array(items) if items.iter().any(is_server) => decode(text, shown),
         Value::Array(_) => {
@@ -46,6 +51,14 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
         _ if is_server(&value) => Ok(vec![decode(text, shown)?]),
         _ => Err(Failure::usage(format!("{shown}: no tools in it: expected {SHAPES}"))),
     }
+}
+
+/// A tool in OpenAI's form, in that of MCP.
+fn as_of_mcp(tool: &Value) -> Value {
+    let Some(mut function) = tool.get("function").and_then(Value::as_object).cloned() else { return tool.clone() };
+    let schema = function.remove("parameters");
+    function.extend(schema.map(|schema| ("inputSchema".to_owned(), schema)));
+    Value::Object(function)
 }
 
 /// A message of the decoder in words that need no knowledge of this program.

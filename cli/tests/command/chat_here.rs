@@ -38,15 +38,23 @@ fn what_is_allowed_runs_unasked_in_this_folder_until_it_is_forgotten() {
     chat.says("/allow wether_query");
     chat.sees("/allow wether_query: no tool has such a name");
     chat.says("/allow weather_query");
-    chat.sees("run without a question in this folder: demo/weather_query");
+    chat.sees("run without a question in this folder: demo.weather_query");
     chat.says("Weather?");
     let before = chat.sees("It is cold.");
     assert!(!before.contains("[y/a/n]"), "{before}");
     assert!(asked(&chat, "Weather?").ok().out.contains("It is cold."), "the next conversation knows of it");
     chat.says("/allow --forget other");
     chat.sees("other is not allowed for this folder");
-    chat.says("/allow --forget demo/weather_query");
-    chat.sees("from the next conversation on: demo/weather_query");
+    for name in ["demo/weather_query", "weather_query", "demo.weather_query"] {
+        chat.says(&format!("/allow --forget {name}"));
+        chat.sees(&format!("from the next conversation on: {name}"));
+        chat.says("/allow");
+        chat.sees("nothing is allowed for this folder");
+        chat.says("/allow demo/weather_query");
+        chat.sees("run without a question in this folder: demo.weather_query");
+    }
+    chat.says("/allow --forget demo.weather_query");
+    chat.sees("from the next conversation on: demo.weather_query");
     assert!(!asked(&chat, "Weather?").out.contains("It is cold."));
     chat.leave();
 }
@@ -58,7 +66,7 @@ fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
     chat.sees("none of these keys is set");
     for (line, words) in [
         ("/set temperature hot", "temperature: "),
-        ("/set temperatur 1", "/set cannot change temperatur"),
+        ("/set temperatur 1", "no key \"temperatur\": "),
         ("/set temperatur 1", "did you mean"),
         ("/set model other", "/model NAME"),
         ("/set base_url http://x", "--base-url VALUE"),
@@ -67,6 +75,7 @@ fn what_is_set_holds_at_once_and_for_the_next_conversation_in_this_folder() {
         ("/set max_time 9", "no conversation has"),
         ("/set stop User:", "stop = [\"User:\"], for this folder"),
         ("/set stop '[\"A\", \"B\"]'", "stop = [\"A\",\"B\"], for this folder"),
+        ("/set temperature=0.4", "temperature = 0.4, for this folder"),
         ("/set temperature 0.3", "temperature = 0.3, for this folder"),
         ("/set system 'Be brief.'", "system = \"Be brief.\", for this folder"),
     ] {

@@ -67,6 +67,8 @@ fn a_server_is_switched_off_and_on_and_stays_so_where_that_is_saved() {
     assert_eq!(entry(&chat)["disabled"], true);
     chat.says("/mcp");
     chat.sees("demo  disabled");
+    chat.says("/mcp tools demo");
+    chat.sees("demo is off: /mcp on demo");
     chat.says("/mcp restart demo");
     chat.sees("is disabled");
     chat.says("Hi");
@@ -169,6 +171,9 @@ fn what_came_on_a_pipe_names_no_resources() {
         asked.contains("<file name=\\\"@demo:demo://city/Oslo\\\"") && !asked.contains("latitude 35.68"),
         "{asked}"
     );
+    ask(&["Look at @demos:demo://city/Oslo"])
+        .fails_with(2, &["@demos:demo://city/Oslo: no server demos; nearest: demo"]);
+    ask(&["Mail me@x:y://z, @a:b and @c:/d"]).ok();
     ask(&["--untrusted", "demo", "Look at @demo:demo://city/Oslo"])
         .fails_with(2, &["its server is untrusted (--untrusted)"]);
 }

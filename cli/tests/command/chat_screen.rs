@@ -419,7 +419,7 @@ fn a_question_says_what_the_tool_does_and_its_progress_is_shown_while_it_runs() 
     window.comes_to_a_prompt();
     // A bare name does not let it run.
     window.types("/allow dig\r");
-    window.sees("/allow dig: the tool calls itself destructive: write mine/dig");
+    window.sees("/allow dig: the tool calls itself destructive: write mine.dig");
     window.types("Dig.\r");
     window.sees("The tool calls itself destructive, and it is allowed by a pattern only, not by its full name.");
     window.sees("Run mine.dig {}? [y/a/n]");

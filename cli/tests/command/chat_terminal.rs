@@ -477,7 +477,7 @@ fn a_conversation_is_renamed_cut_back_and_deleted() {
         ("First question", "One."),
         ("Second question", "Two."),
         ("/undo x", "/undo x: expected a number"),
-        ("/undo 3", "so much was not asked"),
+        ("/undo 3", "only 2 questions can be taken back"),
         ("/undo 2", "taken back: First question"),
         ("Third question", "Three."),
         ("/rename Small  talk", "the title is: Small talk"),

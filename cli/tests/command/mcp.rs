@@ -125,7 +125,8 @@ fn an_error_of_the_tool_is_a_failed_job() {
     place
         .run(&["mcp", "call", "demo", "weather_query", r#"{"city":"Oslo","date":"soon"}"#])
         .fails_with(1, &["YYYY-MM-DD"]);
-    place.run(&["mcp", "call", "demo", "weather_query"]).fails_with(1, &["city"]);
+    place.run(&["mcp", "call", "demo", "weather_query", "{}"]).fails_with(1, &["city"]);
+    place.run(&["mcp", "call", "demo", "weather_query"]).refuses(2, "a required parameter is missing: city");
     let run = place.run(&["mcp", "call", "demo", "weather_query", r#"{"city":"Oslo","date":"soon"}"#, "--json"]);
     assert_eq!((run.code, &run.json()["status"]), (Some(1), &json!("tool_error")));
 }

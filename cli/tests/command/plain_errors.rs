@@ -149,3 +149,59 @@ fn files_that_are_wrong_are_told_in_plain_words() {
     let run = place.run(&["serve", "--base-url", &endpoint.url(), "--listen", "here"]);
     run.refuses(2, "expected HOST:PORT, such as 127.0.0.1:8787");
 }
+
+#[test]
+fn a_mistake_of_the_command_line_gets_one_tip_that_is_right() {
+    let place = Place::new();
+    for (line, tip) in [
+        ("mcp add --transport http t https://h/mcp", "a URL needs no option"),
+        ("mcp add t https://h/mcp --transport http", "a URL needs no option"),
+        ("mcp add -e A=b t -- npx", "here that is --env NAME=VALUE"),
+        ("mcp add t -s user -- npx", "--mcp-config FILE names another file"),
+        ("mcp add t npx -y p", "toolgraft mcp add t -- npx -y p"),
+        ("mcp call demo echo --text x", "needs no dashes: 'text=x'"),
+        ("mcp call demo echo --text=x", "needs no dashes: 'text=x'"),
+        ("chat -p hi", "toolgraft chat QUESTION"),
+        ("chat --url http://h/v1", "here that is --base-url URL"),
+        ("chat --api-base http://h/v1", "here that is --base-url URL"),
+        ("chat --max-token 5", "a similar option exists: --max-tokens"),
+        ("chat --temprature 0.4", "a similar option exists: --temperature"),
+        ("chat --verbose", "chat --trace FILE"),
+        ("mcp ls", "a similar subcommand exists: 'list'"),
+        ("mcp rm t", "here that is: toolgraft mcp remove t"),
+        ("config get model", "here that is: toolgraft config show"),
+        ("config edit", "here that is: toolgraft config path"),
+        ("log delete 3f9a", "here that is: toolgraft log remove 3f9a"),
+        ("chta", "a similar subcommand exists: 'chat'"),
+        ("run m", "here that is: toolgraft chat --model m"),
+    ] {
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        run.refuses(2, tip);
+        assert_eq!(run.err.matches("tip: ").count(), 1, "{line}: {}", run.err);
+    }
+    for line in ["help nope", "serve --xyzzy"] {
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(run.code == Some(2) && !run.err.contains("tip: "), "{line}: {}", run.err);
+    }
+    place.run(&["log", "--limit", "0"]).refuses(2, "expected a whole number above 0");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_read() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap();
+    assert!(made.success());
+    for file in ["/dev/zero", "pipe"] {
+        let run = place.run(&["chat", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", "-f", file, "Hi"]);
+        run.refuses(2, &format!("{file} is a device or a named pipe, which may never end: name a file"));
+    }
+    place.write("a.md", "one");
+    place.write("b.md", "two");
+    let endpoint = Endpoint::start([Reply::text("Read.")]);
+    let run = place.run(&["chat", "--base-url", &endpoint.url(), "--model", "m", "-f", "a.md", "b.md"]).ok();
+    assert!(run.err.contains("b.md is a word of the question, and not sent as a file"), "{}", run.err);
+    let script = format!("'{}' prompt --tool-file <(echo '[]')", crate::process::TOOLGRAFT);
+    let through = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert!(through.status.success(), "{through:?}");
+}

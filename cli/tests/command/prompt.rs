@@ -183,6 +183,11 @@ fn tool_files_come_in_several_shapes() {
         ("answer.json", json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [tool]}})),
         ("result.json", json!({"tools": [tool]})),
         ("array.json", json!([tool])),
+        ("openai.json", json!([{"type": "function", "function": {"name": "echo", "parameters": {"type": "object"}}}])),
+        (
+            "request.json",
+            json!({"tools": [{"type": "function", "function": {"name": "echo", "parameters": {"type": "object"}}}], "messages": []}),
+        ),
         ("servers.json", json!([{"name": "s", "tools": [tool]}])),
         ("listed.json", json!({"servers": [{"name": "s", "state": "ready", "tools": [tool]}]})),
     ] {

@@ -71,6 +71,20 @@ fn the_latest_conversation_is_the_one_that_goes_on() {
 }
 
 #[test]
+fn a_file_is_continued_with_its_model_only_where_its_endpoint_is_asked_anyway() {
+    let place = Place::new();
+    let endpoint = Endpoint::setup().models(&["a", "small-model"]).start(["One.", "Two."].map(Reply::text));
+    ask(&place, &endpoint, &["--save", "talk.json", "Hi"]).ok();
+    let url = endpoint.url();
+    chat(&place, &["--resume", "talk.json", "--base-url", &url, "And then?"]).ok();
+    assert_eq!(endpoint.seen()[1].body["model"], "small-model");
+    let elsewhere =
+        format!("the conversation was held elsewhere; to continue it there, add --base-url {url} --model small-model");
+    place.run(&["config", "set", "base_url", "http://127.0.0.1:9/v1"]).quiet();
+    chat(&place, &["--resume", "talk.json", "And then?"]).fails_with(1, &[&elsewhere, "127.0.0.1:9"]);
+}
+
+#[test]
 fn the_list_is_searched_for_all_words() {
     let place = Place::new();
     let endpoint = Endpoint::start([Reply::text("Rain in Oslo,\nas so often."), Reply::text("Sun.")]);
@@ -164,6 +178,8 @@ fn a_conversation_is_exported() {
     let page = fs::read_to_string(place.path("talk.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("weather_query") && page.contains("tokens read"));
     place.run(&["log", "export", &id, "-o", "talk.html"]).refuses(2, "is not overwritten");
+    place.run(&["log", "export", &id, "-o", "talk.pdf"]).refuses(2, "talk.pdf: no format has this ending: use .md, ");
+    assert!(!place.path("talk.pdf").exists());
 }
 
 #[cfg(unix)]
@@ -234,6 +250,11 @@ fn the_file_keeps_its_comments_and_wrong_ones_are_refused() {
     let run = chat(&place, &["Hi"]);
     run.fails_with(2, &["config.toml:1: no key \"modle\": did you mean \"model\"?", "config.toml:2: sessions: "]);
     place.run(&["config", "set", "model", "b"]).refuses(2, "config.toml:1:");
+    place.run(&["config", "unset", "modle"]).quiet();
+    place.run(&["config", "unset", "sessions"]).quiet();
+    place.run(&["config", "set", "endpoints.a.url", "http://a/v1"]).quiet();
+    place.run(&["config", "set", "endpoints.a.model", "m"]).quiet();
+    place.run(&["config", "unset", "endpoints.a.url"]).refuses(2, "endpoints.a: missing field `url`");
 }
 
 #[test]
