@@ -35,7 +35,8 @@ mod pattern;
 /// A pattern may end with conditions on the arguments. `files.write_file(path=/home/kim/notes)` matches calls whose
 /// `path` is that folder or inside it, `web.fetch(url=example.org)` those whose `url` has that host
 /// (`*.example.org`: a host below it), and any other value must equal the text. `allow` requires that all conditions
-/// hold. `deny` and `ask` also apply if a value cannot be compared, such as a relative path.
+/// hold, for each element of a list. `deny` and `ask` apply if they hold for one, and also if a value cannot be compared,
+/// such as a relative path.
 ///
 /// The first matching rule decides: `deny`, then `ask`, then `allow`, then [`DefaultDecision`]. A server's hints about
 /// its tools are untrusted and can only tighten the decision: a tool that is marked destructive needs approval each
@@ -93,6 +94,20 @@ pub struct AmbiguousPattern {
     pub pattern: String,
     /// Patterns that replace it, each for one server.
     pub meant: Vec<String>,
+}
+
+/// The conditions of a pattern cannot be read. Until they are mended, `allow` permits nothing by the pattern, and `deny`
+/// and `ask` apply to all calls of the tools that it names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{pattern} cannot be read: {expected} at character {}", .pattern[..*.at].chars().count() + 1)]
+#[non_exhaustive]
+pub struct UnreadablePattern {
+    /// The pattern as it was written.
+    pub pattern: String,
+    /// The offset of the fault in it.
+    pub at: usize,
+    /// What is wrong there.
+    pub expected: &'static str,
 }
 
 /// The decision about a call that no pattern matches.
@@ -198,6 +213,18 @@ impl Policy {
                 self.known.insert(name, Definition::of(tool));
             }
         }
+    }
+
+    /// Returns the patterns of all lists whose conditions cannot be read.
+    pub fn unreadable(&self) -> Vec<UnreadablePattern> {
+        let all = [&self.allow, &self.ask, &self.deny].into_iter().flatten();
+        let fault = |pattern: &String| {
+            let (_, conditions) = self::conditions(pattern)?;
+            let (at, expected) = condition::read(conditions).err()?;
+            let start = pattern.trim_end().len() - conditions.len();
+            Some(UnreadablePattern { pattern: pattern.clone(), at: start + at, expected })
+        };
+        all.filter_map(fault).collect()
     }
 
     /// Returns the patterns of `allow` that match tools of several servers of this catalog.
@@ -309,7 +336,7 @@ impl Policy {
     ) -> Option<(Consent, &String)> {
         let consent = |text: &String| {
             let (names, conditions) = condition::part(text);
-            if arguments.is_some_and(|arguments| condition::held(conditions, arguments) != Held::Yes) {
+            if arguments.is_some_and(|arguments| condition::held(conditions, arguments, Ord::min) != Held::Yes) {
                 return None;
             }
             let pattern = Pattern::read(names);
@@ -347,7 +374,7 @@ fn can_mean<'p>(
     patterns.iter().find(|text| {
         let (names, conditions) = condition::part(text);
         let holds = match arguments {
-            Some(arguments) => condition::held(conditions, arguments) != Held::No,
+            Some(arguments) => condition::held(conditions, arguments, Ord::max) != Held::No,
             None => conditions.is_empty(),
         };
         holds && Pattern::read(names).may_match(server, tool)
@@ -616,6 +643,18 @@ mod tests {
         }
         assert_eq!(policy.decide(Some("files"), "write", None, None), Decision::Allow);
         assert!(!policy.denies(Some("files"), "write"), "only some calls of it");
+        let sites = Policy::new(DefaultDecision::Allow).deny("web.fetch(url=eve.net)");
+        for (urls, decision) in
+            [(["https://a.org", "https://eve.net"], Decision::Deny), (["http://a.org"; 2], Decision::Allow)]
+        {
+            let arguments = Map::from_iter([("url".to_owned(), urls.to_vec().into())]);
+            assert_eq!(sites.decide(Some("web"), "fetch", None, Some(&arguments)), decision, "{urls:?}");
+        }
+        // What cannot be read allows nothing and is denied.
+        let odd = Policy::new(DefaultDecision::Allow).allow("a.b (x=1) ").deny("web.fetch(url=eve.net");
+        let told = odd.unreadable().into_iter().map(|fault| fault.to_string()).collect::<Vec<_>>();
+        assert_eq!(told, ["web.fetch(url=eve.net cannot be read: `)` is missing at character 22"]);
+        assert_eq!(odd.decide(Some("web"), "fetch", None, Some(&Map::new())), Decision::Deny);
         // A tool's own name is no condition.
         let odd = Tool::new("f(x=1)").with_server("math");
         let policy = Policy::default().allow(exact_pattern(Some("math"), &odd.name));

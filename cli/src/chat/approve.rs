@@ -23,7 +23,7 @@ use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{
-    Annotations, Decision, DefaultDecision, Definition, Server, matches, server_pattern, wants_approval,
+    Annotations, Decision, DefaultDecision, Definition, Server, conditions, matches, server_pattern, wants_approval,
 };
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
@@ -106,7 +106,8 @@ pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
         policy.decide(tool.server.as_deref(), &tool.name, None, None) != Decision::Deny
     };
     let denies = |glob: &str, tool: &Tool| {
-        Policy::new(DefaultDecision::Allow).deny(glob).denies(tool.server.as_deref(), &tool.name)
+        let names = conditions(glob).map_or(glob, |(names, _)| names);
+        Policy::new(DefaultDecision::Allow).deny(names).denies(tool.server.as_deref(), &tool.name)
     };
     let warn = |key: &str, glob: &str| {
         let said = match settings::source_of(key, glob) {

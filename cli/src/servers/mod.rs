@@ -196,8 +196,11 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an `--allow` that means tools of several servers.
+/// Refuses an `--allow` that means tools of several servers, and patterns whose conditions cannot be read.
 pub(crate) fn refuse_ambiguous(policy: &Policy, catalog: &Catalog) -> Result<(), Failure> {
+    if let Some(fault) = policy.unreadable().into_iter().next() {
+        return Err(Failure::usage(format!("the pattern {fault}")));
+    }
     let several = policy.ambiguous(catalog).into_iter().next();
     several.map_or(Ok(()), |several| Err(Failure::usage(format!("--allow {several}"))))
 }

@@ -148,6 +148,14 @@ fn deny_wins_over_yes() {
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--deny", "weather_query"]);
     assert_eq!((done.code, done.out.as_str()), (Some(0), "No.\n"), "{}", done.err);
     assert!(!done.err.contains("result of"), "{}", done.err);
+
+    let denied = |deny: &str| Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--deny", deny]);
+    let done = denied("weather_query(city=nowhere)");
+    assert!(done.out.starts_with("It is ") && !done.err.contains("no tool has such a name"), "{}", done.err);
+    let done = denied("weather_query(city=nowhere");
+    assert_eq!((done.code, done.out.as_str()), (Some(2), ""), "{}", done.err);
+    let fault = "the pattern weather_query(city=nowhere cannot be read: `)` is missing at character 27";
+    assert!(done.err.contains(fault), "{}", done.err);
 }
 
 #[test]

@@ -9,6 +9,8 @@
 //!
 //! Paths are compared as text: a symbolic link inside a folder may point outside it.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
 use serde_json::{Map, Value};
 
 /// The result of comparing a condition with the arguments of a call.
@@ -24,32 +26,55 @@ pub(super) enum Held {
 pub(super) fn part(text: &str) -> (&str, &str) {
     let is_open = |at: &usize| text[..*at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0;
     let open = text.match_indices('(').map(|(at, _)| at).find(is_open);
-    match open.filter(|at| text.ends_with(')') && text[*at..].contains('=')) {
-        Some(at) => text.split_at(at),
+    match open.filter(|at| text[*at..].contains('=')) {
+        Some(at) => (text[..at].trim_end(), text[at..].trim_end()),
         None => (text, ""),
     }
 }
 
-/// Compares conditions with the arguments of a call, and returns the lowest of the results.
-pub(super) fn held(conditions: &str, arguments: &Map<String, Value>) -> Held {
-    let inside = conditions.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or_default();
-    let one = |condition: &str| match condition.split_once('=') {
-        Some((name, limit)) => lies_in(arguments.get(name.trim()), limit.trim()),
-        // A comma is inside a value: the condition cannot be read, and allows nothing.
-        None => Held::Unknown,
+/// Returns the names and values of conditions.
+///
+/// # Errors
+/// Fails if they cannot be read, with the offset of the fault and what is expected there.
+pub(super) fn read(conditions: &str) -> Result<Vec<(&str, &str)>, (usize, &'static str)> {
+    let Some(inside) = conditions.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+        return Err((conditions.len(), "`)` is missing"));
     };
-    if conditions.is_empty() { Held::Yes } else { inside.split(',').map(one).min().unwrap_or(Held::Unknown) }
+    if let Some(at) = inside.find(")(") {
+        return Err((at + ")(".len(), "conditions are separated by `,` in one pair of brackets"));
+    }
+    let mut end = 0;
+    let read = inside.split(',').map(|condition| {
+        let start = end + 1;
+        end = start + condition.len();
+        let (name, limit) = condition.split_once('=').unwrap_or_default();
+        if name.trim().is_empty() { Err((start, "`name=value` is expected")) } else { Ok((name.trim(), limit.trim())) }
+    });
+    read.collect()
 }
 
-fn lies_in(value: Option<&Value>, limit: &str) -> Held {
+/// Compares conditions with the arguments of a call, and returns the lowest of the results. `of` selects between the
+/// results for two elements of a list: `Ord::min` asks about all of them, `Ord::max` about any.
+pub(super) fn held(conditions: &str, arguments: &Map<String, Value>, of: fn(Held, Held) -> Held) -> Held {
+    if conditions.is_empty() {
+        return Held::Yes;
+    }
+    // What cannot be read allows nothing, and prevents no denial.
+    let Ok(conditions) = read(conditions) else { return Held::Unknown };
+    let held = conditions.into_iter().map(|(name, limit)| lies_in(arguments.get(name), limit, of));
+    held.min().unwrap_or(Held::Unknown)
+}
+
+fn lies_in(value: Option<&Value>, limit: &str, of: fn(Held, Held) -> Held) -> Held {
     match value {
         None | Some(Value::Null) if limit.is_empty() => Held::Yes,
         None | Some(Value::Null) => Held::No,
         Some(_) if limit.is_empty() => Held::No,
         Some(Value::String(text)) if is_path(limit) => path_lies_in(text, limit),
         Some(Value::String(text)) => text_lies_in(text, limit),
-        Some(Value::Array(values)) if !values.is_empty() => {
-            values.iter().map(|value| lies_in(Some(value), limit)).min().unwrap_or(Held::Unknown)
+        Some(Value::Array(values)) => {
+            let held = values.iter().map(|value| lies_in(Some(value), limit, of));
+            held.reduce(of).unwrap_or(Held::Unknown)
         }
         Some(_) => Held::Unknown,
     }
@@ -57,58 +82,139 @@ fn lies_in(value: Option<&Value>, limit: &str) -> Held {
 
 /// Returns `true` for an absolute path of Unix or Windows.
 fn is_path(text: &str) -> bool {
-    text.starts_with('/') || text.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"))
+    text.starts_with('/') || has_drive(text)
 }
 
+fn has_drive(text: &str) -> bool {
+    text.get(1..3).is_some_and(|drive| matches!(drive, ":\\" | ":/"))
+}
+
+/// Compares a path with a folder. A backslash separates only the parts of paths of Windows. Which system a server runs
+/// on is not known, so the result is only certain if it is the same for both.
 fn path_lies_in(text: &str, limit: &str) -> Held {
-    let (Some(path), Some(folder)) = (parts(text), parts(limit)) else { return Held::Unknown };
-    let begins = |is_same: fn(&str, &str) -> bool| {
-        path.len() >= folder.len() && path.iter().zip(&folder).all(|(one, other)| is_same(one, other))
-    };
-    if begins(|one, other| one == other) {
-        return Held::Yes;
+    if !is_path(text) || text.contains('\0') {
+        return Held::Unknown;
     }
-    // They may be the same path on a file system that ignores case.
-    if begins(|one, other| one.to_lowercase() == other.to_lowercase()) { Held::Unknown } else { Held::No }
+    let windows = begins_with(&parts(text, &['/', '\\']), &parts(limit, &['/', '\\']));
+    let unix = begins_with(&parts(text, &['/']), &parts(limit, &['/']));
+    if has_drive(limit) || windows == unix { windows } else { Held::Unknown }
+}
+
+fn begins_with(path: &[&str], folder: &[&str]) -> Held {
+    let begins = |is_same: &dyn Fn(&str, &str) -> bool| {
+        path.len() >= folder.len() && path.iter().zip(folder).all(|(one, other)| is_same(one, other))
+    };
+    // A file system may ignore the case, and Windows dots and spaces at the end of a name.
+    let folded = |name: &str| name.trim_end_matches(['.', ' ']).to_lowercase();
+    match begins(&|one, other| one == other) {
+        true => Held::Yes,
+        false if begins(&|one, other| folded(one) == folded(other)) => Held::Unknown,
+        false => Held::No,
+    }
 }
 
 /// Returns the parts of an absolute path after `.` and `..` are resolved.
-fn parts(path: &str) -> Option<Vec<&str>> {
-    if !is_path(path) || path.contains('\0') {
-        return None;
-    }
+fn parts<'p>(path: &'p str, separators: &[char]) -> Vec<&'p str> {
     let mut parts = Vec::new();
-    for part in path.split(['/', '\\']) {
+    for part in path.split(separators) {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()),
             part => parts.push(part),
         }
     }
-    Some(parts)
+    parts
 }
 
-/// Compares the host of a URL with `limit`, or any other text with it.
+/// Compares the host of a URL with the one that `limit` names, or any other text with it.
 fn text_lies_in(text: &str, limit: &str) -> Held {
-    let Some(host) = host(text) else {
-        return if text == limit { Held::Yes } else { Held::Unknown };
-    };
-    let (host, limit) = (host.to_ascii_lowercase(), limit.to_ascii_lowercase());
-    let is_in = match limit.strip_prefix('*').filter(|above| above.starts_with('.')) {
-        Some(above) => host.ends_with(above) && host.len() > above.len(),
-        None => host == limit,
-    };
-    if is_in { Held::Yes } else { Held::No }
+    match Site::of(text) {
+        _ if text == limit => Held::Yes,
+        Some(site) if !site.scheme.is_empty() => site.lies_at(limit),
+        _ if is_other_text(text, limit) => Held::No,
+        _ => Held::Unknown,
+    }
 }
 
-/// Returns the host of a simple HTTP URL; `None` if URL parsers might disagree about the host.
-fn host(url: &str) -> Option<&str> {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (host, port) = rest[..end].split_once(':').unwrap_or((&rest[..end], ""));
+/// Returns `true` if a text certainly is another one than `limit`: both are plain words, without escapes, quotes and
+/// letters of other scripts, and it does not contain `limit`. A name with a dot may be a host or a file, which other
+/// texts can name too.
+fn is_other_text(text: &str, limit: &str) -> bool {
+    let is_plain = |text: &str, signs: &[u8]| text.bytes().all(|b| b.is_ascii_alphanumeric() || signs.contains(&b));
+    let signs: &[u8] = if limit.contains('.') { b" ._-@+," } else { b" ._-@+,/=~" };
+    let may_be_host = match (Site::of(text), Site::of(limit)) {
+        (Some(site), Some(limit)) => site.host == limit.host,
+        // A number may be an address.
+        (None, Some(limit)) => limit.host.parse::<IpAddr>().is_ok(),
+        (_, None) => false,
+    };
+    is_plain(limit, b" ._-@+,")
+        && is_plain(text, signs)
+        && !may_be_host
+        && !text.to_ascii_lowercase().contains(&limit.to_ascii_lowercase())
+}
+
+/// The parts of a simple HTTP URL, or of a host with or without a port; the scheme is empty if there is none.
+struct Site<'t> {
+    scheme: &'static str,
+    host: String,
+    port: &'t str,
+    rest: &'t str,
+}
+
+impl<'t> Site<'t> {
+    /// Returns the parts of a text; `None` if parsers of URLs might disagree about the host.
+    fn of(text: &'t str) -> Option<Self> {
+        let begins = |scheme: &&str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+        let scheme = ["https://", "http://"].into_iter().find(begins).unwrap_or_default();
+        let rest = &text[scheme.len()..];
+        let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let (host, port) = match authority.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+            Some((host, "")) => (host, ""),
+            Some((host, port)) => (host, port.strip_prefix(':')?),
+            None if authority.parse::<Ipv6Addr>().is_ok() => (authority, ""),
+            None => authority.split_once(':').unwrap_or((authority, "")),
+        };
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        host_name(host).filter(|_| is_port).map(|host| Site { scheme, host, port, rest })
+    }
+
+    /// Compares the host with the one of a pattern, and if that is the same, the other parts that the pattern has.
+    fn lies_at(&self, pattern: &str) -> Held {
+        let above = pattern.strip_prefix("*.");
+        let Some(limit) = Site::of(above.unwrap_or(pattern)) else {
+            // The name in another script may be the one that is encoded here.
+            let is_other = !pattern.is_ascii() && !self.host.contains("xn--");
+            return if is_other { Held::No } else { Held::Unknown };
+        };
+        let before = self.host.strip_suffix(&limit.host);
+        let is_host = before.is_some_and(|before| match above {
+            Some(_) => before.len() > 1 && before.ends_with('.'),
+            None => before.is_empty(),
+        });
+        let is_same = |own: &str, limit: &str| limit.is_empty() || own == limit;
+        match is_host {
+            true if is_same(self.scheme, limit.scheme) && is_same(self.port, limit.port) && limit.rest.len() < 2 => {
+                Held::Yes
+            }
+            // An address of IPv6 may be translated to one of IPv4.
+            false if !self.host.contains(':') => Held::No,
+            _ => Held::Unknown,
+        }
+    }
+}
+
+/// Returns a host as it is compared: in lower case, without a last dot, and an address of IPv4 in its usual form.
+/// Programs read other forms, such as `127.1` and `0177.0.0.1`, differently.
+fn host_name(host: &str) -> Option<String> {
+    if let Ok(address) = host.parse::<Ipv6Addr>() {
+        return Some(address.to_ipv4_mapped().map_or_else(|| address.to_string(), |address| address.to_string()));
+    }
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let is_whole = !host.is_empty() && host.chars().all(is_plain) && port.bytes().all(|byte| byte.is_ascii_digit());
-    is_whole.then(|| host.trim_end_matches('.'))
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    (host.chars().all(is_plain) && (!is_number || host.parse::<Ipv4Addr>().is_ok())).then_some(host)
 }
 
 #[cfg(test)]
@@ -122,6 +228,8 @@ mod tests {
         for (text, parted) in [
             ("files.write(path=/a)", ("files.write", "(path=/a)")),
             ("files.write", ("files.write", "")),
+            ("files.write (path=/a) ", ("files.write", "(path=/a)")),
+            ("files.write(path=/a", ("files.write", "(path=/a")),
             (r"math/f\(x=1)", (r"math/f\(x=1)", "")),
             (r"math/f\(x)(y=1)", (r"math/f\(x)", "(y=1)")),
             ("odd(name)", ("odd(name)", "")),
@@ -132,8 +240,9 @@ mod tests {
 
     #[test]
     fn a_path_lies_in_a_folder_and_a_url_at_a_host() {
-        let held =
-            |condition: &str, value: Value| held(&format!("(x={condition})"), &Map::from_iter([("x".into(), value)]));
+        let held = |condition: &str, value: Value| {
+            held(&format!("(x={condition})"), &Map::from_iter([("x".into(), value)]), Ord::min)
+        };
         for (condition, value, expected) in [
             ("/home/kim", json!("/home/kim"), Held::Yes),
             ("/home/kim/", json!("/home/kim/a/../b.txt"), Held::Yes),
@@ -158,18 +267,56 @@ mod tests {
             ("example.org", json!("https://eve.net#example.org"), Held::No),
             ("example.org", json!("ftp://example.org"), Held::Unknown),
             ("kim@example.org", json!("kim@example.org"), Held::Yes),
-            ("kim@example.org", json!("eve@example.org"), Held::Unknown),
+            ("kim@example.org", json!("eve@example.org"), Held::No),
+            ("/w/notes", json!(r"/w/notes/a\b"), Held::Yes),
+            ("/w/notes", json!(r"/w/notes/a\b/../../x"), Held::Unknown),
+            ("/w/notes", json!(r"/w/x\..\notes/a"), Held::Unknown),
+            (r"C:\kim", json!(r"C:\KIM.\a"), Held::Unknown),
+            ("rm", json!("rm"), Held::Yes),
+            ("rm", json!("ls -l /home"), Held::No),
+            ("rm", json!("/bin/RM -r x"), Held::Unknown),
+            ("rm", json!("r\\m x"), Held::Unknown),
+            ("rm", json!("ｒｍ"), Held::Unknown),
+            ("~/notes", json!("/home/kim/notes"), Held::Unknown),
+            ("example.org", json!("HTTPS://example.org"), Held::Yes),
+            ("example.org.", json!("https://example.org"), Held::Yes),
+            ("example.org.", json!("example.org"), Held::Unknown),
+            ("example.org:8080", json!("https://example.org:8080/x"), Held::Yes),
+            ("example.org:8080", json!("https://example.org"), Held::Unknown),
+            ("https://example.org", json!("https://example.org/x"), Held::Yes),
+            ("https://example.org", json!("http://example.org/x"), Held::Unknown),
+            ("https://example.org/a", json!("https://example.org/b"), Held::Unknown),
+            ("https://example.org/a", json!("https://eve.net/a"), Held::No),
+            ("bücher.example", json!("https://xn--bcher-kva.example"), Held::Unknown),
+            ("bücher.example", json!("https://example.org"), Held::No),
+            ("127.0.0.1", json!("http://[::ffff:127.0.0.1]:80/"), Held::Yes),
+            ("127.0.0.1", json!("http://[::1]"), Held::Unknown),
+            ("::1", json!("http://[0:0::1]/x"), Held::Yes),
+            ("127.0.0.1", json!("http://127.0.0.2"), Held::No),
+            ("*.", json!("https://example.org"), Held::Unknown),
             ("", json!(null), Held::Yes),
             ("", json!("x"), Held::No),
         ] {
             assert_eq!(held(condition, value.clone()), expected, "{condition} {value}");
         }
-        assert_eq!(super::held("(x=/a)", &Map::new()), Held::No);
-        assert_eq!(super::held("(x=)", &Map::new()), Held::Yes);
-        assert_eq!(super::held("(x=/a,b)", json!({"x": "/a/secret"}).as_object().unwrap()), Held::Unknown);
+        for host in ["127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "127.0.0.01"] {
+            for value in [json!(format!("http://{host}/")), json!(host)] {
+                assert_eq!(held("127.0.0.1", value), Held::Unknown, "{host}");
+            }
+        }
+        assert_eq!(super::held("(x=/a)", &Map::new(), Ord::min), Held::No);
+        assert_eq!(super::held("(x=)", &Map::new(), Ord::min), Held::Yes);
+        let list = json!({"x": ["https://example.org/", "https://eve.net/"]});
+        for (of, expected) in [(Ord::min as fn(Held, Held) -> Held, Held::No), (Ord::max, Held::Yes)] {
+            assert_eq!(super::held("(x=eve.net)", list.as_object().unwrap(), of), expected);
+        }
+        for (conditions, at) in [("(x=/a,b)", 6), ("(x=/a", 5), ("(x=/a)(y=1)", 6), ("(x=1, =2)", 5)] {
+            assert_eq!(read(conditions).unwrap_err().0, at, "{conditions}");
+            assert_eq!(super::held(conditions, json!({"x": "/b"}).as_object().unwrap(), Ord::min), Held::Unknown);
+        }
         let both = json!({"from": "/a/1", "to": "/b/1"});
         for (conditions, expected) in [("(from=/a, to=/b)", Held::Yes), ("(from=/a,to=/a)", Held::No)] {
-            assert_eq!(super::held(conditions, both.as_object().unwrap()), expected, "{conditions}");
+            assert_eq!(super::held(conditions, both.as_object().unwrap(), Ord::min), expected, "{conditions}");
         }
     }
 }
