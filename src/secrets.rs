@@ -30,22 +30,32 @@ pub fn same(one: &str, other: &str) -> bool {
 }
 
 /// Returns a URL as messages may show it: without user and password, and without query and fragment, which may hold a
-/// key; `?…` shows that there was a query. A text that is not a URL is cut at the same characters.
+/// key; `?…` shows that there was a query, and [`REDACTED`] replaces keys in the path, as in [`kept_url`]. A text that is
+/// not a URL is cut at the same characters.
 pub fn shown_url(url: &str) -> String {
+    shown_with(url, REDACTED)
+}
+
+/// Returns a URL as [`shown_url`] does, with `hidden` for keys in its path.
+fn shown_with(url: &str, hidden: &'static str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (url, query) = match url.split_once('?') {
         Some((url, _)) => (url, "?…"),
         None => (url, ""),
     };
     let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
-    let (authority, path) = rest.find(['/', '\\']).map_or((rest, ""), |at| rest.split_at(at));
+    let (authority, after_host) = rest.find(['/', '\\']).map_or((rest, ""), |at| rest.split_at(at));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     // After a host, `:` is followed by a port. Otherwise it may belong to a password that contains a `/`.
     let is_host = host.starts_with('[')
         || host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let path = |path: &str| secrecy::without_keys(path, &mut |_| hidden);
     match rest.rsplit_once('@') {
-        _ if is_host => format!("{scheme}{host}{path}{query}"),
-        Some((_, after)) => format!("{scheme}{after}{query}"),
+        _ if is_host => format!("{scheme}{host}{}{query}", path(after_host)),
+        Some((_, after)) => {
+            let (host, after_host) = after.split_at(after.find('/').unwrap_or(after.len()));
+            format!("{scheme}{host}{}{query}", path(after_host))
+        }
         None => format!("{scheme}…"),
     }
 }
@@ -235,6 +245,12 @@ mod tests {
             ("http://user:p/w@host/v1", "http://host/v1"),
             ("http://user:p?w@host/v1", "http://…"),
             ("user:pw@host/v1?key=1", "host/v1?…"),
+            ("https://host:8/sk-proj-abcdefghij/v1", "https://host:8/[redacted]/v1"),
+            ("https://host/mcp;token=abc;v=2", "https://host/mcp;token=[redacted];v=2"),
+            (
+                "http://u:p/w@0123456789abcdefghij.net/bot12:sk-proj-abcdefghij/x",
+                "http://0123456789abcdefghij.net/bot12:[redacted]/x",
+            ),
         ] {
             assert_eq!(shown_url(url), shown);
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::{REDACTED, names_secret, shown_url};
+use super::{REDACTED, names_secret, shown_with};
 
 /// The text that replaces a secret where an entry is shown.
 pub const HIDDEN: &str = "(hidden)";
@@ -194,17 +194,11 @@ fn url(url: &str) -> Judged {
     if has_default(url) {
         return Judged::hidden(url);
     }
-    let (_, secrets) = without_secrets(url);
-    // `shown_url` keeps the path, so keys in it are hidden here.
-    let shown = secrets
-        .iter()
-        .filter(|secret| is_key(secret))
-        .fold(shown_url(url), |shown, secret| shown.replace(secret, HIDDEN));
-    Judged { shown, secrets }
+    Judged { shown: shown_with(url, HIDDEN), secrets: without_secrets(url).1 }
 }
 
 /// Returns a URL as it may be stored, with [`REDACTED`] for user and password, for values of the query that are named
-/// or look like a key, and for steps of the path that look like one. A URL without secrets is unchanged.
+/// or look like a key, and for such parts of the path. A URL without secrets is unchanged.
 pub fn kept_url(url: &str) -> String {
     without_secrets(url).0
 }
@@ -232,17 +226,36 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
         _ => kept += authority,
     }
     let (path, query) = rest.find(['?', '#']).map_or((rest, ""), |at| rest.split_at(at));
-    for step in path.split_inclusive('/') {
-        let name = step.trim_end_matches('/');
-        kept += &if is_key(name) { step.replace(name, hide(name)) } else { step.to_owned() };
-    }
-    for pair in query.split_inclusive(['&', '?', '#']) {
-        let whole = pair.trim_end_matches(['&', '?', '#']);
+    kept += &without_keys(path, &mut hide);
+    for pair in query.split_inclusive(['&', ';', '?', '#']) {
+        let whole = pair.trim_end_matches(['&', ';', '?', '#']);
         let (name, value) = whole.split_once('=').unwrap_or(("", whole));
         let is_secret = !value.is_empty() && !is_reference(value) && (names_secret(name) || is_key(value));
         kept += &if is_secret { pair.replace(value, hide(value)) } else { pair.to_owned() };
     }
     (kept, secrets)
+}
+
+/// Returns the path of a URL with what `hide` returns for each key: a step, a parameter of it (`;token=…`) or a part
+/// (`bot12:…`).
+pub(super) fn without_keys(path: &str, hide: &mut impl FnMut(&str) -> &'static str) -> String {
+    parted(path, &['/', ';', ',', ':', '=', '.'], hide)
+}
+
+fn parted(text: &str, separators: &[char], hide: &mut impl FnMut(&str) -> &'static str) -> String {
+    let Some((separator, finer)) = separators.split_first() else { return text.to_owned() };
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(*separator) {
+        let word = part.strip_suffix(*separator).unwrap_or(part);
+        let value = word.split_once('=').filter(|(name, value)| names_secret(name) && may_hide(value));
+        match value {
+            Some((name, value)) if !name.contains(';') => shown.extend([name, "=", hide(value)]),
+            _ if is_key(word) => shown += hide(word),
+            _ => shown += &parted(word, finer, hide),
+        }
+        shown += &part[word.len()..];
+    }
+    shown
 }
 
 /// Returns `true` if a word looks like a key.
@@ -391,6 +404,11 @@ mod tests {
             ("https://h/v1?key=abc&x=1", "https://h/v1?key=[redacted]&x=1", vec!["abc"]),
             ("https://h/sk-proj-abcdefghij/v1", "https://h/[redacted]/v1", vec![KEY]),
             ("https://h/v1?x=sk-proj-abcdefghij#a", "https://h/v1?x=[redacted]#a", vec![KEY]),
+            ("https://h/v1?a=b;token=abc", "https://h/v1?a=b;token=[redacted]", vec!["abc"]),
+            ("https://h/mcp;token=abc/x;v=1", "https://h/mcp;token=[redacted]/x;v=1", vec!["abc"]),
+            ("https://h/mcp;sk-proj-abcdefghij", "https://h/mcp;[redacted]", vec![KEY]),
+            ("https://h/bot12:sk-proj-abcdefghij/x", "https://h/bot12:[redacted]/x", vec![KEY]),
+            ("https://h/a.sk-proj-abcdefghij,b", "https://h/a.[redacted],b", vec![KEY]),
         ] {
             assert_eq!(
                 (kept_url(url).as_str(), url_secrets(url)),
