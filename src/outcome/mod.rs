@@ -22,7 +22,8 @@ pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
 pub(crate) use boundary::framed;
 pub use boundary::{
-    FILE, RESULT, STATUS, boundary, foreign_in_frames, holds_frame, named_files, noted, told_apart, unnoted,
+    FILE, RESULT, STATUS, boundary, foreign_in_frames, foreign_in_message, holds_frame, named_files, noted, told_apart,
+    unnoted,
 };
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};

@@ -3,10 +3,11 @@
 //!
 //! Results and files reach the model byte for byte, including the calls in them. A copied call does not run without
 //! approval, because it is recognised: its bytes occur in such a text, or its tool and arguments do, in any syntax.
-//! Both are compared as they are written and as they read ([`plain`]).
+//! Both are compared as they are written and as they read ([`plain`]), long ones also by their letters alone, which may
+//! be spread over several texts.
 //!
 //! The work is bounded: each text is read once in a turn, when the first call comes after it, and at most `MAX_BYTES`
-//! of all texts, the newest first.
+//! of all texts, the newest first. If there are more, any call that may change something counts as a copy.
 
 mod plain;
 
@@ -16,18 +17,25 @@ use std::sync::{Mutex, PoisonError};
 use memchr::memmem;
 use serde_json::Value;
 
-use self::plain::{plain, plain_value, squeezed};
+use self::plain::{letters, plain, plain_value, squeezed, with_hidden};
 use super::setup::Setup;
 use crate::conversation::{Conversation, Entry};
 use crate::dialect::DialectSet;
 use crate::event::{Assembled, Call, Provenance, Rejected};
 use crate::message::{ReasoningCalls, ReasoningMode};
-use crate::outcome::{FILE, Outcome, RESULT, Status, foreign_in_frames, holds_frame, restore_tokens};
+use crate::outcome::{Outcome, Status, cut, foreign_in_message, holds_frame, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
 use crate::tools::{BuiltIn, Catalog};
 
 /// Limit on the bytes of results and files in which calls are searched for.
 pub(super) const MAX_BYTES: usize = 4 << 20;
+
+/// Limit on the bytes of one of them, of which its beginning and end are read: more than a model is shown at once.
+const MAX_TEXT: usize = 512 << 10;
+
+/// Fewest bytes of letters by which a call is recognised, and the words that may be between its tool and its arguments.
+const MIN_LETTERS: usize = 24;
+const BETWEEN: [&str; 6] = ["", "arguments", "parameters", "args", "params", "input"];
 
 /// Limit on the calls that are searched for in one text; more than a message may contain, so that a text cannot hide
 /// one after many others.
@@ -45,6 +53,9 @@ const MAX_CLOSERS: usize = 16;
 
 /// Limit on the nesting of JSON in which texts are searched for.
 const MAX_JSON_DEPTH: usize = 32;
+
+/// Limit on the texts of a call that are searched for in rejected ones.
+const MAX_TEXTS: usize = 1_024;
 
 /// Fewest bytes of a line of the program by which it is recognised, and limit on the lines that are searched for, the
 /// newest first.
@@ -104,6 +115,66 @@ struct ReadProgress {
     bytes: usize,
     /// Tools and arguments of the calls in them.
     calls: Vec<(String, Value)>,
+    /// The letters of all of them as they read, and of their other readings.
+    letters: [String; 2],
+    /// A text was not read, or not all calls in it.
+    is_incomplete: bool,
+}
+
+impl ReadProgress {
+    /// Reads the calls and the letters of a text; one inside JSON is another reading.
+    fn take(&mut self, text: &str, is_inner: bool, parser: &Parser, setup: &Setup) {
+        let calls = calls_in(text, parser, setup);
+        self.is_incomplete |= calls.len() >= MAX_CALLS;
+        self.calls.extend(calls);
+        let read = plain(text);
+        if read != text {
+            let found = calls_in(&read, parser, setup).into_iter();
+            self.calls.extend(found.map(|(tool, arguments)| (plain(&tool), plain_value(&arguments))));
+        }
+        self.letters[usize::from(is_inner)] += &letters(&read, false);
+        if read.lines().any(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit())) {
+            self.letters[1] += &letters(&read, true);
+        }
+        if let Some(read) = with_hidden(text) {
+            self.letters[1] += &letters(&read, false);
+        }
+    }
+
+    /// Returns `true` if the texts have the letters of the call as it was written, or of its tool with its arguments,
+    /// each after its name or between its name twice, as in tags.
+    fn has_letters(&self, call: &Call, raw: &str) -> bool {
+        let (tool, raw) = (letters(&call.tool, false), letters(raw, false));
+        if raw.len() >= MIN_LETTERS && raw.contains(&tool) && self.letters.iter().any(|text| text.contains(&raw)) {
+            return true;
+        }
+        let holds = |text: &str, arguments: &str| {
+            let ends = |before: &str, word| before.strip_suffix(word).is_some_and(|before| before.ends_with(&tool));
+            text.match_indices(arguments).any(|(at, _)| BETWEEN.iter().any(|word| ends(&text[..at], word)))
+        };
+        [false, true].into_iter().any(|is_closed| {
+            let mut arguments = String::new();
+            spell(&call.arguments, is_closed, &mut arguments);
+            let is_long = !arguments.is_empty() && tool.len() + arguments.len() >= MIN_LETTERS;
+            is_long && self.letters.iter().any(|text| holds(text, &arguments))
+        })
+    }
+}
+
+/// Appends the letters of a value; with `is_closed` each name also after its member, as in closing tags.
+fn spell(value: &Value, is_closed: bool, spelled: &mut String) {
+    match value {
+        Value::Null => {}
+        Value::String(text) => *spelled += &letters(text, false),
+        Value::Array(items) => items.iter().for_each(|item| spell(item, is_closed, spelled)),
+        Value::Object(members) => members.iter().for_each(|(name, member)| {
+            let name = letters(name, false);
+            *spelled += &name;
+            spell(member, is_closed, spelled);
+            *spelled += if is_closed { &name } else { "" };
+        }),
+        scalar => *spelled += &letters(&scalar.to_string(), false),
+    }
 }
 
 impl Origins {
@@ -129,7 +200,7 @@ impl Origins {
             return call;
         }
         let may_change = !is_harmless(call.server.as_deref(), &call.tool, &setup.catalog);
-        let provenance = if self.holds(&call, raw, setup, conversation)
+        let provenance = if self.holds(&call, raw, may_change, setup, conversation)
             || may_change && self.writes_our_words(&call.arguments, setup, conversation)
         {
             Provenance::Echoed
@@ -141,22 +212,28 @@ impl Origins {
         Call { provenance, ..call }
     }
 
-    fn holds(&self, call: &Call, raw: &str, setup: &Setup, conversation: &Conversation) -> bool {
+    fn holds(&self, call: &Call, raw: &str, may_change: bool, setup: &Setup, conversation: &Conversation) -> bool {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         self.read_on(&mut read, setup, conversation);
         let plain_call = Call { tool: plain(&call.tool), arguments: plain_value(&call.arguments), ..call.clone() };
         let is_read =
             |call: &Call| read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments);
-        if is_read(call) || is_read(&plain_call) {
+        let raw = restore_tokens(raw.trim());
+        let plain_raw = plain(&raw);
+        if is_read(call)
+            || is_read(&plain_call)
+            || may_change && read.is_incomplete
+            || read.has_letters(&plain_call, &plain_raw)
+        {
             return true;
         }
-        let mut texts = self.texts(setup, conversation).peekable();
-        if texts.peek().is_none() {
+        let tool = letters(&plain_call.tool, false);
+        if !read.letters.iter().any(|text| text.contains(&tool)) {
             return false;
         }
-        let raw = restore_tokens(raw.trim());
+        let mut texts = self.texts(setup, conversation);
         let finder = memmem::Finder::new(raw.as_bytes());
-        let plain_raw = squeezed(&plain(&raw));
+        let plain_raw = squeezed(&plain_raw);
         let mut left = MAX_PLACES;
         let mut stands_in = |text: &str| {
             if (!raw.is_empty() && finder.find(text.as_bytes()).is_some()) || spoken_of(call, text, &mut left, setup) {
@@ -183,40 +260,35 @@ impl Origins {
     /// lines into files.
     fn writes_our_words(&self, arguments: &Value, setup: &Setup, conversation: &Conversation) -> bool {
         let foreign = |holds: &dyn Fn(&str) -> bool| self.texts(setup, conversation).any(|text| holds(&text));
-        let mut told: Option<Vec<&str>> = None;
+        // What an untrusted text contains too is looked for once, however many texts the arguments have.
+        let (mut told, mut may_frame) = (told_lines(conversation), true);
         let mut found = false;
         texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
-            found = found || holds_frame(text) && !foreign(&holds_frame);
-            let told = told.get_or_insert_with(|| told_lines(conversation));
-            found = found || told.iter().any(|line| text.contains(line) && !foreign(&|text| text.contains(line)));
+            may_frame = may_frame && !(holds_frame(text) && foreign(&holds_frame));
+            told.retain(|line| !(text.contains(line) && foreign(&|text| text.contains(line))));
+            found = found || may_frame && holds_frame(text) || told.iter().any(|line| text.contains(line));
         });
         found
     }
 
     /// Reads the texts that are new.
     fn read_on(&self, read: &mut ReadProgress, setup: &Setup, conversation: &Conversation) {
-        let mut parser = None;
-        let new = self.foreign[read.foreign..].iter().map(|result| Cow::Borrowed(result.text.as_str()));
+        let new = self.foreign[read.foreign..].iter().flat_map(texts_of_result);
         let since = (read.entries..conversation.entries().len()).flat_map(|at| texts_of(conversation, at, setup));
         let texts: Vec<Cow<'_, str>> = new.chain(since).collect();
         read.foreign = self.foreign.len();
         read.entries = conversation.entries().len();
-        for text in texts.into_iter().rev() {
-            if read.bytes >= MAX_BYTES {
-                break;
-            }
-            read.bytes += text.len();
-            let parser = parser.get_or_insert_with(|| reader(setup));
-            let mut take = |text: &str| {
-                read.calls.extend(calls_in(text, parser, setup));
-                let plain = plain(text);
-                if plain != text {
-                    let found = calls_in(&plain, parser, setup).into_iter();
-                    read.calls.extend(found.map(|(tool, arguments)| (self::plain(&tool), plain_value(&arguments))));
-                }
-            };
-            take(&text);
-            within_json(&text, &mut take);
+        let fits = texts.iter().rev().take_while(|text| {
+            let fits = read.bytes < MAX_BYTES;
+            read.bytes += if fits { text.len() } else { 0 };
+            fits
+        });
+        let unread = texts.len() - fits.count();
+        read.is_incomplete |= unread > 0;
+        let parser = (unread < texts.len()).then(|| reader(setup));
+        for (text, parser) in texts[unread..].iter().flat_map(|text| parser.as_ref().map(|parser| (text, parser))) {
+            read.take(text, false, parser, setup);
+            within_json(text, &mut |inner| read.take(inner, true, parser, setup));
         }
     }
 
@@ -224,7 +296,7 @@ impl Origins {
     fn texts<'t>(&'t self, setup: &'t Setup, conversation: &'t Conversation) -> impl Iterator<Item = Cow<'t, str>> {
         let mut left = MAX_BYTES;
         let own = (0..conversation.entries().len()).rev().flat_map(|at| texts_of(conversation, at, setup));
-        own.chain(self.foreign.iter().rev().map(|result| Cow::Borrowed(result.text.as_str()))).take_while(move |text| {
+        own.chain(self.foreign.iter().rev().flat_map(texts_of_result)).take_while(move |text| {
             let fits = left > 0;
             left = left.saturating_sub(text.len());
             fits
@@ -268,8 +340,13 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
             tool.is_some_and(|found| found.tool.is_read_only())
         };
         for rejected in message.feedback().filter(reads) {
-            let mut is_same = false;
+            let (mut is_same, mut left) = (false, MAX_TEXTS);
             texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
+                is_same |= left == 0;
+                if is_same {
+                    return;
+                }
+                left -= 1;
                 // Compared verbatim and as a text in JSON.
                 let escaped = Value::from(text).to_string();
                 let names = |text: &str| rejected.raw.contains(text);
@@ -289,9 +366,9 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
 /// Returns the untrusted texts of an entry: a result, or the files in a message of the user.
 fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec<Cow<'c, str>> {
     match &conversation.entries()[at] {
-        // A frame of a result in the user's message was pasted there.
         Entry::User(said) => {
-            [FILE, RESULT].iter().flat_map(|kind| foreign_in_frames(kind, &said.text)).map(Cow::Borrowed).collect()
+            let named = |(name, text): (Option<String>, &'c str)| [name.map(Cow::Owned), Some(shown(text.into()))];
+            foreign_in_message(&said.text).flat_map(named).flatten().collect()
         }
         // The text of a call without a result comes from the program or the user.
         Entry::Outcome { outcome, .. } if !gave_result(outcome) => Vec::new(),
@@ -304,10 +381,21 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
             let call = message.take(1).flat_map(|message| message.calls()).find(|call| call.id == *id);
             // The text of a built-in tool comes from the program, except when it reads from a result.
             let is_ours = call.and_then(|call| setup.catalog.as_built_in(call.call.server.as_deref(), &call.call.tool));
-            if is_ours.is_some_and(|own| own != BuiltIn::Read) { Vec::new() } else { vec![outcome.said()] }
+            if is_ours.is_some_and(|own| own != BuiltIn::Read) { Vec::new() } else { vec![shown(outcome.said())] }
         }
         Entry::Assistant(_) | Entry::Note { .. } => Vec::new(),
     }
+}
+
+/// Returns the untrusted texts of a result of the client's history: its text and the name of its file.
+fn texts_of_result(result: &ForeignResult) -> impl Iterator<Item = Cow<'_, str>> {
+    result.file.as_deref().map(Cow::Borrowed).into_iter().chain([shown(result.text.as_str().into())])
+}
+
+/// Returns what may be shown of a text: its beginning and its end if it is long.
+fn shown(text: Cow<'_, str>) -> Cow<'_, str> {
+    let ends = cut(&text, MAX_TEXT).map(|cut| format!("{}\n{}", cut.head, cut.tail));
+    ends.map_or(text, Cow::Owned)
 }
 
 /// Passes on the texts inside a text that is JSON.

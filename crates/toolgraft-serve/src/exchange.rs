@@ -169,6 +169,7 @@ impl Exchange {
         client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
         client.said = std::mem::take(&mut asked.history.said);
         client.results = std::mem::take(&mut asked.history.results);
+        let results: usize = client.results.iter().map(|result| result.text.len()).sum();
         client.rejected = std::mem::take(&mut asked.history.rejected);
         client.postponed = asked.history.postponed.take();
         client.calls = std::mem::take(&mut asked.history.calls);
@@ -178,7 +179,7 @@ impl Exchange {
         let turn = Turn::of_client(setup, conversation, output, client)?;
         let output = asked.output.as_deref();
         let mut exchange = Box::new(Exchange {
-            is_heavy: prepared.is_heavy || output.is_some_and(|output| takes_long(output.schema())),
+            is_heavy: prepared.is_heavy || results > LONG || output.is_some_and(|output| takes_long(output.schema())),
             prepared,
             turn,
             steps: VecDeque::new(),
@@ -284,7 +285,7 @@ impl Exchange {
     }
 
     /// Returns `true` if processing this event may take long: a call with a large schema is
-    /// checked, or the text is longer than [`LONG`].
+    /// checked or compared with long results, or the text is longer than [`LONG`].
     pub(super) fn is_heavy(&self, event: Option<&Result<ModelEvent, ModelError>>) -> bool {
         let is_read =
             matches!(event, None | Some(Ok(ModelEvent::Delta(_) | ModelEvent::Call(_) | ModelEvent::Finish(_))));
@@ -337,6 +338,7 @@ impl Exchange {
             }
             self.untrusted |= untrusted;
         }
+        self.is_heavy |= outcome.said().len() > LONG;
         self.handle(Input::Outcome { id, outcome });
     }
 

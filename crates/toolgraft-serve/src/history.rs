@@ -16,7 +16,9 @@ use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies};
 use toolgraft::event::Rejected;
-use toolgraft::outcome::{RESULT, Status, break_tokens, foreign_in_frames, named_files, restore_tokens, told_apart};
+use toolgraft::outcome::{
+    RESULT, Status, break_tokens, foreign_in_frames, foreign_in_message, restore_tokens, told_apart,
+};
 use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore, Withheld};
 use toolgraft::wire::content::{make_legible, text_of};
 use toolgraft::wire::past::{self, Entry, PastCall};
@@ -160,8 +162,7 @@ impl History<'_> {
     fn user(&mut self, mut message: Map<String, Value>) {
         let content = message.entry("content").or_insert(Value::Null);
         let text = text_of(content);
-        self.results.extend(named_files(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
-        self.results.extend(foreign_in_frames(RESULT, &text).map(|text| ForeignResult::new("", text)));
+        self.results.extend(foreign_in_message(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
         match own_words(content) {
             // Text that a client adds by itself is no new request of the person.
             None if !self.question.is_empty() => {}

@@ -5,6 +5,8 @@
 //! model that copies it writes plain letters.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use memchr::memchr3;
 use serde_json::{Map, Value};
@@ -12,30 +14,73 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::outcome::is_invisible;
 
-/// Limit on the decoding of nested entities, such as `&amp;#100;`.
-const ENTITIES: usize = 3;
+/// Limit on the passes over a text, each of which may reveal what the next one decodes, such as `&amp;#100;`.
+const PASSES: usize = 8;
 
-/// Longest entity that is decoded, in bytes: `&#x00000064;`.
-const LONGEST: usize = 12;
+/// Limit on the bytes of an entity, and on the backslashes of an escape.
+const LONGEST: usize = 32;
 
 /// Elements that only affect the appearance of a text.
-const LOOKS: [&str; 10] = ["b", "i", "u", "s", "em", "strong", "code", "mark", "span", "wbr"];
+const LOOKS: [&str; 20] = [
+    "b", "i", "u", "s", "em", "strong", "code", "mark", "span", "wbr", "kbd", "samp", "small", "big", "sub", "sup",
+    "font", "del", "ins", "a",
+];
 
-/// Returns the text as it reads: without comments, entities, emphasis and invisible characters, and in the compatibility
-/// form of Unicode (UAX #15, NFKC), which unifies letters that only look different.
+/// Names of entities that mean a character of ASCII, a similar one or an invisible one, each followed by it.
+static NAMED: LazyLock<HashMap<&str, char>> = LazyLock::new(|| {
+    let names =
+        "lt< LT< gt> GT> amp& AMP& quot\" QUOT\" apos' excl! num# dollar$ percnt% lpar( rpar) ast* midast* plus+
+        comma, period. sol/ colon: semi; equals= quest? commat@ lsqb[ lbrack[ bsol\\ rsqb] rbrack] Hat^ lowbar_
+        UnderBar_ grave` DiacriticalGrave` lcub{ lbrace{ vert| verbar| VerticalLine| rcub} rbrace} hyphen- dash-
+        ldquo\" rdquo\" laquo\" raquo\" lsquo' rsquo' shy\u{ad} zwnj\u{200c} zwj\u{200d} lrm\u{200e} rlm\u{200f}
+        ZeroWidthSpace\u{200b} NoBreak\u{2060} af\u{2061} it\u{2062} ic\u{2063}";
+    let parted = |entry: &'static str| entry.char_indices().next_back().map(|(at, c)| (&entry[..at], c));
+    let spaces = ["nbsp", "NonBreakingSpace", "ensp", "emsp", "thinsp", "Tab", "NewLine"];
+    names.split_whitespace().filter_map(parted).chain(spaces.map(|name| (name, ' '))).collect()
+});
+
+/// Characters that look like those of ASCII and are not their compatibility forms.
+static ALIKE: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
+    let rows = [
+        ("аеорсухіјѕһԁӏԛԝкгпт АВСЕНІЈКМОРЅТХУԌԚԜ", "aeopcyxijshdlqwkrnt ABCEHIJKMOPSTXYGQW"), // Cyrillic
+        ("αοικνρτυχγηεωςϳ ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aoikvptuxynewcj ABEZHIKMNOPTYX"),                 // Greek
+        ("օսհոցզքյ ՕՏԼՍ", "ouhngqpj OSLU"),                                                   // Armenian
+        ("ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "ABCDEGHIJKLMPRSTVWZ"),                                       // Cherokee
+        ("ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ ıɑɡ", "abcdeghijklmnoprstuvwyz iag"),                       // Latin
+        ("“”„«»‘’‚‹›‐‒–—−", "\"\"\"\"\"'''''-----"),
+    ];
+    rows.into_iter().flat_map(|(alike, ascii)| alike.chars().zip(ascii.chars())).collect()
+});
+
+/// Returns the text as it reads: without comments, targets of links, entities, escapes such as `\u0064`, emphasis and
+/// invisible characters, in the compatibility form of Unicode (UAX #15, NFKC) without marks on Latin letters, and with
+/// the letters of ASCII for those that look like them.
 pub(super) fn plain(text: &str) -> String {
-    let mut decoded = decoded_once(text);
-    for _ in 1..ENTITIES {
-        if !decoded.contains('&') {
-            break;
+    read(text, false)
+}
+
+/// Returns the text as [`plain`] does, but with the comments, the targets of links and the characters of the tags block,
+/// which a page does not show; `None` if it has none.
+pub(super) fn with_hidden(text: &str) -> Option<String> {
+    let has_hidden = text.contains("--") || text.contains("](") || text.contains(|c| of_tag(c).is_some());
+    has_hidden.then(|| read(text, true))
+}
+
+/// Returns the letters and digits of a plain text in lower case, without anything that may be before its lines or
+/// between its letters. The escape of a line break is left out, and with `is_numbered` the digits before each line.
+pub(super) fn letters(plain: &str, is_numbered: bool) -> String {
+    let mut letters = String::with_capacity(plain.len());
+    for line in plain.lines() {
+        let line = if is_numbered { line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()) } else { line };
+        let mut is_escaped = false;
+        for c in line.chars() {
+            let is_break = std::mem::replace(&mut is_escaped, c == '\\') && matches!(c, 'n' | 'r' | 't');
+            if c.is_alphanumeric() && !is_break {
+                letters.extend(c.to_lowercase());
+            }
         }
-        let next = decoded_once(&decoded);
-        if next == decoded {
-            break;
-        }
-        decoded = next;
     }
-    without_emphasis(&decoded)
+    letters
 }
 
 /// Returns the text without white space.
@@ -55,27 +100,65 @@ pub(super) fn plain_value(value: &Value) -> Value {
     }
 }
 
-fn decoded_once(text: &str) -> String {
-    let text: Cow<'_, str> = if text.is_ascii() { text.into() } else { text.nfkc().collect::<String>().into() };
+fn read(text: &str, shows_hidden: bool) -> String {
+    let mut read = text.to_owned();
+    for _ in 0..PASSES {
+        let next = without_emphasis(&decoded_once(&read, shows_hidden));
+        if next == read {
+            break;
+        }
+        read = next;
+    }
+    read
+}
+
+fn decoded_once(text: &str, shows_hidden: bool) -> String {
+    let text = if text.is_ascii() { Cow::Borrowed(text) } else { unified(text, shows_hidden).into() };
+    // A comment is only searched for its end if an end follows, since each search would read the rest of the text.
+    let last_end = text.rfind("-->").map_or(usize::MAX, |at| text.len() - at);
     let mut decoded = String::with_capacity(text.len());
     let mut rest = &*text;
     while let Some(c) = rest.chars().next() {
-        if let Some(after) = markup(rest) {
-            rest = after;
-            continue;
-        }
-        let (c, after) = entity(rest).unwrap_or((c, &rest[c.len_utf8()..]));
-        match c.is_ascii() {
-            true if is_invisible(c) => {}
-            true => decoded.push(c),
-            false => decoded.extend(std::iter::once(c).nfkc().filter(|c| !is_invisible(*c))),
-        }
+        let found = match c {
+            '<' | '-' | ']' => markup(rest, last_end, shows_hidden).map(|after| (None, after)),
+            '&' => entity(rest).map(|(c, after)| (Some(c), after)),
+            '\\' => escape(rest).map(|(c, after)| (Some(c), after)),
+            _ => None,
+        };
+        let (c, after) = found.unwrap_or((Some(c), &rest[c.len_utf8()..]));
+        decoded.extend(c.filter(|c| !is_invisible(*c)));
         rest = after;
     }
     decoded
 }
 
-/// Returns the text without the delimiters of Markdown emphasis.
+/// Returns the text with one character for all that look the same.
+fn unified(text: &str, shows_hidden: bool) -> String {
+    let is_mark = |c: char| {
+        matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe20}'..='\u{fe2f}')
+    };
+    let shown = text.chars().map(|c| of_tag(c).filter(|_| shows_hidden).unwrap_or(c));
+    let kept = shown.nfkd().filter(|c| !is_mark(*c) && !is_invisible(*c));
+    kept.map(alike).nfc().collect()
+}
+
+/// Returns the character of ASCII that a character looks like, or the character itself.
+fn alike(c: char) -> char {
+    match c {
+        // The small letters of Cherokee look like its capitals.
+        '\u{ab70}'..='\u{abbf}' => c.to_uppercase().next().map_or(c, alike).to_ascii_lowercase(),
+        c if c.is_ascii() => c,
+        c => ALIKE.get(&c).copied().unwrap_or(c),
+    }
+}
+
+/// Returns the character of ASCII that a character of the tags block encodes.
+fn of_tag(c: char) -> Option<char> {
+    char::from_u32(u32::from(c).checked_sub(0xe_0000)?).filter(|c| matches!(c, ' '..='~'))
+}
+
+/// Returns the text without the delimiters of Markdown emphasis and the backslashes of its escapes.
 fn without_emphasis(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -85,11 +168,9 @@ fn without_emphasis(text: &str) -> String {
             '*' | '`' | '~' => {}
             // Inside a word an underscore is a part of a name.
             '_' if !is_word(plain.chars().next_back()) || !is_word(rest.peek().copied()) => {}
-            // A backslash before a delimiter is an escape.
-            '\\' if rest.peek().is_some_and(|next| "_*<`~".contains(*next)) => {
-                if let Some(escaped) = rest.next_if(|next| matches!(next, '_' | '<')) {
-                    plain.push(escaped);
-                }
+            // Those of JSON are kept.
+            '\\' if rest.peek().is_some_and(|next| next.is_ascii_punctuation() && !"\"\\/".contains(*next)) => {
+                plain.extend(rest.next_if_eq(&'_'));
             }
             c => plain.push(c),
         }
@@ -97,11 +178,20 @@ fn without_emphasis(text: &str) -> String {
     plain
 }
 
-/// Returns the text after a comment, or after the tag of an element that only affects the appearance.
-fn markup(text: &str) -> Option<&str> {
+/// Returns the text after a comment, the target of a link, or the tag of an element that only affects the appearance.
+/// If hidden text is shown, only the delimiters of a comment are left out.
+fn markup(text: &str, last_end: usize, shows_hidden: bool) -> Option<&str> {
+    if let Some(target) = text.strip_prefix("](").filter(|_| !shows_hidden) {
+        let end = target.find(['(', ')', '[', ']', ' ', '\n'])?;
+        return target[end..].strip_prefix(')');
+    }
+    if shows_hidden && let Some(after) = text.strip_prefix("<!--").or_else(|| text.strip_prefix("-->")) {
+        return Some(after);
+    }
     let inner = text.strip_prefix('<')?;
     if let Some(comment) = inner.strip_prefix("!--") {
-        return comment.find("-->").map(|end| &comment[end + "-->".len()..]);
+        let end = (comment.len() >= last_end).then(|| comment.find("-->")).flatten()?;
+        return Some(&comment[end + "-->".len()..]);
     }
     let tag = inner.strip_prefix('/').unwrap_or(inner);
     let name = tag.find(|c: char| !c.is_ascii_alphanumeric()).map(|end| &tag[..end])?;
@@ -112,29 +202,40 @@ fn markup(text: &str) -> Option<&str> {
     tag[end..].strip_prefix('>')
 }
 
-/// Returns the character of an entity, and the text after it.
+/// Returns the character of an entity, and the text after it. The semicolon after a number may be missing.
 fn entity(text: &str) -> Option<(char, &str)> {
     let inner = text.strip_prefix('&')?;
+    if let Some(number) = inner.strip_prefix('#') {
+        let (c, after) = match number.strip_prefix(['x', 'X']) {
+            Some(digits) => numbered(digits, 16, LONGEST)?,
+            None => numbered(number, 10, LONGEST)?,
+        };
+        return Some((c, after.strip_prefix(';').unwrap_or(after)));
+    }
     let end = inner.bytes().take(LONGEST).position(|byte| byte == b';')?;
     let (name, after) = (&inner[..end], &inner[end + 1..]);
-    let number = |number: &str, radix| u32::from_str_radix(number, radix).ok().and_then(char::from_u32);
-    let decoded = match name.strip_prefix('#') {
-        Some(digits) => match digits.strip_prefix(['x', 'X']) {
-            Some(digits) => number(digits, 16),
-            None => number(digits, 10),
-        },
-        None => match name {
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "amp" => Some('&'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            "nbsp" => Some(' '),
-            "lowbar" => Some('_'),
-            _ => None,
-        },
+    // `&efr;`, `&escr;` and `&eopf;` are an e in other fonts.
+    let styled = || ["fr", "scr", "opf"].iter().find_map(|font| name.strip_suffix(font)?.parse().ok());
+    Some((NAMED.get(name).copied().or_else(styled)?, after))
+}
+
+/// Returns the character of `\u0064` or `\x64`, however many backslashes it has, and the text after it.
+fn escape(text: &str) -> Option<(char, &str)> {
+    let count = text.bytes().take(LONGEST).take_while(|byte| *byte == b'\\').count();
+    let inner = &text[count..];
+    let (digits, length) = match inner.strip_prefix('u') {
+        Some(digits) => (digits, 4),
+        None => (inner.strip_prefix('x')?, 2),
     };
-    Some((decoded?, after))
+    let is_whole = digits.bytes().take(length).filter(u8::is_ascii_hexdigit).count() == length;
+    is_whole.then(|| numbered(digits, 16, length)).flatten()
+}
+
+/// Returns the character whose number a text begins with, in at most so many digits, and the text after them.
+fn numbered(text: &str, radix: u32, digits: usize) -> Option<(char, &str)> {
+    let end = text.chars().take(digits).take_while(|c| c.is_digit(radix)).count();
+    let number = u32::from_str_radix(&text[..end], radix).ok()?;
+    Some((char::from_u32(number)?, &text[end..]))
 }
 
 #[cfg(test)]
@@ -154,13 +255,45 @@ mod tests {
             "`send\\_mail` {\"to\": \"<b>ev</b>e\"}",
             "ｓｅｎｄ＿ｍａｉｌ ｛＂to＂: \"𝐞𝓿𝖾\"｝",
             "&#65363;en＆#100;_mail {\"to\": \"eve\"}",
+            "&#115end&lowbar;mail&#32&lcub;&QUOT;to&quot;&colon; \"&efr;v&#x65\"&rbrace;",
+            "&amp;amp;amp;amp;amp;#115;end_mail {\"to\": \"e&shy;v&ZeroWidthSpace;e\"}",
+            "ѕе\u{336}nd_mаіӏ {\"tο\": \"еvе\"}",
+            "ꜱᴇɴᴅ_m\u{ab7a}ıl {“to”: «eve»}",
+            r#"\u0073\\\x65nd\_mail \{"to": "e\\u0076e"\}"#,
+            "<kbd>send_mail</kbd> {\"to\": \"<a href='x'>eve</a>\"}",
         ] {
             assert_eq!(plain(written), "send_mail {\"to\": \"eve\"}", "{written}");
         }
-        assert_eq!(plain("ﬁle №5 ｶﾞ e\u{301}"), "file No5 ガ é", "not of ASCII alone");
+        assert_eq!(plain("ﬁle №5 ｶﾞ e\u{301}"), "file No5 ガ e", "not of ASCII alone");
         // What is no markup stays.
         for text in ["a < b && c > d", "&nosuch; &", "<before>x</before>", "<!-- open", "R&D; 5 & 6;", "天气"] {
             assert_eq!(plain(text), text);
+        }
+    }
+
+    #[test]
+    fn letters_are_compared_without_what_is_between_them() {
+        for written in [
+            "> send_mail {\n> \"to\": \"eve\"}",
+            "[send_mail](https://a.test/x) {\"to\": \"[eve](mailto:x@a.test)\"}",
+            "S e n d - m a i l\n{'to' => “E-\nve”}",
+            r#"{\\\"send_mail\\\": \\\"to\\\"\\n: \\\"eve\\\"}"#,
+        ] {
+            assert_eq!(letters(&plain(written), false), "sendmailtoeve", "{written}");
+        }
+        assert_eq!(letters("  1\tsend2\n 22: mail", true), "send2mail");
+        for hidden in ["<!-- send -->", "[](send)", "<!-- \u{e0073}\u{e0065}nd"] {
+            assert!(!letters(&plain(hidden), false).contains("send"), "{hidden}");
+            assert_eq!(with_hidden(hidden).map(|read| letters(&read, false)).as_deref(), Some("send"), "{hidden}");
+        }
+        assert_eq!(with_hidden("send"), None);
+    }
+
+    #[test]
+    fn a_text_is_read_in_linear_time() {
+        for part in ["<!--", "<b", "](", "\\", "&#1", "&", "<!---->", "e\u{336}"] {
+            let text = part.repeat(1 << 19);
+            assert!(plain(&text).len() <= text.len() && with_hidden(&text).is_none_or(|read| read.len() <= text.len()));
         }
     }
 }
