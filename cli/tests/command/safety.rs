@@ -262,6 +262,24 @@ fn a_server_cannot_steer_the_terminal() {
 }
 
 #[test]
+fn the_name_of_a_server_is_cut_and_has_none_of_its_secrets() {
+    let place = Place::new();
+    let script = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"is %s %0300d","version":"1"}}}\n' "$id" "$API_KEY" 7 ;;
+    *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"good"}]}}\n' "$id" ;;
+  esac
+done"#;
+    place.servers(json!({ "s": { "command": "sh", "args": ["-c", script], "env": { "API_KEY": "key-234567-abc" } } }));
+    for args in [["mcp", "tools"].as_slice(), &["mcp", "tools", "--json"]] {
+        let shown = place.run(&[args, &["--mcp-config", "mcp.json"]].concat()).ok().out;
+        let is_cut = !shown.contains(&"0".repeat(100));
+        assert!(shown.contains("is [redacted] 00") && !shown.contains("key-234567-abc") && is_cut, "{shown}");
+    }
+}
+
+#[test]
 fn on_a_pipe_a_result_stays_as_the_server_sent_it() {
     let place = Place::new();
     place.servers(json!({ "s": hostile() }));

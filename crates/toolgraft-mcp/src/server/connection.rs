@@ -123,6 +123,9 @@ impl ClientHandler for Client {
     }
 }
 
+/// Limit on the characters of a server's name and version.
+const MAX_IDENTITY: usize = 100;
+
 /// A connection to a server that has finished its handshake.
 pub(crate) struct Connection {
     pub(super) peer: Peer<RoleClient>,
@@ -187,11 +190,14 @@ impl Connection {
         let _ = self.gone.run_until_cancelled(tokio::time::timeout(SETTLE, self.client.noticed.settled())).await;
     }
 
-    /// Returns the name, version and protocol version that the server reported.
+    /// Returns the name, version and protocol version that the server reported, without its secrets and cut.
     pub(super) fn identity(&self) -> (Option<String>, Option<String>, Option<String>) {
         let Some(info) = self.peer.peer_info() else { return (None, None, None) };
         let server = info.server_info.as_ref();
-        let said = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let said = |text: &String| {
+            let hidden = self.client.hidden.in_errors.hide(text);
+            (!text.is_empty()).then(|| hidden.chars().take(MAX_IDENTITY).collect())
+        };
         let (name, version) = (server.and_then(|s| said(&s.name)), server.and_then(|s| said(&s.version)));
         (name, version, Some(info.protocol_version.to_string()))
     }
