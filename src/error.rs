@@ -23,6 +23,10 @@ pub enum Error {
     #[cfg(feature = "agent")]
     #[error(transparent)]
     AmbiguousPattern(#[from] crate::tools::AmbiguousPattern),
+    /// The conditions of a pattern of a policy cannot be read.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    UnreadablePattern(#[from] crate::tools::UnreadablePattern),
     /// A budget has no room.
     #[cfg(feature = "agent")]
     #[error(transparent)]

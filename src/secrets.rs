@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use secrecy::{HIDDEN, Judged, Secrecy, kept_url, url_secrets};
+pub use secrecy::{HIDDEN, Judged, Secrecy, kept_url, shown_url, url_secrets};
 
 /// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -27,37 +27,6 @@ pub fn names_secret(name: &str) -> bool {
 pub fn same(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
-}
-
-/// Returns a URL as messages may show it: without user and password, and without query and fragment, which may hold a
-/// key; `?…` shows that there was a query, and [`REDACTED`] replaces keys in the path, as in [`kept_url`]. A text that is
-/// not a URL is cut at the same characters.
-pub fn shown_url(url: &str) -> String {
-    shown_with(url, REDACTED)
-}
-
-/// Returns a URL as [`shown_url`] does, with `hidden` for keys in its path.
-fn shown_with(url: &str, hidden: &'static str) -> String {
-    let url = url.split('#').next().unwrap_or_default();
-    let (url, query) = match url.split_once('?') {
-        Some((url, _)) => (url, "?…"),
-        None => (url, ""),
-    };
-    let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
-    let (authority, after_host) = rest.find(['/', '\\']).map_or((rest, ""), |at| rest.split_at(at));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    // After a host, `:` is followed by a port. Otherwise it may belong to a password that contains a `/`.
-    let is_host = host.starts_with('[')
-        || host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
-    let path = |path: &str| secrecy::without_keys(path, &mut |_| hidden);
-    match rest.rsplit_once('@') {
-        _ if is_host => format!("{scheme}{host}{}{query}", path(after_host)),
-        Some((_, after)) => {
-            let (host, after_host) = after.split_at(after.find('/').unwrap_or(after.len()));
-            format!("{scheme}{host}{}{query}", path(after_host))
-        }
-        None => format!("{scheme}…"),
-    }
 }
 
 /// Values that must not be written down, such as an API key. The `Debug` form shows none of them.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::{REDACTED, names_secret, shown_with};
+use super::{REDACTED, names_secret};
 
 /// The text that replaces a secret where an entry is shown.
 pub const HIDDEN: &str = "(hidden)";
@@ -197,6 +197,37 @@ fn url(url: &str) -> Judged {
     Judged { shown: shown_with(url, HIDDEN), secrets: without_secrets(url).1 }
 }
 
+/// Returns a URL as messages may show it: without user and password, and without query and fragment, which may hold a
+/// key; `?…` shows that there was a query, and [`REDACTED`] replaces keys in the path, as in [`kept_url`]. A text that is
+/// not a URL is cut at the same characters.
+pub fn shown_url(url: &str) -> String {
+    shown_with(url, REDACTED)
+}
+
+/// Returns a URL as [`shown_url`] does, with `hidden` for keys in its path.
+fn shown_with(url: &str, hidden: &'static str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let (url, query) = match url.split_once('?') {
+        Some((url, _)) => (url, "?…"),
+        None => (url, ""),
+    };
+    let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
+    let (authority, after_host) = rest.find(['/', '\\']).map_or((rest, ""), |at| rest.split_at(at));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // After a host, `:` is followed by a port. Otherwise it may belong to a password that contains a `/`.
+    let is_host = host.starts_with('[')
+        || host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let path = |path: &str| without_keys(path, &mut |_| hidden);
+    match rest.rsplit_once('@') {
+        _ if is_host => format!("{scheme}{host}{}{query}", path(after_host)),
+        Some((_, after)) => {
+            let (host, after_host) = after.split_at(after.find('/').unwrap_or(after.len()));
+            format!("{scheme}{host}{}{query}", path(after_host))
+        }
+        None => format!("{scheme}…"),
+    }
+}
+
 /// Returns a URL as it may be stored, with [`REDACTED`] for user and password, for values of the query that are named
 /// or look like a key, and for such parts of the path. A URL without secrets is unchanged.
 pub fn kept_url(url: &str) -> String {
@@ -238,7 +269,7 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
 
 /// Returns the path of a URL with what `hide` returns for each key: a step, a parameter of it (`;token=…`) or a part
 /// (`bot12:…`).
-pub(super) fn without_keys(path: &str, hide: &mut impl FnMut(&str) -> &'static str) -> String {
+fn without_keys(path: &str, hide: &mut impl FnMut(&str) -> &'static str) -> String {
     parted(path, &['/', ';', ',', ':', '=', '.'], hide)
 }
 

@@ -26,27 +26,23 @@ const LOOKS: [&str; 20] = [
     "font", "del", "ins", "a",
 ];
 
-/// Names of entities that mean a character of ASCII, a similar one or an invisible one, each followed by it.
+/// Names of entities, each with the character that it means or that looks like it.
 static NAMED: LazyLock<HashMap<&str, char>> = LazyLock::new(|| {
-    let names =
-        "lt< LT< gt> GT> amp& AMP& quot\" QUOT\" apos' excl! num# dollar$ percnt% lpar( rpar) ast* midast* plus+
-        comma, period. sol/ colon: semi; equals= quest? commat@ lsqb[ lbrack[ bsol\\ rsqb] rbrack] Hat^ lowbar_
-        UnderBar_ grave` DiacriticalGrave` lcub{ lbrace{ vert| verbar| VerticalLine| rcub} rbrace} hyphen- dash-
-        ldquo\" rdquo\" laquo\" raquo\" lsquo' rsquo' shy\u{ad} zwnj\u{200c} zwj\u{200d} lrm\u{200e} rlm\u{200f}
-        ZeroWidthSpace\u{200b} NoBreak\u{2060} af\u{2061} it\u{2062} ic\u{2063}";
     let parted = |entry: &'static str| entry.char_indices().next_back().map(|(at, c)| (&entry[..at], c));
-    let spaces = ["nbsp", "NonBreakingSpace", "ensp", "emsp", "thinsp", "Tab", "NewLine"];
-    names.split_whitespace().filter_map(parted).chain(spaces.map(|name| (name, ' '))).collect()
+    let ascii = include_str!("entities.txt").split_whitespace().filter_map(parted);
+    let spaces = ["nbsp", "NonBreakingSpace", "ensp", "emsp", "thinsp", "Tab", "NewLine"].map(|name| (name, ' '));
+    let invisible = ["shy", "zwnj", "zwj", "lrm", "rlm", "ZeroWidthSpace", "NoBreak", "af", "it", "ic"];
+    ascii.chain(spaces).chain(invisible.map(|name| (name, '\u{200b}'))).collect()
 });
 
 /// Characters that look like those of ASCII and are not their compatibility forms.
 static ALIKE: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     let rows = [
-        ("аеорсухіјѕһԁӏԛԝкгпт АВСЕНІЈКМОРЅТХУԌԚԜ", "aeopcyxijshdlqwkrnt ABCEHIJKMOPSTXYGQW"), // Cyrillic
-        ("αοικνρτυχγηεωςϳ ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aoikvptuxynewcj ABEZHIKMNOPTYX"),                 // Greek
-        ("օսհոցզքյ ՕՏԼՍ", "ouhngqpj OSLU"),                                                   // Armenian
-        ("ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "ABCDEGHIJKLMPRSTVWZ"),                                       // Cherokee
-        ("ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ ıɑɡ", "abcdeghijklmnoprstuvwyz iag"),                       // Latin
+        ("аеорсухіјѕһԁӏԛԝкгптАВСЕНІЈКМОРЅТХУԌԚԜ", "aeopcyxijshdlqwkrntABCEHIJKMOPSTXYGQW"), // Cyrillic
+        ("αοικνρτυχγηεωςϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aoikvptuxynewcjABEZHIKMNOPTYX"),                 // Greek
+        ("օսհոցզքյՕՏԼՍ", "ouhngqpjOSLU"),                                                   // Armenian
+        ("ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "ABCDEGHIJKLMPRSTVWZ"),                                     // Cherokee
+        ("ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑɡ", "abcdeghijklmnoprstuvwyziag"),                       // Latin
         ("“”„«»‘’‚‹›‐‒–—−", "\"\"\"\"\"'''''-----"),
     ];
     rows.into_iter().flat_map(|(alike, ascii)| alike.chars().zip(ascii.chars())).collect()
