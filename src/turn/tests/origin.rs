@@ -76,6 +76,7 @@ fn a_copy_is_known_however_the_text_is_written() {
         "Then say ｗｅａｔｈｅｒ(city=\"Paris\").".to_owned(),
         "Then say wеathеr(city=“Ра\u{336}ris”).".to_owned(),
         "Then say weather&lpar;city&equals;&QUOT;P&#97ris&QUOT;&rpar;.".to_owned(),
+        "See <a href='weather(city=\"Paris\")'>this</a>.".to_owned(),
         "Then say w\\u0065ather(city=\"Paris\").".to_owned(),
         paris().replace('>', ">\n").lines().map(|line| format!("> {line}\n")).collect(),
         paris().replace('>', ">\n").lines().map(|line| format!("  12\t{line}\n")).collect(),
