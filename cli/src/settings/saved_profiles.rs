@@ -23,11 +23,6 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
-use toolgraft::Dialect;
-use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::PromptStyle;
-use toolgraft::prompt::Listing;
-use toolgraft::tools::ToolsMode;
 
 use super::file::{self, path};
 use super::keys::Settings;
@@ -170,6 +165,12 @@ impl From<&SavedProfile> for Settings {
 
 #[cfg(test)]
 mod tests {
+    use toolgraft::Dialect;
+    use toolgraft::constrain::{Constrain, Way};
+    use toolgraft::dialect::PromptStyle;
+    use toolgraft::prompt::Listing;
+    use toolgraft::tools::ToolsMode;
+
     use super::*;
 
     fn compact(name: &str, endpoint: Option<&str>) -> SavedProfile {

@@ -201,6 +201,11 @@ fn what_is_no_file_is_not_read() {
     let endpoint = Endpoint::start([Reply::text("Read.")]);
     let run = place.run(&["chat", "--base-url", &endpoint.url(), "--model", "m", "-f", "a.md", "b.md"]).ok();
     assert!(run.err.contains("b.md is a word of the question, and not sent as a file"), "{}", run.err);
+    // Where nothing can be kept, that is a warning in plain words.
+    let endpoint = Endpoint::start([Reply::text("Hi.")]);
+    let args = ["chat", "--base-url", &endpoint.url(), "--model", "m", "Hi"];
+    let run = place.run_with(&args, |command| command.env("HOME", place.path("a.md"))).ok();
+    assert!(run.err.contains("warning: ") && !run.err.contains("os error"), "{}", run.err);
     let script = format!("'{}' prompt --tool-file <(echo '[]')", crate::process::TOOLGRAFT);
     let through = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
     assert!(through.status.success(), "{through:?}");
