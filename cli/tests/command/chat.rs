@@ -56,7 +56,7 @@ fn weather_model() -> Endpoint {
             .done(),
         _ => {
             let told = request.question();
-            let degrees = told.split(" °C").next().unwrap().rsplit(' ').next().unwrap();
+            let degrees = told.split(" °C").next().unwrap().rsplit(char::is_whitespace).next().unwrap();
             Reply::text(&format!("It is {degrees} degrees."))
         }
     })

@@ -96,8 +96,21 @@ impl Drafts {
 
     /// Judges calls anew of which a fact became known, and reports those whose verdict changes.
     fn revise(&mut self, at: u64, which: impl Fn(&Logged) -> bool, fact: impl Fn(&mut Placement), sink: &mut Sink<'_>) {
+        self.revise_from(0, at, which, fact, sink);
+    }
+
+    /// The same, of the calls from `first` on.
+    fn revise_from(
+        &mut self,
+        first: u32,
+        at: u64,
+        which: impl Fn(&Logged) -> bool,
+        fact: impl Fn(&mut Placement),
+        sink: &mut Sink<'_>,
+    ) {
+        let first = self.calls.partition_point(|call| call.index < first);
         let mut revised: Vec<(Range<u32>, Result<Provenance, Reason>)> = Vec::new();
-        for call in self.calls.iter_mut().filter(|call| which(call)) {
+        for call in self.calls[first..].iter_mut().filter(|call| which(call)) {
             let before = call.verdict();
             fact(&mut call.at);
             let verdict = call.verdict();
@@ -115,16 +128,12 @@ impl Drafts {
 
     /// Prose follows at `at`: calls before it that nothing announces may be examples.
     pub(super) fn precede_prose(&mut self, region: Region, at: u64, sink: &mut Sink<'_>) {
-        if self.bare.is_empty() {
-            return;
-        }
-        let bare = std::mem::take(&mut self.bare);
-        let (before, others) = bare.into_iter().partition::<Vec<_>, _>(|(_, of)| *of == region);
-        self.bare = others;
-        if !before.is_empty() {
-            let precedes = |call: &Logged| before.iter().any(|(index, _)| *index == call.index);
-            self.revise(at, precedes, |place| place.prose_follows = true, sink);
-        }
+        let Some((first, _)) = self.bare.iter().find(|(_, of)| *of == region).copied() else { return };
+        let mut bare = std::mem::take(&mut self.bare);
+        let precedes = |call: &Logged| bare.contains(&(call.index, region));
+        self.revise_from(first, at, precedes, |place| place.prose_follows = true, sink);
+        bare.retain(|(_, of)| *of != region);
+        self.bare = bare;
     }
 
     /// The calls from `first` on may be text of one that was damaged.
