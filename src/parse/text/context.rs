@@ -164,7 +164,9 @@ impl Context {
     pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
-        let is_blank = lines::is_blank(&self.bytes[..self.length]);
+        let line = &self.bytes[..self.length];
+        self.lines.ends(&line[line.len().saturating_sub(TAIL)..]);
+        let is_blank = lines::is_blank(line);
         self.lines.open = Some(self.line_with_code().behind(is_blank));
         self.clear(at);
     }

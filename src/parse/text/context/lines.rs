@@ -115,11 +115,17 @@ impl Lines {
         }
         self.has_text = true;
         self.is_quoted = start.is_quote;
-        self.is_unfinished = !ends_as_sentence(end);
-        self.has_colon = ends_with_colon(end);
+        self.ends(end);
         self.lists_tools = !start.is_behind && lists_tools(start, end);
         let introduces = || ends_as_introduction(end) && introduces_example(end, is_whole);
         self.introduces = !start.is_behind && (start.asks || introduces());
+    }
+
+    /// Notes how a line, or the text before a call on it, ends. After a call that ends its line the text before counts.
+    pub(super) fn ends(&mut self, end: &[u8]) {
+        if !is_blank(end) {
+            (self.is_unfinished, self.has_colon) = (!ends_as_sentence(end), ends_with_colon(end));
+        }
     }
 
     /// Returns `true` if a line of this start is indented code.
