@@ -16,6 +16,7 @@ use crate::settings::saved_profiles;
 use toolgraft::constrain::Way;
 use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
+use toolgraft::secrets::{Secrets, url_secrets};
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
 
@@ -216,7 +217,9 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Fail
             let variable = variable_of(key.name);
             json!({ "key": key.name, "variable": variable, "set": set, "value": value, "from": from, "what": what })
         };
-        return output::emit_json(&json!({ "file": path, "keys": KEYS.iter().map(key).collect::<Vec<_>>() }));
+        let mut shown = json!({ "file": path, "keys": KEYS.iter().map(key).collect::<Vec<_>>() });
+        secrets_of(&shown.to_string()).hide_in(&mut shown);
+        return output::emit_json(&shown);
     }
     let file = path.display().to_string();
     let mut text = format!("# {}\n", if path.exists() { file.clone() } else { format!("{file} (not there yet)") });
@@ -242,7 +245,13 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Fail
     if names.is_empty() {
         text.push_str(NAMES_EXAMPLE);
     }
-    output::emit(&text)
+    output::emit(&secrets_of(&text).hide(&text))
+}
+
+/// Returns the secrets in the URLs of a text, which are in quotation marks there.
+fn secrets_of(text: &str) -> Secrets {
+    let urls = text.split(['"', '\'']).filter(|part| part.contains("://"));
+    Secrets::new(urls.flat_map(|url| url_secrets(url.trim_end_matches('\\'))))
 }
 
 /// A table as the file has it.

@@ -34,10 +34,13 @@ pub(super) fn in_plain_words(message: &str) -> String {
         "u32" | "usize" => "a whole number, 0 or more",
         "f32" | "f64" => "a number",
         "a sequence" => "a list",
+        expected if expected.starts_with("struct ") => "a table",
         expected => expected,
     };
     let found = ["invalid type: ", "invalid value: ", "unknown variant "]
         .iter()
         .fold(found.to_owned(), |found, words| found.replace(words, "found "));
+    // A text may hold a key.
+    let found = if found.contains("found string \"") { "found a text, " } else { &found };
     format!("{found}expected {expected}")
 }

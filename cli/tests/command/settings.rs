@@ -121,6 +121,20 @@ fn replay_and_extract_read_with_the_profile_of_the_file() {
 }
 
 #[test]
+fn config_shows_no_secret_of_a_url() {
+    let place = place(
+        "base_url = \"http://kim:passw0rd@filed/v1?api-key=k123456\"\n\n\
+         [endpoints]\nwork = { url = \"https://kim:geheim77@work/v1\" }\n",
+    );
+    for flags in [&["config", "show"][..], &["config", "show", "--json"]] {
+        let shown = place.run(flags).ok().out;
+        let found = ["passw0rd", "k123456", "geheim77"].iter().find(|secret| shown.contains(**secret));
+        assert_eq!(found, None, "{shown}");
+        assert!(shown.contains("[redacted]") && shown.contains("@filed/v1"), "{shown}");
+    }
+}
+
+#[test]
 fn config_says_for_each_value_where_it_comes_from() {
     let place = place(
         "model = \"r1\"\nmax_rounds = 5\nbase_url = \"http://filed/v1\"\nprofile = \"deepseek-r1\"\n\n\

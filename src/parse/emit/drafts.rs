@@ -109,7 +109,8 @@ impl Drafts {
         sink: &mut Sink<'_>,
     ) {
         let first = self.calls.partition_point(|call| call.index < first);
-        let mut revised: Vec<(Range<u32>, Result<Provenance, Reason>)> = Vec::new();
+        let mut tell = |(calls, result)| sink(Event::Revised { calls, result, span: at..at });
+        let mut last: Option<(Range<u32>, Result<Provenance, Reason>)> = None;
         for call in self.calls[first..].iter_mut().filter(|call| which(call)) {
             let before = call.verdict();
             fact(&mut call.at);
@@ -117,13 +118,13 @@ impl Drafts {
             // What may be another call's text is no more than that, whatever else becomes known of it.
             let is_withdrawn =
                 |verdict: &Result<_, Reason>| verdict.as_ref().is_err_and(|why| why.kind == RejectedKind::BehindDamage);
-            match revised.last_mut() {
+            match &mut last {
                 _ if verdict == before || is_withdrawn(&verdict) && is_withdrawn(&before) => {}
-                Some((calls, last)) if calls.end == call.index && *last == verdict => calls.end += 1,
-                _ => revised.push((call.index..call.index + 1, verdict)),
+                Some((calls, result)) if calls.end == call.index && *result == verdict => calls.end += 1,
+                _ => last.replace((call.index..call.index + 1, verdict)).into_iter().for_each(&mut tell),
             }
         }
-        revised.into_iter().for_each(|(calls, result)| sink(Event::Revised { calls, result, span: at..at }));
+        last.into_iter().for_each(tell);
     }
 
     /// Prose follows at `at`: calls before it that nothing announces may be examples.
