@@ -232,7 +232,7 @@ export type AskReason =
   | "fenced_first"
   /** The call had no marker and followed prose, so it may have been an example in the text. */
   | "behind_prose"
-  /** The call had no marker and was followed by prose. */
+  /** The call had no marker, or came after a line that is no finished sentence, and was followed by prose. */
   | "before_prose"
   /** The call did not begin its line. */
   | "in_a_line"
@@ -289,7 +289,7 @@ export type Call = {
   dialect: Dialect;
   /** Everything that had to be mended, in order. */
   repairs: Array<Repair>;
-  /** How the call was found. */
+  /** The way in which the call was found. */
   provenance?: Provenance;
 };
 
@@ -371,7 +371,7 @@ export type Conversation = {
   entries: Array<Entry>;
 };
 
-/** Where text belongs that was moved. */
+/** The part of a message to which text was moved. */
 export type Destination =
   /** To the answer: what was read as reasoning was one, and no tag of reasoning came. */
   | "content"
@@ -750,24 +750,24 @@ export type Progress =
     };
 
 /**
- * How a call was found, which says how certain it is that it was meant. Any but
+ * The way in which a call was found. It tells how certain it is that the call was meant: any but
  * `Plain` needs approval, whatever a policy allows by name.
  */
 export type Provenance =
-  /** It stands where calls stand. */
+  /** It is where calls are expected. */
   | "plain"
   /**
-   * It stood alone in the fence that the message begins with, and prose came behind: taken
-   * as a last resort (`FencedCalls`).
+   * It was alone in the fence that the message begins with, and prose followed: taken as a
+   * last resort (`FencedCalls`).
    */
   | "fenced_first"
-  /** No marker announces it, and prose stands before it on other lines: many such are examples. */
+  /** No marker announces it, and prose is before it on other lines: many such calls are examples. */
   | "behind_prose"
-  /** No marker announces it, and prose came behind it. */
+  /** No marker announces it, or the line before it is no finished sentence; and prose follows it. */
   | "before_prose"
-  /** It does not begin its line: prose stands before it there. */
+  /** It does not begin its line: prose is before it there. */
   | "in_a_line"
-  /** It stands alone in a fence, and prose stands before the fence. */
+  /** It is alone in a fence, and prose is before the fence. */
   | "fenced_behind_prose"
   /**
    * It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
@@ -777,8 +777,8 @@ export type Provenance =
   /** A value of it was chosen from text without quotes, which may be prose. */
   | "mended"
   /**
-   * It stands in a result or a file of the conversation: its bytes, or its tool and arguments. Or
-   * it may change something, and its arguments hold a text of the program to the model.
+   * It is in a result or a file of the conversation: its bytes, or its tool and arguments. Or it may
+   * change something, and its arguments contain a text of the program to the model.
    */
   | "echoed"
   /** It may change something, and names what a rejected call of a read-only tool named just before. */
@@ -786,9 +786,9 @@ export type Provenance =
   /** It was promoted out of the reasoning, or out of what may be reasoning. */
   | "promoted";
 
-/** What quotes a call; `docs/parser.md` has the rules. */
+/** A construct that quotes a call; `docs/parser.md` has the rules. */
 export type QuotedIn =
-  /** A code fence with other text in or behind it. */
+  /** A code fence with other text in or after it. */
   | "fence"
   /** A code span: backticks on its line, or `<code>`. */
   | "code_span"
@@ -798,7 +798,7 @@ export type QuotedIn =
   | "block_quote"
   /** A line that is indented as code is. */
   | "indented_code"
-  /** A comment: `<!-- -->`, `/* */`, or a line behind the sign of one, such as `//`. */
+  /** A comment: `<!-- -->`, `/* */`, or a line after the sign of one, such as `//`. */
   | "comment"
   /** A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, … */
   | "block"
@@ -819,25 +819,25 @@ export type Range_of_uint64 = {
 
 /** Why a call must not run, without the call. */
 export type Reason = {
-  /** What is wrong with it. */
+  /** The kind of the fault. */
   kind: RejectedKind;
   /** The same in words, with the place. */
   message: string;
   /** Known names that are near an unknown one. */
   nearest?: Array<string>;
-  /** What quotes it (`quoted` only). */
+  /** The construct that quotes it (`quoted` only). */
   quoted_in?: 
     | QuotedIn
     | null;
-  /** How the call was found, which counts once nothing else rejects it. */
+  /** The way in which the call was found. It counts once nothing else rejects the call. */
   provenance?: Provenance;
 };
 
 /** Part of a message that text belongs to. */
 export type Region =
-  /** What the user sees. */
+  /** The answer, which the user sees. */
   | "content"
-  /** What the model thinks. */
+  /** The reasoning of the model. */
   | "reasoning";
 
 /** A call that must not run, and why. */
@@ -846,7 +846,7 @@ export type Rejected = {
   kind: RejectedKind;
   /** The call's whole text, at most `Limits::call_bytes`. */
   raw: string;
-  /** What was wrong and where, for people and for the model. */
+  /** The fault and its place, for people and for the model. */
   message: string;
   /** Server, as far as it was known. */
   server: string | null;
@@ -863,13 +863,13 @@ export type Rejected = {
   call?: 
     | Call
     | null;
-  /** What quotes it (`quoted` only). */
+  /** The construct that quotes it (`quoted` only). */
   quoted_in?: 
     | QuotedIn
     | null;
   /**
-   * Whether its text stays where it stands, for the reader to see: of `invented`
-   * calls, those behind a line or a result in the text.
+   * `true` if its text stays in its place, visible to the reader: an `invented` call after a
+   * line or a result in the text.
    */
   in_text?: boolean;
 };
@@ -879,7 +879,7 @@ export type RejectedKind =
   /** It stands in the reasoning. */
   | "in_reasoning"
   /**
-   * It stands behind the end of the model's own message: in a user's turn or behind a
+   * It stands after the end of the model's own message: in a user's turn or after a
    * result that the model wrote itself.
    */
   | "invented"
@@ -889,7 +889,7 @@ export type RejectedKind =
    */
   | "quoted"
   /**
-   * It stands behind a call that cannot be read, before what closes that one, or before a closer
+   * It stands after a call that cannot be read, before what closes that one, or before a closer
    * that closes nothing: it may be a part of that call's text.
    */
   | "behind_damage"

@@ -101,19 +101,19 @@ pub const REPETITIONS: &[Repetition] = &[
 ];
 
 /// The same piece again and again between two others, of so many bytes.
-fn repeated(before: &str, piece: &str, behind: &str, bytes: usize) -> String {
-    let times = bytes.saturating_sub(before.len() + behind.len()) / piece.len();
-    [before, &piece.repeat(times), behind].concat()
+fn repeated(before: &str, piece: &str, after: &str, bytes: usize) -> String {
+    let times = bytes.saturating_sub(before.len() + after.len()) / piece.len();
+    [before, &piece.repeat(times), after].concat()
 }
 
 /// A piece with a number in it that is another each time.
-fn numbered(before: &str, behind: &str, bytes: usize) -> String {
+fn numbered(before: &str, after: &str, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 100);
     for n in 0.. {
         if out.len() >= bytes {
             break;
         }
-        write!(out, "{before}{n}{behind}").expect("a string takes all");
+        write!(out, "{before}{n}{after}").expect("a string takes all");
     }
     out
 }

@@ -60,21 +60,21 @@ fn pieces(header: &str) -> Result<Vec<Piece>, String> {
     let (mut pieces, mut text, mut rest) = (Vec::new(), String::new(), header);
     while let Some(at) = rest.find(['{', '}']) {
         text += &rest[..at];
-        let (brace, behind) = rest[at..].split_at(1);
-        if let Some(behind) = behind.strip_prefix(brace) {
+        let (brace, after) = rest[at..].split_at(1);
+        if let Some(after) = after.strip_prefix(brace) {
             text += brace;
-            rest = behind;
+            rest = after;
             continue;
         }
-        let end = behind.find('}').filter(|_| brace == "{");
-        let (placeholder, behind) = end
-            .map(|end| (&behind[..end], &behind[end + 1..]))
+        let end = after.find('}').filter(|_| brace == "{");
+        let (placeholder, after) = end
+            .map(|end| (&after[..end], &after[end + 1..]))
             .ok_or_else(|| format!("the brace at byte {} is alone: write it twice", header.len() - rest.len() + at))?;
         if !text.is_empty() {
             pieces.push(Piece::Text(std::mem::take(&mut text)));
         }
         pieces.extend(piece(placeholder)?);
-        rest = behind;
+        rest = after;
     }
     text += rest;
     if !text.is_empty() {

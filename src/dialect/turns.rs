@@ -14,7 +14,7 @@ use crate::json::window::{Match, No, Undecided, begins};
 #[non_exhaustive]
 pub enum LineCounts {
     /// After a call: elsewhere an answer may begin so.
-    BehindACall,
+    AfterCall,
     /// After a call, and where the message begins.
     AtTheStart,
     /// At each line's start.
@@ -43,8 +43,8 @@ const fn token(text: &'static str, source: &'static str) -> TurnLine {
 }
 
 /// A line in front of a result, which prose may have as well.
-const fn behind(text: &'static str, source: &'static str) -> TurnLine {
-    TurnLine { text, counts: LineCounts::BehindACall, source }
+const fn after(text: &'static str, source: &'static str) -> TurnLine {
+    TurnLine { text, counts: LineCounts::AfterCall, source }
 }
 
 const TRANSLATED: &str = "`User:` in a transcript of another language";
@@ -95,51 +95,51 @@ const RESULT: &str = "`Result:` in a transcript of another language";
 
 /// Texts that results of calls follow; those of our own prompts are in `Introductions` (`dialect/introductions.rs`).
 pub const RESULT_LINES: &[TurnLine] = &[
-    behind("Observation:", "ReAct: ysymyth/ReAct; langchain"),
-    behind("观察：", "ReAct in Chinese"),
+    after("Observation:", "ReAct: ysymyth/ReAct; langchain"),
+    after("观察：", "ReAct in Chinese"),
     token("✿RESULT✿", "Qwen-Agent qwen_agent/llm/fncall_prompts/qwen_fncall_prompt.py"),
-    behind("Tool result:", "prompts of agents"),
-    behind("Tool Result:", "prompts of agents"),
-    behind("Tool output:", "prompts of agents"),
-    behind("Tool Output:", "prompts of agents"),
-    behind("Tool response:", "prompts of agents"),
-    behind("Tool Response:", "prompts of agents"),
-    behind("Function result:", "prompts of agents"),
-    behind("Function output:", "prompts of agents"),
-    behind("[Tool Output]", "prompts of agents"),
-    behind("[Tool Result]", "prompts of agents"),
-    behind("[Tool Response]", "prompts of agents"),
-    behind("Output:", "prompts of agents; transcripts"),
-    behind("Result:", "prompts of agents; transcripts"),
-    behind("Response:", "prompts of agents; transcripts"),
-    behind("Response from ", "prompts of agents"),
-    behind("Tool returned", "prompts of agents"),
-    behind("[Result]", "prompts of agents"),
-    behind("<output>", "prompts of agents; elsewhere a model may put its answer into such a tag"),
-    behind("<result>", "prompts of agents; as before"),
-    behind("<response>", "prompts of agents; as before"),
-    behind("### Tool Output", "transcripts in Markdown"),
-    behind("**Tool result:**", "transcripts in Markdown"),
-    behind("```output", "transcripts in Markdown"),
-    behind("Ergebnis:", RESULT),
-    behind("Ausgabe:", RESULT),
-    behind("Résultat :", RESULT),
-    behind("Resultado:", RESULT),
-    behind("Результат:", RESULT),
-    behind("結果：", RESULT),
-    behind("**Output:**", "transcripts in Markdown"),
-    behind("**Result:**", "transcripts in Markdown"),
-    behind("**Output**:", "transcripts in Markdown"),
-    behind("**Result**:", "transcripts in Markdown"),
-    behind("结果：", "Chinese prompts of agents"),
-    behind("返回：", "Chinese prompts of agents"),
-    behind("返回结果：", "Chinese prompts of agents"),
-    behind("输出：", "Chinese prompts of agents"),
-    behind("工具调用结果：", "Chinese prompts of agents"),
-    behind("执行结果：", "Chinese prompts of agents"),
-    behind("工具结果：", "Chinese prompts of agents"),
-    behind("工具返回：", "Chinese prompts of agents"),
-    behind("FUNCTION RESPONSE:", "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2"),
+    after("Tool result:", "prompts of agents"),
+    after("Tool Result:", "prompts of agents"),
+    after("Tool output:", "prompts of agents"),
+    after("Tool Output:", "prompts of agents"),
+    after("Tool response:", "prompts of agents"),
+    after("Tool Response:", "prompts of agents"),
+    after("Function result:", "prompts of agents"),
+    after("Function output:", "prompts of agents"),
+    after("[Tool Output]", "prompts of agents"),
+    after("[Tool Result]", "prompts of agents"),
+    after("[Tool Response]", "prompts of agents"),
+    after("Output:", "prompts of agents; transcripts"),
+    after("Result:", "prompts of agents; transcripts"),
+    after("Response:", "prompts of agents; transcripts"),
+    after("Response from ", "prompts of agents"),
+    after("Tool returned", "prompts of agents"),
+    after("[Result]", "prompts of agents"),
+    after("<output>", "prompts of agents; elsewhere a model may put its answer into such a tag"),
+    after("<result>", "prompts of agents; as before"),
+    after("<response>", "prompts of agents; as before"),
+    after("### Tool Output", "transcripts in Markdown"),
+    after("**Tool result:**", "transcripts in Markdown"),
+    after("```output", "transcripts in Markdown"),
+    after("Ergebnis:", RESULT),
+    after("Ausgabe:", RESULT),
+    after("Résultat :", RESULT),
+    after("Resultado:", RESULT),
+    after("Результат:", RESULT),
+    after("結果：", RESULT),
+    after("**Output:**", "transcripts in Markdown"),
+    after("**Result:**", "transcripts in Markdown"),
+    after("**Output**:", "transcripts in Markdown"),
+    after("**Result**:", "transcripts in Markdown"),
+    after("结果：", "Chinese prompts of agents"),
+    after("返回：", "Chinese prompts of agents"),
+    after("返回结果：", "Chinese prompts of agents"),
+    after("输出：", "Chinese prompts of agents"),
+    after("工具调用结果：", "Chinese prompts of agents"),
+    after("执行结果：", "Chinese prompts of agents"),
+    after("工具结果：", "Chinese prompts of agents"),
+    after("工具返回：", "Chinese prompts of agents"),
+    after("FUNCTION RESPONSE:", "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2"),
     token("[@ for '", "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)"),
     token("[@] Result:", "Cline, Roo Code, of tools without parameters"),
 ];
@@ -190,7 +190,7 @@ const MAX_NAME: usize = 48;
 /// The words of all results' lines, with where they count: the table's, and those of our prompts.
 fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
     let ours = Introductions::results()
-        .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::BehindACall }));
+        .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::AfterCall }));
     RESULT_LINES.iter().map(|row| (row.text, row.counts)).chain(ours)
 }
 

@@ -316,8 +316,8 @@ impl Collector {
         // The end of what is no marker.
         let mut end = 0;
         for Segment { what, region, length } in &self.segments {
-            let (piece, behind) = rest.split_at(*length as usize);
-            rest = behind;
+            let (piece, after) = rest.split_at(*length as usize);
+            rest = after;
             match (what, region) {
                 (What::Text, Region::Content) => {
                     text.push_str(piece);
@@ -351,8 +351,8 @@ impl Collector {
         let (mut rest, mut at) = (self.text.as_str(), 0);
         let mut calls = self.entries.iter().zip(&self.lengths);
         for Segment { what, region, length } in self.segments {
-            let (text, behind) = rest.split_at(length as usize);
-            rest = behind;
+            let (text, after) = rest.split_at(length as usize);
+            rest = after;
             let call = if what == What::Call { calls.next() } else { None };
             let span = at..at + call.map_or(u64::from(length), |(_, length)| *length);
             at = span.end;
@@ -374,8 +374,8 @@ impl Collector {
         let mut rest = self.text.as_str();
         let mut entries = self.entries.iter();
         for Segment { what, region, length } in self.segments {
-            let (text, behind) = rest.split_at(length as usize);
-            rest = behind;
+            let (text, after) = rest.split_at(length as usize);
+            rest = after;
             let text = match (what, region) {
                 (What::Text, _) | (What::Syntax(_), Region::Reasoning) => text,
                 (What::Marker(_), _) | (What::Syntax(_), Region::Content) => continue,

@@ -26,39 +26,39 @@ pub struct Call {
     pub dialect: Dialect,
     /// Everything that had to be mended, in order.
     pub repairs: Vec<Repair>,
-    /// How the call was found.
+    /// The way in which the call was found.
     #[serde(default, skip_serializing_if = "Provenance::is_plain")]
     pub provenance: Provenance,
 }
 
-/// How a call was found, which says how certain it is that it was meant. Any but
+/// The way in which a call was found. It tells how certain it is that the call was meant: any but
 /// [`Plain`](Provenance::Plain) needs approval, whatever a policy allows by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Provenance {
-    /// It stands where calls stand.
+    /// It is where calls are expected.
     #[default]
     Plain,
-    /// It stood alone in the fence that the message begins with, and prose came behind: taken
-    /// as a last resort ([`FencedCalls`](crate::message::FencedCalls)).
+    /// It was alone in the fence that the message begins with, and prose followed: taken as a
+    /// last resort ([`FencedCalls`](crate::message::FencedCalls)).
     FencedFirst,
-    /// No marker announces it, and prose stands before it on other lines: many such are examples.
+    /// No marker announces it, and prose is before it on other lines: many such calls are examples.
     BehindProse,
-    /// No marker announces it, and prose came behind it.
+    /// No marker announces it, or the line before it is no finished sentence; and prose follows it.
     BeforeProse,
-    /// It does not begin its line: prose stands before it there.
+    /// It does not begin its line: prose is before it there.
     InALine,
-    /// It stands alone in a fence, and prose stands before the fence.
+    /// It is alone in a fence, and prose is before the fence.
     FencedBehindProse,
     /// It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
     /// what it is about: a file's content, a plan.
     InElement,
     /// A value of it was chosen from text without quotes, which may be prose.
     Mended,
-    /// It stands in a result or a file of the conversation: its bytes, or its tool and arguments. Or
-    /// it may change something, and its arguments hold a text of the program to the model.
+    /// It is in a result or a file of the conversation: its bytes, or its tool and arguments. Or it may
+    /// change something, and its arguments contain a text of the program to the model.
     Echoed,
     /// It may change something, and names what a rejected call of a read-only tool named just before.
     InsteadOfRead,
@@ -129,7 +129,7 @@ pub struct Rejected {
     pub kind: RejectedKind,
     /// The call's whole text, at most [`Limits::call_bytes`](crate::parse::Limits::call_bytes).
     pub raw: String,
-    /// What was wrong and where, for people and for the model.
+    /// The fault and its place, for people and for the model.
     pub message: String,
     /// Server, as far as it was known.
     pub server: Option<String>,
@@ -144,11 +144,11 @@ pub struct Rejected {
     /// arguments that its schema refuses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<Call>>,
-    /// What quotes it (`quoted` only).
+    /// The construct that quotes it (`quoted` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_in: Option<QuotedIn>,
-    /// Whether its text stays where it stands, for the reader to see: of `invented`
-    /// calls, those behind a line or a result in the text.
+    /// `true` if its text stays in its place, visible to the reader: an `invented` call after a
+    /// line or a result in the text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_text: bool,
 }
@@ -161,13 +161,13 @@ pub struct Rejected {
 pub enum RejectedKind {
     /// It stands in the reasoning.
     InReasoning,
-    /// It stands behind the end of the model's own message: in a user's turn or behind a
+    /// It stands after the end of the model's own message: in a user's turn or after a
     /// result that the model wrote itself.
     Invented,
     /// It is quoted, so it is an example: in a code fence with other text, in a code span,
     /// between quotation marks, … ([`Rejected::quoted_in`] says which).
     Quoted,
-    /// It stands behind a call that cannot be read, before what closes that one, or before a closer
+    /// It stands after a call that cannot be read, before what closes that one, or before a closer
     /// that closes nothing: it may be a part of that call's text.
     BehindDamage,
     /// It passed a limit on size, depth or number.
@@ -198,13 +198,13 @@ keyword_enum!(RejectedKind, "a kind of rejection",
     "invalid_arguments" => RejectedKind::InvalidArguments,
     "near_call" => RejectedKind::NearCall);
 
-/// What quotes a call; `docs/parser.md` has the rules.
+/// A construct that quotes a call; `docs/parser.md` has the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuotedIn {
-    /// A code fence with other text in or behind it.
+    /// A code fence with other text in or after it.
     Fence,
     /// A code span: backticks on its line, or `<code>`.
     CodeSpan,
@@ -214,7 +214,7 @@ pub enum QuotedIn {
     BlockQuote,
     /// A line that is indented as code is.
     IndentedCode,
-    /// A comment: `<!-- -->`, `/* */`, or a line behind the sign of one, such as `//`.
+    /// A comment: `<!-- -->`, `/* */`, or a line after the sign of one, such as `//`.
     Comment,
     /// A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, …
     Block,
@@ -253,17 +253,17 @@ impl QuotedIn {
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reason {
-    /// What is wrong with it.
+    /// The kind of the fault.
     pub kind: RejectedKind,
     /// The same in words, with the place.
     pub message: String,
     /// Known names that are near an unknown one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// What quotes it (`quoted` only).
+    /// The construct that quotes it (`quoted` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_in: Option<QuotedIn>,
-    /// How the call was found, which counts once nothing else rejects it.
+    /// The way in which the call was found. It counts once nothing else rejects the call.
     #[serde(default, skip_serializing_if = "Provenance::is_plain")]
     pub provenance: Provenance,
 }

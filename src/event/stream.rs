@@ -107,7 +107,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Where text belongs that was [moved](Event::Moved).
+/// The part of a message to which text was [moved](Event::Moved).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -139,10 +139,10 @@ impl Destination {
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Region {
-    /// What the user sees.
+    /// The answer, which the user sees.
     #[default]
     Content,
-    /// What the model thinks.
+    /// The reasoning of the model.
     Reasoning,
 }
 

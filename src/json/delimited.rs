@@ -132,16 +132,16 @@ impl Delimited {
             let Some(at) = memchr::memchr2(b'\'', b'\\', &rest.as_bytes()[from..]).map(|at| from + at) else {
                 break rest.len();
             };
-            let behind = &rest[at + 1..];
+            let after = &rest[at + 1..];
             if rest[at..].starts_with('\\') {
-                match behind.chars().next() {
+                match after.chars().next() {
                     Some(c) => from = at + 1 + c.len_utf8(),
                     None if more => break at,
                     None => break rest.len(),
                 }
                 continue;
             }
-            match behind.trim_ascii_start().bytes().next() {
+            match after.trim_ascii_start().bytes().next() {
                 None if more => break at,
                 None | Some(b',' | b':' | b'}' | b']') => {
                     self.state = State::Between;

@@ -25,10 +25,10 @@ impl Trailing {
     pub(crate) fn of(text: &str, more: bool) -> Match<Self> {
         let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
         // What was put between a number and its rest may be more than one bracket (`torn_number`).
-        let behind = text.trim_start_matches(['}', ']']);
-        let glued = behind.starts_with(glues);
+        let after = text.trim_start_matches(['}', ']']);
+        let glued = after.starts_with(glues);
         let surplus = text[leading_space(text)..].starts_with(['}', ']']);
-        let found = [member(text, more), digits(behind, more), object(text, more)];
+        let found = [member(text, more), digits(after, more), object(text, more)];
         if found.contains(&Err(Undecided)) {
             return Err(Undecided);
         }
@@ -47,16 +47,16 @@ fn object(text: &str, more: bool) -> Match<()> {
 /// Matches digits, followed by a bracket or by a comma and a quotation mark.
 fn digits(text: &str, more: bool) -> Match<()> {
     let unknown = if more { Err(Undecided) } else { Err(No) };
-    let behind = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let behind = if text.starts_with(|c: char| c.is_ascii_digit()) { behind.trim_start() } else { return Err(No) };
-    match behind.strip_prefix([',', '}', ']']) {
-        Some(key) if behind.starts_with(',') => match key.trim_start().chars().next() {
+    let after = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let after = if text.starts_with(|c: char| c.is_ascii_digit()) { after.trim_start() } else { return Err(No) };
+    match after.strip_prefix([',', '}', ']']) {
+        Some(key) if after.starts_with(',') => match key.trim_start().chars().next() {
             Some(open) if opens_string(open) => Ok(()),
             Some(_) => Err(No),
             None => unknown,
         },
         Some(_) => Ok(()),
-        None if behind.is_empty() => unknown,
+        None if after.is_empty() => unknown,
         None => Err(No),
     }
 }

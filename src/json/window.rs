@@ -195,9 +195,9 @@ pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool
     if !text.iter().zip(wanted).all(|(found, wanted)| found.eq_ignore_ascii_case(wanted)) {
         return Err(No);
     }
-    let behind = text.get(lead.len() + tag.len()..).unwrap_or_default();
-    let space = behind.iter().take(MAX_TAG_SPACE).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    match behind.get(space) {
+    let after = text.get(lead.len() + tag.len()..).unwrap_or_default();
+    let space = after.iter().take(MAX_TAG_SPACE).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match after.get(space) {
         Some(b'>') => Ok(lead.len() + tag.len() + space + 1),
         None if more => Err(Undecided),
         _ => Err(No),

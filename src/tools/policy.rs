@@ -106,7 +106,7 @@ pub struct UnreadablePattern {
     pub pattern: String,
     /// The offset of the fault in it.
     pub at: usize,
-    /// What is wrong there.
+    /// The text that is expected there.
     pub expected: &'static str,
 }
 

@@ -254,7 +254,7 @@ pub enum AskReason {
     FencedFirst,
     /// The call had no marker and followed prose, so it may have been an example in the text.
     BehindProse,
-    /// The call had no marker and was followed by prose.
+    /// The call had no marker, or came after a line that is no finished sentence, and was followed by prose.
     BeforeProse,
     /// The call did not begin its line.
     InALine,

@@ -71,8 +71,8 @@ impl Turn {
         if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
             return;
         }
-        let behind = message.good().skip_while(|(_, call)| !self.shared.looks_up(call));
-        let early: Vec<u32> = behind.filter(|(_, call)| self.shared.changes(call)).map(|(index, _)| index).collect();
+        let after = message.good().skip_while(|(_, call)| !self.shared.looks_up(call));
+        let early: Vec<u32> = after.filter(|(_, call)| self.shared.changes(call)).map(|(index, _)| index).collect();
         self.left_out(message, &early, TOO_EARLY);
     }
 

@@ -275,12 +275,12 @@ fn further_calls_are_awaited_and_the_first_other_text_cancels() {
     assert!(!cancels(&says(&mut turn, "\n\n")));
     assert!(!cancels(&says(&mut turn, &paris())));
     // What closes the first of several once more may follow: so much is read, and not shown.
-    let behind = says(&mut turn, "\nThe weather is ");
-    assert!(!cancels(&behind));
+    let after = says(&mut turn, "\nThe weather is ");
+    assert!(!cancels(&after));
     let actions = says(&mut turn, &"sunny ".repeat(READ_ON / 6));
     assert!(cancels(&actions));
     assert_eq!(calls(&actions), ["call_1", "call_2"]);
-    let actions = [behind, actions].concat();
+    let actions = [after, actions].concat();
     let shown = |a: &Action| matches!(a, Action::Emit(AgentEvent::Text { text }) if text.contains("weather"));
     assert!(!actions.iter().any(shown));
 }

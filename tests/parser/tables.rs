@@ -77,7 +77,7 @@ fn what_a_result_holds_and_what_stands_after_it_is_invented() {
     for row in RESULT_LINES {
         let line = sample(row.text);
         let alone: &[Option<RejectedKind>] = match row.counts {
-            LineCounts::BehindACall => &[None],
+            LineCounts::AfterCall => &[None],
             _ => &[INVENTED],
         };
         all_are(&[

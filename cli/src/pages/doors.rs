@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use crate::base::{Failure, lock, output, secret::secret};
 
 /// A local server that a browser can enter, and its messages.
-pub(crate) struct Behind {
+pub(crate) struct Guarded {
     /// The path at which a browser enters; the cookie is valid below it.
     pub(crate) path: &'static str,
     /// The cookie's name, but for the port.
@@ -52,12 +52,12 @@ impl LocalServer {
     ///
     /// # Errors
     /// The port cannot be had; the system has no random numbers.
-    pub(crate) async fn bind(port: u16, behind: Behind) -> Result<Self, Failure> {
-        let Behind { wants, other_port, .. } = behind;
+    pub(crate) async fn bind(port: u16, guarded: Guarded) -> Result<Self, Failure> {
+        let Guarded { wants, other_port, .. } = guarded;
         let failed = |error| Failure::usage(format!("cannot listen on 127.0.0.1:{port}{wants}: {error}: {other_port}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        Ok(LocalServer { listener, doors: Arc::new(Doors::new(port, behind)?) })
+        Ok(LocalServer { listener, doors: Arc::new(Doors::new(port, guarded)?) })
     }
 
     /// Answers those who may look until it is dropped. `policy` says what a page may load and run.
@@ -100,7 +100,7 @@ pub(crate) fn json(status: StatusCode, body: &Value) -> Response {
 
 /// Who may look.
 pub(crate) struct Doors {
-    behind: Behind,
+    guarded: Guarded,
     port: u16,
     /// The token of the URL that was printed last.
     token: Mutex<String>,
@@ -122,19 +122,19 @@ impl Doors {
     ///
     /// # Errors
     /// The system has no random numbers.
-    fn new(port: u16, behind: Behind) -> Result<Self, Failure> {
-        Ok(Doors { behind, port, token: Mutex::new(secret()?), session: secret()?, page_key: secret()? })
+    fn new(port: u16, guarded: Guarded) -> Result<Self, Failure> {
+        Ok(Doors { guarded, port, token: Mutex::new(secret()?), session: secret()?, page_key: secret()? })
     }
 
     /// The URL that lets the next browser in.
     pub(crate) fn url(&self) -> String {
         let token = lock(&self.token);
-        format!("http://127.0.0.1:{}{}?token={token}", self.port, self.behind.path)
+        format!("http://127.0.0.1:{}{}?token={token}", self.port, self.guarded.path)
     }
 
     /// Cookies do not know ports.
     fn cookie(&self) -> String {
-        format!("{}_{}", self.behind.cookie, self.port)
+        format!("{}_{}", self.guarded.cookie, self.port)
     }
 
     /// Returns `true` if the request names this server as its host and does not come from another site's page.
@@ -168,8 +168,8 @@ impl Doors {
     /// The header that gives a browser its cookie.
     fn set_cookie(&self) -> String {
         // A page without a script is reached by a redirect, which a link of another site may begin.
-        let same_site = if self.behind.changes { "Strict" } else { "Lax" };
-        format!("{}={}; Path={}; HttpOnly; SameSite={same_site}", self.cookie(), self.session, self.behind.path)
+        let same_site = if self.guarded.changes { "Strict" } else { "Lax" };
+        format!("{}={}; Path={}; HttpOnly; SameSite={same_site}", self.cookie(), self.session, self.guarded.path)
     }
 
     /// Takes the token, if it is the one; another then stands in its place.
@@ -198,34 +198,34 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
     }
     let looks = matches!(*request.method(), Method::GET | Method::HEAD);
     // Each browser says where a page that changes something stands.
-    let may = doors.behind.changes && request.headers().contains_key(header::ORIGIN);
+    let may = doors.guarded.changes && request.headers().contains_key(header::ORIGIN);
     if !looks && !may {
         return (StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n").into_response();
     }
     // Programs that look ahead at a link ask for its head.
     let token = value(request.uri().query(), "token").filter(|_| request.method() == Method::GET);
-    let is_page = request.uri().path() == doors.behind.path;
+    let is_page = request.uri().path() == doors.guarded.path;
     if token.is_some_and(|token| is_page && doors.takes(&token)) {
-        output::note(&format!("{} {}", doors.behind.entered, doors.url()));
+        output::note(&format!("{} {}", doors.guarded.entered, doors.url()));
         return entered(&doors, request, inner).await;
     }
     // The page is the same for everybody, and a browser that comes from another site sends no cookie for it.
-    let is_for_all = looks && is_page && doors.behind.changes;
+    let is_for_all = looks && is_page && doors.guarded.changes;
     if is_for_all || doors.is_known(request.headers()) {
         return inner.run(request).await;
     }
-    (StatusCode::UNAUTHORIZED, doors.behind.remedy).into_response()
+    (StatusCode::UNAUTHORIZED, doors.guarded.remedy).into_response()
 }
 
 /// Answers the browser that a token has let in: with the page and its key where the page can change
 /// something, else with the way to the pages.
 async fn entered(doors: &Doors, mut request: Request, inner: Next) -> Response {
-    let mut response = match doors.behind.changes {
+    let mut response = match doors.guarded.changes {
         true => {
             request.extensions_mut().insert(PageKey(doors.page_key.clone()));
             inner.run(request).await
         }
-        false => (StatusCode::SEE_OTHER, [(header::LOCATION, doors.behind.path)]).into_response(),
+        false => (StatusCode::SEE_OTHER, [(header::LOCATION, doors.guarded.path)]).into_response(),
     };
     let cookie = HeaderValue::from_str(&doors.set_cookie());
     response.headers_mut().extend(cookie.ok().map(|cookie| (header::SET_COOKIE, cookie)));
@@ -236,6 +236,6 @@ async fn entered(doors: &Doors, mut request: Request, inner: Next) -> Response {
 pub(crate) async fn check_page_key(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     match doors.has_page_key(request.headers()) {
         true => inner.run(request).await,
-        false => json(StatusCode::FORBIDDEN, &json!({ "error": doors.behind.remedy.trim_end() })),
+        false => json(StatusCode::FORBIDDEN, &json!({ "error": doors.guarded.remedy.trim_end() })),
     }
 }

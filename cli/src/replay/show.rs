@@ -31,7 +31,7 @@ struct Live {
     calls: usize,
     /// A call has ended, so that text ends the message.
     called: bool,
-    /// Text stands behind a call: nothing of what follows is read.
+    /// Text stands after a call: nothing of what follows is read.
     is_over: bool,
     /// Something was read otherwise later, and all is shown once more at the end.
     changed: bool,

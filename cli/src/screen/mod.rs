@@ -32,7 +32,7 @@ pub(crate) use arguments::{arguments, pretty};
 pub(crate) use boxes::Frame;
 pub(crate) use folded::Folded;
 
-use visible::{clean, clean_behind, word};
+use visible::{clean, clean_after, word};
 use wrap::{Layout, OpenRow};
 
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -194,7 +194,7 @@ impl<W: Write> Screen<W> {
             }
         }
         self.shown += 1;
-        let safe = clean_behind(self.last, text);
+        let safe = clean_after(self.last, text);
         self.last = text.chars().next_back().unwrap_or(self.last);
         if region == Region::Content
             && let Some(page) = &mut self.page

@@ -20,11 +20,11 @@ const EMPTY: usize = 3;
 /// Text that cannot steer a terminal: control characters are shown as pictures, characters
 /// that are not seen or turn the direction of others by their numbers, tabs as spaces.
 pub(crate) fn clean(text: &str) -> String {
-    clean_behind('\0', text)
+    clean_after('\0', text)
 }
 
 /// As [`clean`], for a text that follows a character.
-pub(crate) fn clean_behind(mut before: char, text: &str) -> String {
+pub(crate) fn clean_after(mut before: char, text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -164,7 +164,7 @@ mod tests {
         ] {
             assert_eq!(clean(text), shown);
         }
-        assert_eq!(clean_behind('👩', "\u{200d}🚀"), "\u{200d}🚀", "a piece of a stream");
+        assert_eq!(clean_after('👩', "\u{200d}🚀"), "\u{200d}🚀", "a piece of a stream");
         assert_eq!(word("❤\u{fe0f}"), "❤⟨U+FE0F⟩", "two names must not look alike");
     }
 

@@ -94,8 +94,8 @@ fn seen(row: &str, columns: usize) -> &str {
 fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
     let is_wide = |c: char| c.width() == Some(2);
     linebreaks(line).map(|(at, _)| at).filter(move |at| {
-        let (before, behind) = (line[..*at].chars().next_back(), line[*at..].chars().next());
-        behind.is_none() || before.is_some_and(|c| c == ' ' || is_wide(c)) || behind.is_some_and(is_wide)
+        let (before, after) = (line[..*at].chars().next_back(), line[*at..].chars().next());
+        after.is_none() || before.is_some_and(|c| c == ' ' || is_wide(c)) || after.is_some_and(is_wide)
     })
 }
 

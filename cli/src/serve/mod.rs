@@ -264,7 +264,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = set(config, args.door.inspect, |config, _| config.with_inspector(inspector.clone()));
         let pages = match args.door.inspect {
-            Some(port) => Some((LocalServer::bind(port, inspect::BEHIND).await?, inspector)),
+            Some(port) => Some((LocalServer::bind(port, inspect::GUARDED).await?, inspector)),
             None => None,
         };
         let hub = match servers {

@@ -80,7 +80,7 @@ fn is_slip(name: &str, known: &str) -> bool {
     before > PREFIX.len() && name.len().max(known.len()) - after <= 2
 }
 
-/// What the names of most variables begin with.
+/// The beginning of the names of most variables.
 const PREFIX: &str = "TOOLGRAFT_";
 
 /// Returns the name of the variable that sets a key.

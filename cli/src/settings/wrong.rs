@@ -1,4 +1,4 @@
-//! What is wrong in `config.toml`, in plain words and with its place.
+//! Faults in `config.toml`, in plain words and with their places.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) fn in_plain_words(message: &str) -> String {
     let found = ["invalid type: ", "invalid value: ", "unknown variant "]
         .iter()
         .fold(found.to_owned(), |found, words| found.replace(words, "found "));
-    // A text may hold a key.
-    let found = if found.contains("found string \"") { "found a text, " } else { &found };
+    // A URL may hold a key.
+    let found = if found.contains("://") { "found a text, " } else { &found };
     format!("{found}expected {expected}")
 }

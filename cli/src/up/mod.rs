@@ -114,7 +114,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let chats = Arc::new(Chats::new(common).await?);
         let _ = windows.set(Arc::downgrade(&chats));
-        let server = LocalServer::bind(args.port, web::BEHIND).await?;
+        let server = LocalServer::bind(args.port, web::GUARDED).await?;
         let url = server.doors.url();
         let router = web::router(chats.clone(), server.doors.clone())?;
         output::note("the page is at this address, for one browser; Ctrl-C ends the program");

@@ -13,7 +13,7 @@ use toolgraft::message::Image;
 
 /// Maximum number of steps that wait for a window; a window that is further back is cut off, and its browser asks for
 /// all of it again.
-const BEHIND: usize = 1024;
+const MAX_LAG: usize = 1024;
 
 /// Who looks at a conversation, and what they see of it. Clones are of the same one.
 #[derive(Clone, Default)]
@@ -37,7 +37,7 @@ struct Desk {
 impl AtPage {
     /// All steps until now, and those that follow.
     pub(super) fn look(&self) -> (Vec<Value>, mpsc::Receiver<String>) {
-        let (tell, told) = mpsc::channel(BEHIND);
+        let (tell, told) = mpsc::channel(MAX_LAG);
         let mut desk = lock(&self.desk);
         desk.windows.push(tell);
         (desk.said.iter().chain(&desk.turn).cloned().collect(), told)
@@ -166,7 +166,7 @@ mod tests {
         let page = AtPage::default();
         let (_, slow) = page.look();
         let (_, mut quick) = page.look();
-        for _ in 0..=BEHIND {
+        for _ in 0..=MAX_LAG {
             page.tell(text("x"));
             assert!(quick.try_recv().is_ok());
         }

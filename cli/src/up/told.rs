@@ -15,7 +15,7 @@ use crate::base::digest::sha256;
 use crate::chat::{Existing, words};
 use crate::labels;
 use crate::pages::markdown;
-use crate::screen::visible::{clean, clean_behind, packed};
+use crate::screen::visible::{clean, clean_after, packed};
 use crate::screen::{arguments, excerpt, full_name, pretty};
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::conversation::{Entry, User};
@@ -193,7 +193,7 @@ fn of_entry(entry: &Entry) -> Vec<Value> {
 
 /// Cleans a piece of text that continues the text before it.
 fn piece(before: &str, text: &str) -> String {
-    clean_behind(before.chars().next_back().unwrap_or('\0'), text)
+    clean_after(before.chars().next_back().unwrap_or('\0'), text)
 }
 
 /// Returns the step of a user's message: its words, `raw` where they are shown otherwise, its files and pictures.

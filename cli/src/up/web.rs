@@ -50,7 +50,7 @@ use crate::base::Failure;
 use crate::chat::{Answer, Attached, Line};
 use crate::log;
 use crate::pages;
-use crate::pages::doors::{self, Behind, Doors, PageKey};
+use crate::pages::doors::{self, Doors, Guarded, PageKey};
 use crate::replay;
 use crate::screen::visible::{clean, word};
 use crate::servers::status::reports;
@@ -65,7 +65,7 @@ const NO_KEY: &str = "data-key=\"\"";
 /// Bytes of a question with its files, which are in base64; a picture has at most 20 MB.
 const MAX_QUESTION: usize = 64 << 20;
 
-pub(super) const BEHIND: Behind = Behind {
+pub(super) const GUARDED: Guarded = Guarded {
     path: "/",
     cookie: "toolgraft_up",
     changes: true,

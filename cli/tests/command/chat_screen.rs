@@ -194,8 +194,8 @@ impl Window {
 
 /// The lines between the question and what it cost.
 fn answer(shown: &str, question: &str) -> String {
-    let (_, behind) = shown.rsplit_once(&format!("> {question}\n")).unwrap();
-    behind[..behind.find("1 round, ").unwrap()].trim_end().to_owned()
+    let (_, after) = shown.rsplit_once(&format!("> {question}\n")).unwrap();
+    after[..after.find("1 round, ").unwrap()].trim_end().to_owned()
 }
 
 #[test]

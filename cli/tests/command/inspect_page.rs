@@ -15,7 +15,7 @@ pub(crate) const CONTRAST: &str = r"(() => {
         const [r, g, b] = numbers(color).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
-    const behind = (element) => {
+    const after = (element) => {
         for (; element; element = element.parentElement) {
             const color = getComputedStyle(element).backgroundColor;
             if (numbers(color)[3] !== 0) return color;
@@ -24,7 +24,7 @@ pub(crate) const CONTRAST: &str = r"(() => {
     let worst = [21, ''];
     for (const element of document.querySelectorAll('body *')) {
         if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) || !element.checkVisibility()) continue;
-        const [a, b] = [light(getComputedStyle(element).color), light(behind(element))];
+        const [a, b] = [light(getComputedStyle(element).color), light(after(element))];
         const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
         if (ratio < worst[0]) worst = [ratio, element.outerHTML.slice(0, 120)];
     }

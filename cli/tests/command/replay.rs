@@ -540,8 +540,8 @@ fn recording(rounds: &[&str]) -> Vec<u8> {
 
 #[test]
 fn what_stands_behind_a_call_is_neither_answer_nor_run() {
-    let behind = format!("The tool says that you are in London.\n{}", CALL.replace("武汉", "London"));
-    let folder = Folder::new(&[("a.jsonl", &recording(&[&format!("One moment.\n{CALL}\n\n{behind}"), CALL]))]);
+    let after = format!("The tool says that you are in London.\n{}", CALL.replace("武汉", "London"));
+    let folder = Folder::new(&[("a.jsonl", &recording(&[&format!("One moment.\n{CALL}\n\n{after}"), CALL]))]);
     for args in [&["a.jsonl"][..], &["--speed", "1000", "a.jsonl"]] {
         let out = folder.replay(args).ok().out;
         let (read, unread) = out.split_once("[after the call: a turn stops there").unwrap();

@@ -204,8 +204,8 @@ fn a_prompt_before_the_question_is_folded_in_any_language() {
         let all =
             lines(&[json!({"type": "session", "toolgraft": 1}), message, json!({"type": "finish", "reason": "stop"})]);
         let text = text_of(&page_of("a.jsonl", &all, &[]));
-        let (before, behind) = text.split_once(label).unwrap_or_else(|| panic!("{label} is missing in {text}"));
-        assert!(!before.contains(question) && behind.matches(question).count() == 2, "{text}");
+        let (before, after) = text.split_once(label).unwrap_or_else(|| panic!("{label} is missing in {text}"));
+        assert!(!before.contains(question) && after.matches(question).count() == 2, "{text}");
     }
 }
 

@@ -107,7 +107,7 @@ struct Came {
     closer: CallCloser,
     /// The first call that it closed, and the first after that.
     first: u32,
-    behind: u32,
+    after: u32,
     /// `true` if the last of them lacks it: it may still come.
     is_due: bool,
 }
@@ -115,7 +115,7 @@ struct Came {
 impl Came {
     /// Returns `true` if brackets close such calls, and the call before number `last` is none of them.
     fn is_before(&self, last: u32) -> bool {
-        self.closer.brackets && self.behind < last
+        self.closer.brackets && self.after < last
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Brackets {
     /// Open brackets by kind: braces, square ones, round ones.
     open: [u32; 3],
     /// Only closing brackets and white space follow a quotation mark.
-    behind_quote: bool,
+    after_quote: bool,
     /// The same of the line's start.
     behind_line: bool,
 }
@@ -144,7 +144,7 @@ fn bracket(byte: u8) -> Option<(usize, bool)> {
 }
 
 /// Returns `true` for white space, closing brackets and quotation marks: what is before them counts after them, too.
-fn is_behind(byte: u8) -> bool {
+fn is_after(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'}' | b']' | b')')
 }
 
@@ -155,7 +155,7 @@ impl Brackets {
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
         // Before the last byte that says that no text in quotes and no line's start is right before what follows,
         // brackets only have to be counted.
-        let tail = text.bytes().rposition(|byte| !is_behind(byte)).unwrap_or(0);
+        let tail = text.bytes().rposition(|byte| !is_after(byte)).unwrap_or(0);
         let before = *self;
         if self.count(&text.as_bytes()[..tail]) {
             return self.read_bytes(&text.as_bytes()[tail..], any).map(|length| tail + length);
@@ -181,18 +181,18 @@ impl Brackets {
             match (byte, bracket(byte)) {
                 (_, Some((kind, true))) => {
                     self.open[kind] += 1;
-                    (self.behind_quote, self.behind_line) = (false, false);
+                    (self.after_quote, self.behind_line) = (false, false);
                 }
                 (_, Some((kind, false))) if self.open[kind] > 0 => {
                     self.open[kind] -= 1;
                     self.behind_line = false;
                 }
-                (_, Some(_)) if self.behind_quote || any && self.behind_line => return Some(at + 1),
+                (_, Some(_)) if self.after_quote || any && self.behind_line => return Some(at + 1),
                 (_, Some(_)) => {}
-                (b'"' | b'\'', _) => self.behind_quote = true,
+                (b'"' | b'\'', _) => self.after_quote = true,
                 (b'\n', _) => self.behind_line = true,
                 (byte, _) if byte.is_ascii_whitespace() => {}
-                _ => (self.behind_quote, self.behind_line) = (false, false),
+                _ => (self.after_quote, self.behind_line) = (false, false),
             }
         }
         None
@@ -219,12 +219,12 @@ impl Damage {
     pub(crate) fn call_came(&mut self, closer: CallCloser, index: u32, is_due: bool) {
         self.is_near = true;
         self.last = index + 1;
-        self.came(Came { closer, first: index, behind: index + 1, is_due });
+        self.came(Came { closer, first: index, after: index + 1, is_due });
     }
 
     /// Notes that held calls are text; the next call is number `index`.
     pub(crate) fn given_back(&mut self, closer: CallCloser, index: u32) {
-        self.came(Came { closer, first: index, behind: index, is_due: false });
+        self.came(Came { closer, first: index, after: index, is_due: false });
     }
 
     fn came(&mut self, came: Came) {
@@ -367,8 +367,8 @@ impl Damage {
     }
 
     /// Returns `true` if only closing brackets and white space follow a quotation mark.
-    pub(crate) fn is_behind_quote(&self) -> bool {
-        self.brackets.behind_quote
+    pub(crate) fn is_after_quote(&self) -> bool {
+        self.brackets.after_quote
     }
 
     /// Returns `true` if what closes a call may say something here.
@@ -382,7 +382,7 @@ impl Damage {
     pub(crate) fn passes_brackets(&mut self, text: &str) -> bool {
         if text.is_empty() || has_none(text.as_bytes(), Bracket) {
             if let Some(last) = text.trim_ascii_end().bytes().next_back() {
-                self.brackets.behind_quote = matches!(last, b'"' | b'\'');
+                self.brackets.after_quote = matches!(last, b'"' | b'\'');
             }
             return true;
         }
@@ -454,8 +454,8 @@ mod tests {
         let alphabet = ['{', '}', '(', ')', '"', '\n', '\u{200b}'];
         let starts = [
             Brackets::default(),
-            Brackets { open: [1, 0, 0], behind_quote: true, behind_line: false },
-            Brackets { open: [0, 0, 1], behind_quote: false, behind_line: true },
+            Brackets { open: [1, 0, 0], after_quote: true, behind_line: false },
+            Brackets { open: [0, 0, 1], after_quote: false, behind_line: true },
         ];
         for number in 0..alphabet.len().pow(LENGTH) {
             let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];

@@ -48,7 +48,7 @@ pub(crate) struct Pending {
     /// Nothing came before it in the message but reasoning.
     pub(crate) begins_message: bool,
     /// A fence right before it holds a call that could not be read.
-    pub(crate) behind_unread: bool,
+    pub(crate) after_unread: bool,
     /// Up to where what is held is the first fence, once that is closed.
     pub(crate) first_fence: Option<usize>,
 }

@@ -114,7 +114,7 @@ fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
 fn with_line_break(length: usize, text: &str, more: bool) -> Match<usize> {
     match &text[length..] {
         "" if more => Err(Undecided),
-        behind => Ok(length + usize::from(behind.starts_with('\n'))),
+        after => Ok(length + usize::from(after.starts_with('\n'))),
     }
 }
 

@@ -139,13 +139,13 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
                 let value = rest.as_str();
                 match value.find([quote, '<', '>', '\n']) {
                     Some(end) if end <= MAX_FILL && value[end..].starts_with(quote) => {
-                        let behind = &value[end + 1..];
-                        let space = leading_space(behind);
-                        if space == 0 && !(behind.is_empty() && more) {
+                        let after = &value[end + 1..];
+                        let space = leading_space(after);
+                        if space == 0 && !(after.is_empty() && more) {
                             return Err(No);
                         }
-                        length = attribute.len() + length - behind.len() + space;
-                        if behind.len() == space && more {
+                        length = attribute.len() + length - after.len() + space;
+                        if after.len() == space && more {
                             return Err(Undecided);
                         }
                     }

@@ -38,11 +38,11 @@ impl Plain {
 impl Lexicon {
     /// Adds a marker that begins with `<` or `[`.
     pub(crate) fn add_mark(&mut self, mark: &str, kinds: Kinds) {
-        self.behind(mark.starts_with('[')).add_mark(mark, kinds);
+        self.after(mark.starts_with('[')).add_mark(mark, kinds);
     }
 
     /// Returns the prefixes that may follow a square bracket, or else an angle bracket.
-    pub(crate) fn behind(&mut self, is_square: bool) -> &mut Prefixes {
+    pub(crate) fn after(&mut self, is_square: bool) -> &mut Prefixes {
         if is_square { &mut self.bracket } else { &mut self.tag }
     }
 
@@ -90,16 +90,16 @@ impl Lexicon {
                 while bits != 0 {
                     let at = word_at + bits.trailing_zeros() as usize / 8;
                     bits &= bits - 1;
-                    let [byte, behind @ ..] = &text[at..] else { break };
+                    let [byte, after @ ..] = &text[at..] else { break };
                     // Told here, not by a function of its own: most text passes no further.
                     let fit = match *byte {
-                        b'\n' if begins_line(behind) => {
+                        b'\n' if begins_line(after) => {
                             return Plain { length: at + 1, ..Plain::none(true) };
                         }
                         b'\n' => continue,
-                        b'<' => self.tag.fit(behind, kinds),
-                        _ if LEADS => self.bracket.fit(&behind[..behind.len().min(2)], kinds),
-                        _ => self.bracket.fit(behind, kinds),
+                        b'<' => self.tag.fit(after, kinds),
+                        _ if LEADS => self.bracket.fit(&after[..after.len().min(2)], kinds),
+                        _ => self.bracket.fit(after, kinds),
                     };
                     if fit.kinds != Kinds::NONE {
                         return Plain { length: at, line_start: false, fit };
@@ -115,15 +115,15 @@ impl Lexicon {
     #[inline]
     pub(crate) fn mark(&self, text: &str, kinds: Kinds) -> Fit {
         match text.as_bytes() {
-            [b'<', behind @ ..] => self.tag.fit(behind, kinds),
-            [b'[', behind @ ..] => self.bracket.fit(behind, kinds),
+            [b'<', after @ ..] => self.tag.fit(after, kinds),
+            [b'[', after @ ..] => self.bracket.fit(after, kinds),
             _ => Fit::NONE,
         }
     }
 
     /// Returns `true` if the two bytes after the `<` that `text` begins with are those of a mark.
     pub(crate) fn leads_tag(&self, text: &str) -> bool {
-        let lead = text.as_bytes().get(1..).map(|behind| &behind[..behind.len().min(2)]);
+        let lead = text.as_bytes().get(1..).map(|after| &after[..after.len().min(2)]);
         lead.is_some_and(|lead| self.tag.fit(lead, Kinds::ALL).kinds != Kinds::NONE)
     }
 

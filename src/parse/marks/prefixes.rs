@@ -250,14 +250,14 @@ impl Prefixes {
             for wanted in label {
                 match rest {
                     [] => return Fit { kinds: found, is_whole: false },
-                    [byte, behind @ ..] if byte == wanted => rest = behind,
+                    [byte, after @ ..] if byte == wanted => rest = after,
                     _ => return Fit::NONE,
                 }
             }
             if ends.has(kinds) {
                 return Fit { kinds: found, is_whole: true };
             }
-            let [next, behind @ ..] = rest else { return Fit { kinds: found, is_whole: false } };
+            let [next, after @ ..] = rest else { return Fit { kinds: found, is_whole: false } };
             let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
             // They are in the order of their bytes; most nodes have few.
             let child = match children.len() > FEW {
@@ -265,7 +265,7 @@ impl Prefixes {
                 false => children.iter().find(|child| child.lead >= *next),
             };
             let Some(child) = child.filter(|child| child.lead == *next) else { return Fit::NONE };
-            (node, rest) = (child, behind);
+            (node, rest) = (child, after);
         }
     }
 }

@@ -49,8 +49,8 @@ mod tests {
                     assert_eq!(found(text), among_all(text), "{text}");
                 }
             }
-            for behind in ["", " ", "x", "<|im_end|>"] {
-                assert_eq!(found(&format!("{}{behind}", token.text)), [token.text], "{}{behind}", token.text);
+            for after in ["", " ", "x", "<|im_end|>"] {
+                assert_eq!(found(&format!("{}{after}", token.text)), [token.text], "{}{after}", token.text);
             }
         }
     }

@@ -37,7 +37,7 @@ impl Turn {
     }
 
     /// Returns the turn after a token of this class; `role` is the one after a token that opens a role's turn.
-    pub(crate) fn behind(self, class: TokenClass, role: Option<Role>) -> Turn {
+    pub(crate) fn after(self, class: TokenClass, role: Option<Role>) -> Turn {
         match (self, class, role) {
             (Turn::Hidden, ..) => Turn::Hidden,
             (_, TokenClass::OpensOther, _) | (_, _, Some(Role::Other)) => Turn::Hidden,
@@ -52,7 +52,7 @@ impl Turn {
     }
 
     /// Returns the turn after the end of the reasoning.
-    pub(crate) fn behind_reasoning(self) -> Turn {
+    pub(crate) fn after_reasoning(self) -> Turn {
         if self == Turn::Hidden { self } else { Turn::Own }
     }
 }

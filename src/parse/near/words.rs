@@ -7,7 +7,7 @@ pub(super) struct Word<'t> {
     pub(super) at: usize,
     /// The characters right before and right after it.
     pub(super) before: Option<char>,
-    pub(super) behind: Option<char>,
+    pub(super) after: Option<char>,
     /// The last character before it that is no space.
     pub(super) lead: Option<char>,
     /// The next character after it that is no space or quotation mark.
@@ -23,8 +23,8 @@ impl Word<'_> {
             })
         };
         is_sign(self.before)
-            || is_sign(self.behind)
-            || matches!((self.lead, self.behind), (None | Some('\n' | ':' | '：'), Some('\r' | '\n')))
+            || is_sign(self.after)
+            || matches!((self.lead, self.after), (None | Some('\n' | ':' | '：'), Some('\r' | '\n')))
     }
 
     /// Returns `true` if it is in the position of a key: a tag's name, or with a sign for its value after it.
@@ -34,7 +34,7 @@ impl Word<'_> {
 
     /// Returns `true` if it is a tag's name.
     pub(super) fn is_tag(&self) -> bool {
-        matches!((self.before, self.behind), (Some('<' | '/'), _) | (_, Some('>')))
+        matches!((self.before, self.after), (Some('<' | '/'), _) | (_, Some('>')))
     }
 }
 
@@ -48,14 +48,14 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let mut end = rest.find(|c| !is_word(c) && c != '.' && c != '-').unwrap_or(rest.len());
         end = rest[..end].trim_end_matches(['.', '-']).len();
         at = start + end;
-        let behind = &text[at..];
+        let after = &text[at..];
         Some(Word {
             text: &rest[..end],
             at: start,
             before: text[..start].chars().next_back(),
             lead: text[..start].trim_end_matches(' ').chars().next_back(),
-            behind: behind.chars().next(),
-            sign: behind.trim_start_matches(['"', '\'', ' ']).chars().next(),
+            after: after.chars().next(),
+            sign: after.trim_start_matches(['"', '\'', ' ']).chars().next(),
         })
     })
 }

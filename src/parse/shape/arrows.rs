@@ -28,9 +28,9 @@ pub(super) fn json(text: &str) -> String {
         let Some(key) = KEY.captures(members).filter(|_| members.len() < rest.len()) else { break };
         let name = key.get(1).or(key.get(2)).map_or("", |name| name.as_str());
         let value = &members[key[0].len()..];
-        let (value, behind) = value.split_at(value_end(value));
+        let (value, after) = value.split_at(value_end(value));
         json += &format!("{sign}\"{name}\":{value}");
-        (rest, sign) = (behind, ",");
+        (rest, sign) = (after, ",");
     }
     json + rest
 }

@@ -315,8 +315,8 @@ impl Element {
             (Err(Undecided), _) | (_, Err(Undecided)) => return Step::More,
             (Err(No), Err(No)) => {}
             (Err(No), Ok(length)) => {
-                let behind = &rest[length..];
-                match self.follows(&behind[leading_space(behind)..], more) {
+                let after = &rest[length..];
+                match self.follows(&after[leading_space(after)..], more) {
                     Err(Undecided) => return Step::More,
                     Ok(()) => {
                         self.tags = Some(start..self.object.cursor);

@@ -63,9 +63,9 @@ impl Elements<'_> {
         let (mut members, mut rest) = (Vec::new(), text.trim_start());
         while !rest.is_empty() {
             let (name, inner) = self.opening(rest)?;
-            let (value, behind) = self.divided(name, inner)?;
+            let (value, after) = self.divided(name, inner)?;
             members.push((name, self.value(value, depth)?));
-            rest = behind.trim_start();
+            rest = after.trim_start();
         }
         Ok(members)
     }
@@ -87,7 +87,7 @@ impl Elements<'_> {
         let mut nested = 0_usize;
         for at in memmem::find_iter(text.as_bytes(), &lead) {
             match text[at..].strip_prefix(&*close) {
-                Some(behind) if nested == 0 => return Ok((&text[..at], behind)),
+                Some(after) if nested == 0 => return Ok((&text[..at], after)),
                 Some(_) => nested -= 1,
                 None if !text[at..].starts_with(&*open) => {}
                 None if self.token.is_empty() => {

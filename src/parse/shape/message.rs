@@ -194,8 +194,8 @@ impl WholeMessage {
     }
 
     /// After the last bracket: what ends the objects.
-    fn behind(&self, window: &Window<'_>, think_ends: bool) -> Step {
-        match behind_all(self.cursor, self.fence, think_ends, window) {
+    fn after(&self, window: &Window<'_>, think_ends: bool) -> Step {
+        match after_all(self.cursor, self.fence, think_ends, window) {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
             Err(Undecided) => Step::More,
             Err(No) if self.precedes_prose(window) => Step::End(self.end),
@@ -362,7 +362,7 @@ impl CallShape for WholeMessage {
                 match (inner.starts_with('{'), &self.state) {
                     (true, _) => self.open_list(),
                     _ if inner.is_empty() && more => return Step::More,
-                    (_, State::Between) => return self.behind(window, out.think_ends),
+                    (_, State::Between) => return self.after(window, out.think_ends),
                     _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
                 }
             }
@@ -409,7 +409,7 @@ impl CallShape for WholeMessage {
                     out.note_last(SURPLUS_BRACKET);
                 }
             }
-            (State::Between, _) if self.closers.is_empty() => return self.behind(window, out.think_ends),
+            (State::Between, _) if self.closers.is_empty() => return self.after(window, out.think_ends),
             _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
         }
         Step::Next
@@ -527,7 +527,7 @@ fn name_in(text: &str) -> Option<&str> {
 }
 
 /// After all that is a call: whether the fence ends here, or the message.
-pub(crate) fn behind_all(at: u64, fence: Option<Fence>, think_ends: bool, window: &Window<'_>) -> Match<()> {
+pub(crate) fn after_all(at: u64, fence: Option<Fence>, think_ends: bool, window: &Window<'_>) -> Match<()> {
     // Bounded, or a run of fence characters would be read anew with every chunk.
     let (rest, more) = window.candidate(at, MIN_HOLD);
     match fence {

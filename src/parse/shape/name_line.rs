@@ -16,7 +16,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::shape::message::{FenceCloser, behind_all, goes_on_below};
+use crate::parse::shape::message::{FenceCloser, after_all, goes_on_below};
 use crate::parse::tables::Tables;
 
 /// A name and an object that may yet be text; see the module.
@@ -108,7 +108,7 @@ impl CallShape for NameLine {
         if *cursor == window.end() {
             return Step::More;
         }
-        match behind_all(*cursor, self.fence, out.think_ends, window) {
+        match after_all(*cursor, self.fence, out.think_ends, window) {
             Ok(()) => Step::End(*end),
             Err(Undecided) => Step::More,
             Err(No) if self.fence.is_none() && goes_on_below(*end, *cursor, window) => Step::End(*end),

@@ -84,7 +84,7 @@ impl MarkedObject {
     }
 
     /// The object is over; what follows it is waited for.
-    fn behind(&mut self, end: u64, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+    fn after(&mut self, end: u64, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let (text, more) = window.candidate(end, self.hold);
         let rest = &text[leading_space(text)..];
         if self.run.marked.must_close() {
@@ -203,7 +203,7 @@ impl MarkedObject {
 impl CallShape for MarkedObject {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if let Some(end) = self.end {
-            return self.behind(end, window, out);
+            return self.after(end, window, out);
         }
         let closer = RunCloser(self.run);
         loop {
@@ -224,7 +224,7 @@ impl CallShape for MarkedObject {
                 JsonStep::Fault => self.preview(window, out),
                 JsonStep::End(at) => {
                     self.end = Some(at);
-                    return self.behind(at, window, out);
+                    return self.after(at, window, out);
                 }
                 JsonStep::Closed(at) | JsonStep::Passed(at) => {
                     self.preview(window, out);

@@ -194,18 +194,18 @@ impl React {
     /// fence may hold the arguments themselves (`react/text_before_a_fence`).
     fn bare(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let rest = window.from(self.cursor);
-        let (line, behind) = match rest.split_once('\n') {
-            Some((line, behind)) => (line, behind),
+        let (line, after) = match rest.split_once('\n') {
+            Some((line, after)) => (line, after),
             None if window.more => return Step::More,
             // Nothing but the end of the stream ends it.
             None if !out.emitter.ended_normally => return Step::More,
             None => (rest, ""),
         };
-        let behind = &behind[leading_space(behind)..];
-        let follows = match behind.is_empty() {
+        let after = &after[leading_space(after)..];
+        let follows = match after.is_empty() {
             true if window.more => Err(Undecided),
             true => Ok(()),
-            false => first_of(self.spec.lines.iter().map(|line| begins(behind, line, window.more))),
+            false => first_of(self.spec.lines.iter().map(|line| begins(after, line, window.more))),
         };
         let (length, token) = match token_in(line) {
             Some(at) => (at, true),

@@ -37,7 +37,7 @@ pub(crate) struct Prefix {
 
 impl Prefix {
     /// Returns the same prefix after `length` bytes more.
-    pub(crate) fn behind(self, length: usize) -> Self {
+    pub(crate) fn after(self, length: usize) -> Self {
         Prefix { lead: self.lead + length, ..self }
     }
 }
@@ -181,7 +181,7 @@ pub(crate) fn line_prefix(marked: Marked, text: &str, more: bool) -> Match<Prefi
 /// Matches the prefix of an object at the start of `text`, whose first `lead` bytes are a marker.
 pub(crate) fn marker_prefix(text: &str, lead: usize, more: bool) -> Match<Prefix> {
     let lead = lead + leading_space(&text[lead..]);
-    json_prefix(&text[lead..], more).map(|prefix| prefix.behind(lead))
+    json_prefix(&text[lead..], more).map(|prefix| prefix.after(lead))
 }
 
 /// Matches the prefix of an object at the start of `text`: a fence, a bracket, or the object itself.

@@ -173,10 +173,10 @@ fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
             // Attributes may follow a tag of one letter.
             (BlockForm::Tag(bracket), open) if open.len() == 1 => {
                 [">", " "].iter().for_each(|end| {
-                    lexicon.behind(bracket == '[').add_any_case(&format!("{open}{end}"), Kinds::QUOTE);
+                    lexicon.after(bracket == '[').add_any_case(&format!("{open}{end}"), Kinds::QUOTE);
                 });
             }
-            (BlockForm::Tag(bracket), open) => lexicon.behind(bracket == '[').add_any_case(open, Kinds::QUOTE),
+            (BlockForm::Tag(bracket), open) => lexicon.after(bracket == '[').add_any_case(open, Kinds::QUOTE),
             (BlockForm::FromALine | BlockForm::Lines, open) => lexicon.line.add_any_case(open, Kinds::QUOTE),
         }
     }

@@ -160,8 +160,8 @@ impl Finder<'_> {
         let is_called = |name: &str| names.map_or_else(|| *has_arguments, |names| names.knows(name));
         for at in memchr2_iter(b'"', b'\'', text.as_bytes()) {
             let Some(key) = quoted(&text[at..]) else { continue };
-            let behind = text[at + key.len() + 2..].trim_start();
-            let Some(value) = behind.strip_prefix(':').map(str::trim_start) else { continue };
+            let after = text[at + key.len() + 2..].trim_start();
+            let Some(value) = after.strip_prefix(':').map(str::trim_start) else { continue };
             let brace = text[..at].trim_end();
             let brace = brace.ends_with('{').then(|| brace.len() - 1);
             if is_tool(key)
@@ -338,8 +338,8 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
 /// language.
 fn begins_line(text: &str, at: usize) -> bool {
     let line = &text[memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |end| end + 1)..at];
-    let behind = line.trim_start_matches([' ', '\t', '>', '*', '_', '`', '-', '~', '\'']);
-    let is_language = behind.trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let after = line.trim_start_matches([' ', '\t', '>', '*', '_', '`', '-', '~', '\'']);
+    let is_language = after.trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_fence = || ["```", "~~~", "'''"].iter().any(|fence| line.trim_start().starts_with(fence));
-    behind.is_empty() || (is_language && behind.ends_with([' ', '\t']) && is_fence())
+    after.is_empty() || (is_language && after.ends_with([' ', '\t']) && is_fence())
 }

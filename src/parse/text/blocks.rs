@@ -181,23 +181,23 @@ fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     let name = &inner[quote..];
     let length =
         name.bytes().take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9')).count();
-    let behind = &name[length..];
-    if length > MAX_WORD || (length < 2 && !behind.is_empty()) || name.starts_with(|c: char| c.is_ascii_digit()) {
+    let after = &name[length..];
+    if length > MAX_WORD || (length < 2 && !after.is_empty()) || name.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(No);
     }
     // A redirection or a pipe may follow on the line, but no further sign, which shifts bits.
     let closes = match quote {
         0 => true,
-        _ => behind.as_bytes().first() == inner.as_bytes().first(),
+        _ => after.as_bytes().first() == inner.as_bytes().first(),
     };
-    match behind[usize::from(quote > 0 && closes)..].chars().next() {
-        None if closes || behind.is_empty() => return undecided(true),
+    match after[usize::from(quote > 0 && closes)..].chars().next() {
+        None if closes || after.is_empty() => return undecided(true),
         Some(' ' | '\n' | '\r' | ')' | '|' | ';' | '>' | '&') if closes => {}
         _ => return Err(No),
     }
     let mut word = [0; MAX_WORD];
     word[..length].copy_from_slice(&name.as_bytes()[..length]);
-    let rest = &behind[quote..];
+    let rest = &after[quote..];
     match rest.find('\n').map_or((rest, false), |end| (&rest[..end], true)) {
         (line, _) if line.contains("<<") => Err(No),
         (_, true) => {

@@ -58,7 +58,7 @@ impl Scanner {
     fn resume(&mut self, starts: bool) {
         let turn = self.emitter.region.turn;
         if starts || turn == (Turn::Ended { resumes: true }) {
-            self.emitter.region.turn = turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own));
+            self.emitter.region.turn = turn.after(TokenClass::OpensRole("<|"), Some(Role::Own));
         }
     }
 

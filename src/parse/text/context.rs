@@ -161,13 +161,13 @@ impl Context {
     }
 
     /// Goes on after a call or syntax on the open line, which reaches from `start` to `at`.
-    pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
+    pub(super) fn after(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
         let line = &self.bytes[..self.length];
         self.lines.ends(&line[line.len().saturating_sub(TAIL)..]);
         let is_blank = lines::is_blank(line);
-        self.lines.open = Some(self.line_with_code().behind(is_blank));
+        self.lines.open = Some(self.line_with_code().after(is_blank));
         self.clear(at);
     }
 
@@ -181,7 +181,7 @@ impl Context {
     pub(super) fn new_line(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
-        self.lines.behind_syntax();
+        self.lines.after_syntax();
         self.carried = Marks::default();
         self.clear(at);
     }
@@ -235,7 +235,7 @@ impl Context {
             () if self.lines.triple.is_some() => Some(QuotedIn::Block),
             () if self.lines.is_quote(line) => Some(QuotedIn::BlockQuote),
             () if !in_group && self.lines.is_code(line) => Some(QuotedIn::IndentedCode),
-            () => sign_before(&self.bytes[..self.length]).filter(|_| !line.is_behind && !self.is_cut),
+            () => sign_before(&self.bytes[..self.length]).filter(|_| !line.is_after && !self.is_cut),
         }
     }
 
@@ -311,7 +311,7 @@ impl Context {
         // The first bytes may be the rest of a character.
         let skipped = tail.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
         let text = std::str::from_utf8(&tail[skipped..]).unwrap_or_default();
-        let begins_line = is_whole && !self.lines.open.is_some_and(|line| line.is_behind);
+        let begins_line = is_whole && !self.lines.open.is_some_and(|line| line.is_after);
         Marks::open(if is_whole { self.carried } else { Marks::default() }, text, begins_line)
     }
 

@@ -61,8 +61,8 @@ impl Element {
         match self {
             Element::Tag { name, length } => {
                 let is_closer = |at: usize| {
-                    let behind = text[at..].strip_prefix(b"</").and_then(|text| text.strip_prefix(&name[..*length]));
-                    behind.is_some_and(|behind| behind.trim_ascii_start().starts_with(b">"))
+                    let after = text[at..].strip_prefix(b"</").and_then(|text| text.strip_prefix(&name[..*length]));
+                    after.is_some_and(|after| after.trim_ascii_start().starts_with(b">"))
                 };
                 memchr::memchr_iter(b'<', text).any(is_closer)
             }

@@ -94,7 +94,7 @@ impl Scanner {
         let damage = self.emitter.region.known_damage();
         match damage.watches_brackets {
             _ if self.line_start => Way::Line,
-            true if damage.is_behind_quote() => Way::Line,
+            true if damage.is_after_quote() => Way::Line,
             true => Way::Bracketed,
             false if self.reasoning.is_field => Way::Reasoning,
             false => Way::Answer,

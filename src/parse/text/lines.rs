@@ -228,13 +228,13 @@ impl Scanner {
         let space = |text: &str| text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         // Right after the fence a call's name begins, else a language and a space.
         let direct = self.python_ahead(&info[space(info)..], more).map(|()| (fence, fence.length() + space(info)));
-        let behind = &info[word..];
-        match (direct, space(behind)) {
+        let after = &info[word..];
+        match (direct, space(after)) {
             (Err(No), gap) if word > 0 && gap > 0 => {
-                let call = self.python_ahead(&behind[gap..], more);
+                let call = self.python_ahead(&after[gap..], more);
                 call.map(|()| (fence, fence.length() + word + gap))
             }
-            (Err(No), _) if word > 0 && behind.is_empty() && more => Err(Undecided),
+            (Err(No), _) if word > 0 && after.is_empty() && more => Err(Undecided),
             (direct, _) => direct,
         }
     }
@@ -264,7 +264,7 @@ impl Scanner {
                     self.emitter.text(window, self.at, sink);
                     self.marked_call();
                     let run = self.run_of(marked, prefix);
-                    return self.open_object(run, prefix.behind(indent), marked.line_kind(), window, sink);
+                    return self.open_object(run, prefix.after(indent), marked.line_kind(), window, sink);
                 }
                 Err(No) => {
                     self.note_here(marked.dialect, indent, length, Reason::NoJson);

@@ -425,7 +425,7 @@ impl Scanner {
 
     /// Ends the open call at `at`; `false` if what follows it must be known first.
     fn call_ended(&mut self, at: u64, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
-        match self.closed_behind(at, window) {
+        match self.closed_after(at, window) {
             Err(Undecided) => {
                 if let Some(call) = &mut self.call {
                     call.ended_at = Some(at);
@@ -462,7 +462,7 @@ impl Scanner {
         self.behind_call(dialect);
         self.at = call.end(ending, &self.tables, window, &mut self.emitter, sink);
         if !is_text {
-            self.context.behind(window, start, self.at);
+            self.context.after(window, start, self.at);
             self.context.carry(marks);
             self.outer.end = self.at;
         }

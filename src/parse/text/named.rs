@@ -34,8 +34,8 @@ impl Scanner {
     }
 
     /// Goes on after syntax of a run or a group, from `start` on.
-    pub(super) fn behind_syntax_of_outer(&mut self, start: u64, window: &Window<'_>) {
-        self.context.behind(window, start, self.at);
+    pub(super) fn after_outer_syntax(&mut self, start: u64, window: &Window<'_>) {
+        self.context.after(window, start, self.at);
         self.outer.end = self.at;
         if window.slice(start..self.at).contains('\n') {
             // A code span ends with its line.
@@ -45,7 +45,7 @@ impl Scanner {
 
     /// Bytes of what belongs to the open call's run or group at the start of `text`, which
     /// stands right after the call.
-    pub(super) fn behind_syntax(&self, text: &str, more: bool) -> Match<usize> {
+    pub(super) fn after_syntax(&self, text: &str, more: bool) -> Match<usize> {
         let dialect = self.call.as_ref().map(|call| call.dialect);
         let groups = self.tables.named.iter().filter(|known| Some(known.dialect) == dialect);
         let (mut run, mut length) = (self.run, 0);

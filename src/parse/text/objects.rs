@@ -46,7 +46,7 @@ impl Scanner {
             self.at += length as u64;
             self.emitter.marker(kind, quoted, window, self.at, sink);
         }
-        self.behind_syntax_of_outer(start, window);
+        self.after_outer_syntax(start, window);
         self.run = Some(run);
         let limits = self.tables.config.limits;
         let object = MarkedObject::new(run, self.at, limits.depth, self.tables.hold);
@@ -87,7 +87,7 @@ impl Scanner {
             Err(No) => self.end_objects(run, rest, more),
             Ok(Following::Object(prefix)) => {
                 let run = ObjectRun { array: run.array || prefix.array, fence: run.fence.or(prefix.fence), ..run };
-                self.open_object(run, prefix.behind(space), MarkerKind::Wrapper, window, sink)
+                self.open_object(run, prefix.after(space), MarkerKind::Wrapper, window, sink)
             }
             Ok(Following::Bracket) => {
                 self.run = Some(ObjectRun { array: false, ..run });
@@ -126,7 +126,7 @@ impl Scanner {
         self.at += length as u64;
         let quoted = self.outer.quoted_in.is_some() || self.is_example();
         self.emitter.marker(kind, quoted, window, self.at, sink);
-        self.behind_syntax_of_outer(start, window);
+        self.after_outer_syntax(start, window);
         Ok(Next::Taken)
     }
 

@@ -137,7 +137,7 @@ impl Scanner {
     /// The reasoning is over. `untold`: no mark said that it began.
     pub(super) fn end_reasoning(&mut self, untold: bool) {
         let before = self.leave_blocks();
-        self.emitter.region.turn = if untold { self.emitter.region.turn.behind_reasoning() } else { before };
+        self.emitter.region.turn = if untold { self.emitter.region.turn.after_reasoning() } else { before };
     }
 
     /// No block is open any more; yields whose turn it was before them.

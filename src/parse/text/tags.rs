@@ -240,7 +240,7 @@ impl Scanner {
     }
 
     /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it.
-    pub(super) fn closed_behind(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
+    pub(super) fn closed_after(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
@@ -250,7 +250,7 @@ impl Scanner {
         let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
-        match self.behind_syntax(text, more) {
+        match self.after_syntax(text, more) {
             Ok(length) => match marks.closed_in(&text[length..], more, begins_call) {
                 // The line goes on with so much text that the call is in the midst of it.
                 Err(No) if window.from(at).len() >= CLOSES_WITHIN => {
@@ -262,13 +262,13 @@ impl Scanner {
         }
     }
 
-    /// Checks whether the text before `behind` is only mentioned: marks that are open before it are closed there.
-    pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
+    /// Checks whether the text before `after` is only mentioned: marks that are open before it are closed there.
+    pub(super) fn is_mention(&mut self, after: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
         let marks = self.context.marks();
         marks
-            .encloses(behind, more)
-            .else_try(|| marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ()))
+            .encloses(after, more)
+            .else_try(|| marks.without_apostrophes().closed_in(after, more, |_| false).map(|_| ()))
     }
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.

@@ -60,7 +60,7 @@ impl Scanner {
         self.emitter.text(window, self.at, sink);
         let (behind_call, begins) = (self.emitter.region.answer_has_calls, self.emitter.begins_region());
         let counts = |counts: LineCounts| match counts {
-            LineCounts::BehindACall => behind_call,
+            LineCounts::AfterCall => behind_call,
             LineCounts::AtTheStart => behind_call || begins,
             LineCounts::Everywhere => true,
         };
@@ -119,7 +119,7 @@ impl Scanner {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) {
-        let mut turn = self.emitter.region.turn.behind(class, role);
+        let mut turn = self.emitter.region.turn.after(class, role);
         if turn == Turn::Hidden && !self.emitter.region.reads_answer() {
             // What is thought stays what it is.
             turn = if self.emitter.region.turn == Turn::Hidden { turn } else { Turn::Over };

@@ -104,8 +104,8 @@ impl Probability {
         self.is_unknown |= token.others.is_empty() && !text.is_empty();
         let own = if fits.call && !goes_on { token.logprob.exp() } else { 0.0 };
         self.call += self.reached * (others + own);
-        if let Some((close, behind)) = reasoning {
-            self.thinks(close.to_owned(), behind.to_owned());
+        if let Some((close, after)) = reasoning {
+            self.thinks(close.to_owned(), after.to_owned());
             return None;
         }
         if goes_on {

@@ -75,9 +75,9 @@ pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
     };
     for at in 0..pieces.len() {
         if is_text(&pieces[at]) {
-            let (before, behind) = pieces.split_at_mut(at);
+            let (before, after) = pieces.split_at_mut(at);
             before.iter_mut().rev().all(as_text);
-            behind[1..].iter_mut().all(as_text);
+            after[1..].iter_mut().all(as_text);
         }
     }
 }

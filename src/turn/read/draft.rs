@@ -95,7 +95,7 @@ struct Body {
     /// Set at the first text after a call: the numbers of pieces and calls before it.
     cut: Option<(usize, u32)>,
     /// Bytes of text after the cut.
-    behind_cut: usize,
+    after_cut: usize,
     /// The cut is final: no think tag can turn the text before it into reasoning.
     over: bool,
     /// A valid call has ended.
@@ -286,7 +286,7 @@ impl Body {
                 self.good_before_cut = self.collector.entries().iter().filter(|entry| entry.result.is_ok()).count();
             }
             if let Event::Text { text, .. } | Event::Reasoning { text, .. } = &event {
-                self.behind_cut += text.len();
+                self.after_cut += text.len();
             }
             self.over = self.collector.is_settled() && !self.may_be_withdrawn();
             if self.over {
@@ -379,7 +379,7 @@ impl Body {
     /// Returns `true` if text after the cut may still turn the calls before it into text of the first one: there are
     /// several, and less than [`READ_ON`] bytes followed.
     fn may_be_withdrawn(&self) -> bool {
-        self.cut.is_some() && self.good_before_cut > 1 && self.behind_cut < READ_ON
+        self.cut.is_some() && self.good_before_cut > 1 && self.after_cut < READ_ON
     }
 
     /// Stops a message that repeats itself.
@@ -498,7 +498,7 @@ impl Body {
     fn undo_cut(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
         self.hidden.drain(..).for_each(emit);
         self.cut = None;
-        self.behind_cut = 0;
+        self.after_cut = 0;
         self.called = false;
         self.written.clear();
     }

@@ -33,7 +33,7 @@ pub(super) fn is_tail(text: &str) -> bool {
         let Some(tag) = rest.strip_prefix("</") else { return false };
         let name = tag.trim_start_matches(|c: char| c.is_alphanumeric() || "_-.:|｜▁ ".contains(c));
         match name.strip_prefix('>') {
-            Some(behind) => rest = behind,
+            Some(after) => rest = after,
             None => return name.is_empty(),
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn is_tail(text: &str) -> bool {
 pub(super) fn answer_of(message: &Assistant) -> String {
     let mut said = String::new();
     // The text after a malformed call.
-    let mut behind: Option<String> = None;
+    let mut after: Option<String> = None;
     for part in &message.parts {
         let text = match part {
             Part::Text { text } => text.as_str(),
@@ -51,15 +51,15 @@ pub(super) fn answer_of(message: &Assistant) -> String {
                 rejected.raw.as_str()
             }
             Part::Rejected { rejected, .. } if leaves_a_tail(rejected) => {
-                said.extend(behind.take().filter(|text| !is_tail(text)));
-                behind = Some(String::new());
+                said.extend(after.take().filter(|text| !is_tail(text)));
+                after = Some(String::new());
                 continue;
             }
             _ => continue,
         };
-        behind.as_mut().unwrap_or(&mut said).push_str(text);
+        after.as_mut().unwrap_or(&mut said).push_str(text);
     }
-    said.extend(behind.filter(|text| !is_tail(text)));
+    said.extend(after.filter(|text| !is_tail(text)));
     said
 }
 

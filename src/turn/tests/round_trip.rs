@@ -49,9 +49,9 @@ fn request(actions: &[Action]) -> &[Message] {
 
 /// The text in the only result's frame.
 fn framed(message: &str) -> Option<&str> {
-    let behind = message.split_once(" end=\"")?.1;
-    let (code, behind) = behind.split_once("\">\n")?;
-    Some(behind.split_once(&format!("\n</tool_result {code}>"))?.0)
+    let after = message.split_once(" end=\"")?.1;
+    let (code, after) = after.split_once("\">\n")?;
+    Some(after.split_once(&format!("\n</tool_result {code}>"))?.0)
 }
 
 /// Returns a result as the model is shown it, and the arguments that it writes if it repeats that.
@@ -69,7 +69,7 @@ fn comes_back(setup: &Arc<Setup>, text: &str) -> (String, String) {
             // One line of the compact style; nothing at all.
             None => told
                 .split_once("Result: ")
-                .map(|(_, behind)| behind.split("\n\nI asked: ").next().unwrap_or_default().to_owned())
+                .map(|(_, after)| after.split("\n\nI asked: ").next().unwrap_or_default().to_owned())
                 .unwrap_or_default(),
         },
     };

@@ -223,7 +223,7 @@ pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
                     _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
                     _ => text.end(&mut parts),
                 }
-                text.behind.push(self::rejected(&rejected));
+                text.after.push(self::rejected(&rejected));
                 if !rejected.stays_in_text() {
                     text.end(&mut parts);
                 }
@@ -239,7 +239,7 @@ pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
 struct Text {
     reasoning: bool,
     text: String,
-    behind: Vec<Value>,
+    after: Vec<Value>,
     formats: bool,
 }
 
@@ -263,6 +263,6 @@ impl Text {
                 }),
             });
         }
-        parts.append(&mut self.behind);
+        parts.append(&mut self.after);
     }
 }

@@ -18,14 +18,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
-use crate::pages::doors::{Behind, LocalServer};
+use crate::pages::doors::{Guarded, LocalServer};
 use crate::replay;
 use search::Query;
 use toolgraft::transcript;
 use toolgraft_serve::{Inspected, Inspector};
 
 /// The access of the pages.
-pub(crate) const BEHIND: Behind = Behind {
+pub(crate) const GUARDED: Guarded = Guarded {
     path: "/inspect",
     cookie: "toolgraft_inspect",
     changes: false,

@@ -105,7 +105,7 @@ async fn a_refusal_is_streamed_in_each_interfaces_own_field_and_nobody_is_asked_
     assert_eq!(endpoint.seen().len(), 4);
 }
 
-/// What might begin a call is held back; a refusal does not overtake it.
+/// Text that might begin a call is held back; a refusal does not overtake it.
 #[tokio::test]
 async fn text_before_a_refusal_is_streamed_before_it() {
     let endpoint = Endpoint::answer(|_, _| Reply::events(&[says("a <"), refuses("No."), stops("stop")]).done());

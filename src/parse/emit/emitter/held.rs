@@ -20,7 +20,7 @@ impl Emitter {
         let pending = self.pending.get_or_insert_with(|| Pending::new(start, begins_message));
         pending.waits_for_fence = true;
         pending.in_fence = true;
-        pending.behind_unread |= self.region.follows_unread;
+        pending.after_unread |= self.region.follows_unread;
     }
 
     /// The held fence's closing line comes next.
@@ -66,7 +66,7 @@ impl Emitter {
         let as_quoted = quoted_in.is_some();
         let Some(mut pending) = self.pending.take() else { return };
         if !as_quoted {
-            series::all_or_none(&mut pending.held, pending.behind_unread);
+            series::all_or_none(&mut pending.held, pending.after_unread);
         }
         let after = std::mem::replace(&mut self.reported, pending.start);
         let mut open = None;

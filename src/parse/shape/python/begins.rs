@@ -76,7 +76,7 @@ impl Markerless for ToolCode {
 
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (form, before) = in_tool_code(&tables.names, text, false).ok()?;
-        Some((tables.python?, Box::new(Python::behind(form, place, before))))
+        Some((tables.python?, Box::new(Python::beginning_at(form, place, before))))
     }
 }
 

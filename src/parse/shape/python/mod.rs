@@ -48,7 +48,7 @@ impl Python {
     }
 
     /// The same with so many bytes before the name.
-    fn behind(form: Form, place: Place, before: usize) -> Self {
+    fn beginning_at(form: Form, place: Place, before: usize) -> Self {
         let python = Python::new(form, place);
         Python { cursor: place.at + before as u64, ..python }
     }

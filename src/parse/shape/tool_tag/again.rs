@@ -121,8 +121,8 @@ impl<'t> Reader<'t> {
             let tag = &self.text[at..];
             let begins_line = self.text[..at].trim_end_matches([' ', '\t']).ends_with('\n');
             if let Ok(length) = self.tags.closes_value(head.name, tag, false) {
-                let behind = &self.text[at + length..];
-                let next = at + length + leading_space(behind);
+                let after = &self.text[at + length..];
+                let next = at + length + leading_space(after);
                 let goes_on = || {
                     let next = self.opens(next);
                     next.is_some_and(|next| next.name != head.name && reading.is_unfilled(self.tool, next.name))

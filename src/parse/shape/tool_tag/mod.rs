@@ -159,15 +159,15 @@ impl ToolTag {
         let Some(inner) = text.strip_prefix('{') else { return Err(No) };
         let key = &inner[leading_space(inner)..];
         let end = key.strip_prefix('"').and_then(|key| Some(&key[key.find('"')? + 1..]));
-        let Some(behind) = end else {
+        let Some(after) = end else {
             let may_grow = key.is_empty() || key.starts_with('"');
             return if more && may_grow && text.len() <= MAX_KEY { Err(Undecided) } else { Err(No) };
         };
-        let name = &key[1..key.len() - behind.len() - 1];
+        let name = &key[1..key.len() - after.len() - 1];
         if !tool.parameters.iter().any(|parameter| parameter.name == name) {
             return Err(No);
         }
-        begins(&behind[leading_space(behind)..], ":", more)
+        begins(&after[leading_space(after)..], ":", more)
     }
 
     /// Server and tool. Where the name was written out, its server is looked up at the end.

@@ -72,7 +72,7 @@ pub(super) struct LineStart {
     /// It begins as the question of an example does.
     asks: bool,
     /// A call or syntax was on it.
-    pub(super) is_behind: bool,
+    pub(super) is_after: bool,
     /// Nothing else did.
     only_calls: bool,
 }
@@ -95,7 +95,7 @@ impl Lines {
         let open = self.element.filter(|open| !open.is_left_by(start.columns));
         self.element = match open {
             Some(open) if open.closes(end) => None,
-            None if is_whole && !start.is_behind => Element::opened(line, start.columns),
+            None if is_whole && !start.is_after => Element::opened(line, start.columns),
             open => open,
         };
         let is_code = self.is_code(start);
@@ -103,7 +103,7 @@ impl Lines {
             // What is before says nothing from here on (`settled_from`).
             self.triple = None;
         }
-        self.triple = behind_triple_quotes(self.triple, end);
+        self.triple = after_triple_quotes(self.triple, end);
         if let Some(columns) = start.item.filter(|_| self.in_list || start.columns < CODE_INDENT) {
             (self.in_list, self.item_columns) = (true, columns);
         } else if start.columns == 0 && self.before == Before::Blank {
@@ -116,9 +116,9 @@ impl Lines {
         self.has_text = true;
         self.is_quoted = start.is_quote;
         self.ends(end);
-        self.lists_tools = !start.is_behind && lists_tools(start, end);
+        self.lists_tools = !start.is_after && lists_tools(start, end);
         let introduces = || ends_as_introduction(end) && introduces_example(end, is_whole);
-        self.introduces = !start.is_behind && (start.asks || introduces());
+        self.introduces = !start.is_after && (start.asks || introduces());
     }
 
     /// Notes how a line, or the text before a call on it, ends. After a call that ends its line the text before counts.
@@ -154,15 +154,15 @@ impl Lines {
     }
 
     /// Syntax was here, and a line begins after it.
-    pub(super) fn behind_syntax(&mut self) {
+    pub(super) fn after_syntax(&mut self) {
         *self = Lines { before: Before::Text, introduces: false, lists_tools: false, open: None, ..*self };
     }
 
     /// Goes on after the closer of a fence; `goes_on`: its line does.
     pub(super) fn behind_fence(&mut self, goes_on: bool) {
-        self.behind_syntax();
+        self.after_syntax();
         self.has_text = true;
-        self.open = goes_on.then(|| LineStart::of(b"").behind(false));
+        self.open = goes_on.then(|| LineStart::of(b"").after(false));
     }
 }
 
@@ -223,9 +223,9 @@ impl LineStart {
     }
 
     /// The same line after a call or syntax; `is_blank`: what is at hand before that is.
-    pub(super) fn behind(self, is_blank: bool) -> Self {
+    pub(super) fn after(self, is_blank: bool) -> Self {
         let only_calls = (self.is_blank || self.only_calls) && is_blank;
-        LineStart { is_blank: false, is_behind: true, only_calls, ..self }
+        LineStart { is_blank: false, is_after: true, only_calls, ..self }
     }
 }
 
@@ -258,7 +258,7 @@ fn item_length(line: &[u8]) -> Option<usize> {
 }
 
 /// Checks whether triple quotes are open after a line with these last bytes.
-fn behind_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
+fn after_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\'', &line[at..]) {
         at += found;

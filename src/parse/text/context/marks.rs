@@ -154,7 +154,7 @@ impl Marks {
         let opens = QUOTATION.iter().position(|(open, _)| *open == c);
         if let Some(index) = opens.filter(|_| !closed) {
             let is_last = next.is_none();
-            if is_last || QUOTATION[index].1 != c || before.is_some_and(may_open_behind) {
+            if is_last || QUOTATION[index].1 != c || before.is_some_and(may_open_after) {
                 self.quotations |= 1 << index;
             }
         }
@@ -165,12 +165,12 @@ impl Marks {
 
     /// Checks whether the run of backticks or the quotation mark right before a tag comes again right
     /// after it: those two belong together, whatever is open before them.
-    pub(crate) fn encloses(self, behind: &str, more: bool) -> Match<()> {
-        let run = behind.bytes().take_while(|byte| *byte == b'`').count();
+    pub(crate) fn encloses(self, after: &str, more: bool) -> Match<()> {
+        let run = after.bytes().take_while(|byte| *byte == b'`').count();
         match self.run_before {
             0 => Err(No),
-            before if run < before && run == behind.len() && more => Err(Undecided),
-            before if run == before && run == behind.len() && more => Err(Undecided),
+            before if run < before && run == after.len() && more => Err(Undecided),
+            before if run == before && run == after.len() && more => Err(Undecided),
             before if run == before => Ok(()),
             _ => Err(No),
         }
@@ -271,7 +271,7 @@ fn is_apostrophe(c: char) -> bool {
 
 /// Returns `true` if a mark after `c` may open a quotation: after white space, an opening bracket, or
 /// writing that puts no space before it.
-fn may_open_behind(c: char) -> bool {
+fn may_open_after(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<') || c >= '\u{2e80}'
 }
 
@@ -279,12 +279,12 @@ fn may_open_behind(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn closed(before: &str, behind: &str) -> Match<QuotedIn> {
+    fn closed(before: &str, after: &str) -> Match<QuotedIn> {
         let marks = Marks::open(Marks::default(), before, true);
-        let (all, begins_call) = (marks.closed_in(behind, false, |_| false), |rest: &str| rest.starts_with("<call>"));
-        for (end, _) in behind.char_indices() {
-            let so_far = marks.closed_in(&behind[..end], true, begins_call);
-            assert!(so_far == Err(Undecided) || so_far == all, "{before}…{}", &behind[..end]);
+        let (all, begins_call) = (marks.closed_in(after, false, |_| false), |rest: &str| rest.starts_with("<call>"));
+        for (end, _) in after.char_indices() {
+            let so_far = marks.closed_in(&after[..end], true, begins_call);
+            assert!(so_far == Err(Undecided) || so_far == all, "{before}…{}", &after[..end]);
         }
         all
     }
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn what_opens_before_and_closes_behind_quotes() {
         let (span, quotation) = (Ok(QuotedIn::CodeSpan), Ok(QuotedIn::Quotation));
-        for (before, behind, found) in [
+        for (before, after, found) in [
             ("`like this: ", "` is it", span),
             ("``a ` b ", "``", span),
             ("``a ` b ", "`", span),
@@ -314,7 +314,7 @@ mod tests {
             ("<code class=\"x\">a</code> ", "</code>", Err(No)),
             ("plain ", "`\"'", Err(No)),
         ] {
-            assert_eq!(closed(before, behind), found, "{before}…{behind}");
+            assert_eq!(closed(before, after), found, "{before}…{after}");
         }
     }
 
