@@ -763,7 +763,10 @@ export type Provenance =
   | "fenced_first"
   /** No marker announces it, and prose is before it on other lines: many such calls are examples. */
   | "behind_prose"
-  /** No marker announces it, or the line before it is no finished sentence; and prose follows it. */
+  /**
+   * No marker announces it, or the line before it is no finished sentence, nor ends with a colon right before it; and
+   * prose follows it.
+   */
   | "before_prose"
   /** It does not begin its line: prose is before it there. */
   | "in_a_line"

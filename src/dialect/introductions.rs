@@ -112,7 +112,7 @@ const SHOWS: &[&str] = &[
     "exemplo", "por exemplo", "um exemplo", "пример", "например", "예시", "예를 들어", "例えば",
 ];
 
-/// Phrases in such a line that forbid running what follows.
+/// Phrases in such a line that forbid running what follows, or say in its midst that it is an example.
 const FORBIDS: &[&str] = &[
     "do not run", "don't run", "do not execute", "don't execute", "do not send", "don't send", "never run",
     "never execute", "never send", "must not run", "must not execute", "must not send", "不要运行", "不要执行",

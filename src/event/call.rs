@@ -46,7 +46,8 @@ pub enum Provenance {
     FencedFirst,
     /// No marker announces it, and prose is before it on other lines: many such calls are examples.
     BehindProse,
-    /// No marker announces it, or the line before it is no finished sentence; and prose follows it.
+    /// No marker announces it, or the line before it is no finished sentence, nor ends with a colon right before it; and
+    /// prose follows it.
     BeforeProse,
     /// It does not begin its line: prose is before it there.
     InALine,

@@ -16,7 +16,7 @@ use crate::constrain::Narrowed;
 use crate::event::{Call, Provenance, Repair};
 use crate::tools::ToolChoice;
 
-/// The reason for rejecting a call with such a value.
+/// The reason for rejecting a call that has a value nobody mentioned.
 const UNGROUNDED: &str = "it names something that nobody mentioned";
 
 /// The reason for rejecting a call that has its result.

@@ -144,7 +144,7 @@ fn bracket(byte: u8) -> Option<(usize, bool)> {
 }
 
 /// Returns `true` for white space, closing brackets and quotation marks: what is before them counts after them, too.
-fn is_after(byte: u8) -> bool {
+fn closes_or_is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'}' | b']' | b')')
 }
 
@@ -155,7 +155,7 @@ impl Brackets {
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
         // Before the last byte that says that no text in quotes and no line's start is right before what follows,
         // brackets only have to be counted.
-        let tail = text.bytes().rposition(|byte| !is_after(byte)).unwrap_or(0);
+        let tail = text.bytes().rposition(|byte| !closes_or_is_blank(byte)).unwrap_or(0);
         let before = *self;
         if self.count(&text.as_bytes()[..tail]) {
             return self.read_bytes(&text.as_bytes()[tail..], any).map(|length| tail + length);

@@ -94,13 +94,8 @@ impl Drafts {
         self.calls.push(Logged { run: self.run, ..call });
     }
 
-    /// Judges calls anew of which a fact became known, and reports those whose verdict changes.
-    fn revise(&mut self, at: u64, which: impl Fn(&Logged) -> bool, fact: impl Fn(&mut Placement), sink: &mut Sink<'_>) {
-        self.revise_from(0, at, which, fact, sink);
-    }
-
-    /// The same, of the calls from `first` on.
-    fn revise_from(
+    /// Judges calls anew of which a fact became known, from the call `first` on, and reports those whose verdict changes.
+    fn revise(
         &mut self,
         first: u32,
         at: u64,
@@ -132,19 +127,19 @@ impl Drafts {
         let Some((first, _)) = self.bare.iter().find(|(_, of)| *of == region).copied() else { return };
         let mut bare = std::mem::take(&mut self.bare);
         let precedes = |call: &Logged| bare.contains(&(call.index, region));
-        self.revise_from(first, at, precedes, |place| place.prose_follows = true, sink);
+        self.revise(first, at, precedes, |place| place.prose_follows = true, sink);
         bare.retain(|(_, of)| *of != region);
         self.bare = bare;
     }
 
     /// The calls from `first` on may be text of one that was damaged.
     pub(super) fn withdraw(&mut self, first: u32, at: u64, sink: &mut Sink<'_>) {
-        self.revise(at, |call| call.index >= first, |place| place.has_stray_closer = true, sink);
+        self.revise(first, at, |_| true, |place| place.has_stray_closer = true, sink);
     }
 
     /// Everything so far was reasoning, whose calls are drafts.
     pub(super) fn all_was_reasoning(&mut self, at: u64, sink: &mut Sink<'_>) {
-        self.revise(at, |_| true, |place| place.in_reasoning = true, sink);
+        self.revise(0, at, |_| true, |place| place.in_reasoning = true, sink);
     }
 
     /// Promotes the last complete draft and those next to it, where that is asked for and nothing
@@ -163,7 +158,7 @@ impl Drafts {
         let promoted = |place: &mut Placement| {
             *place = Placement { in_reasoning: false, quoted_in: None, is_promoted: true, ..*place };
         };
-        self.revise(at, |call| call.is_candidate() && call.run == run, promoted, sink);
+        self.revise(0, at, |call| call.is_candidate() && call.run == run, promoted, sink);
         true
     }
 
@@ -183,7 +178,7 @@ impl Drafts {
         let taken = |place: &mut Placement| {
             *place = Placement { in_reasoning: false, quoted_in: None, is_first_fence: true, ..*place };
         };
-        self.revise(at, |call| calls.contains(&call.index), taken, sink);
+        self.revise(calls.start, at, |call| calls.contains(&call.index), taken, sink);
         sink(Event::Moved { spans: &syntax, to: Destination::Syntax, span: at..at });
     }
 
@@ -192,6 +187,6 @@ impl Drafts {
     pub(super) fn restore(&mut self, at: u64, sink: &mut Sink<'_>) {
         let is_promoted = !self.begins_with_call;
         let restored = |place: &mut Placement| *place = Placement { in_reasoning: false, is_promoted, ..*place };
-        self.revise(at, |call| call.at.in_reasoning, restored, sink);
+        self.revise(0, at, |call| call.at.in_reasoning, restored, sink);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Placement {
     pub(crate) begins_line: bool,
     /// Neither a delimiter nor a word of its dialect nor a token announces it.
     pub(crate) is_bare: bool,
-    /// The line before it is no finished sentence: it may be shown.
+    /// The line before it is no finished sentence, nor ends with a colon right before it: it may be shown.
     pub(crate) is_introduced: bool,
     /// The position of the prose before it.
     pub(crate) prose: Prose,

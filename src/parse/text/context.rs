@@ -235,7 +235,7 @@ impl Context {
             () if self.lines.triple.is_some() => Some(QuotedIn::Block),
             () if self.lines.is_quote(line) => Some(QuotedIn::BlockQuote),
             () if !in_group && self.lines.is_code(line) => Some(QuotedIn::IndentedCode),
-            () => sign_before(&self.bytes[..self.length]).filter(|_| !line.is_after && !self.is_cut),
+            () => sign_before(&self.bytes[..self.length]).filter(|_| !line.has_syntax && !self.is_cut),
         }
     }
 
@@ -311,7 +311,7 @@ impl Context {
         // The first bytes may be the rest of a character.
         let skipped = tail.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
         let text = std::str::from_utf8(&tail[skipped..]).unwrap_or_default();
-        let begins_line = is_whole && !self.lines.open.is_some_and(|line| line.is_after);
+        let begins_line = is_whole && !self.lines.open.is_some_and(|line| line.has_syntax);
         Marks::open(if is_whole { self.carried } else { Marks::default() }, text, begins_line)
     }
 

@@ -72,7 +72,7 @@ pub(super) struct LineStart {
     /// It begins as the question of an example does.
     asks: bool,
     /// A call or syntax was on it.
-    pub(super) is_after: bool,
+    pub(super) has_syntax: bool,
     /// Nothing else did.
     only_calls: bool,
 }
@@ -95,7 +95,7 @@ impl Lines {
         let open = self.element.filter(|open| !open.is_left_by(start.columns));
         self.element = match open {
             Some(open) if open.closes(end) => None,
-            None if is_whole && !start.is_after => Element::opened(line, start.columns),
+            None if is_whole && !start.has_syntax => Element::opened(line, start.columns),
             open => open,
         };
         let is_code = self.is_code(start);
@@ -116,9 +116,9 @@ impl Lines {
         self.has_text = true;
         self.is_quoted = start.is_quote;
         self.ends(end);
-        self.lists_tools = !start.is_after && lists_tools(start, end);
+        self.lists_tools = !start.has_syntax && lists_tools(start, end);
         let introduces = || ends_as_introduction(end) && introduces_example(end, is_whole);
-        self.introduces = !start.is_after && (start.asks || introduces());
+        self.introduces = !start.has_syntax && (start.asks || introduces());
     }
 
     /// Notes how a line, or the text before a call on it, ends. After a call that ends its line the text before counts.
@@ -225,7 +225,7 @@ impl LineStart {
     /// The same line after a call or syntax; `is_blank`: what is at hand before that is.
     pub(super) fn after(self, is_blank: bool) -> Self {
         let only_calls = (self.is_blank || self.only_calls) && is_blank;
-        LineStart { is_blank: false, is_after: true, only_calls, ..self }
+        LineStart { is_blank: false, has_syntax: true, only_calls, ..self }
     }
 }
 
