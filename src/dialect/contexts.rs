@@ -3,10 +3,16 @@
 //! `docs/parser.md` says where each counts. A tag with the name of a known tool or parameter opens
 //! none.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::table::{leaked, table};
 use super::{REASONING_MARKS, ReasoningMark};
 
 /// The syntax of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BlockForm {
     /// From one text to the other, wherever they stand.
     Anywhere,
@@ -20,39 +26,23 @@ pub enum BlockForm {
 }
 
 /// A block that quotes what stands in it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct QuotingBlock {
     /// The opener; of a tag its name.
+    #[serde(deserialize_with = "leaked")]
     pub open: &'static str,
     /// The closer; of a tag its name.
+    #[serde(deserialize_with = "leaked")]
     pub close: &'static str,
     /// The syntax of both.
     pub form: BlockForm,
     /// `true` if it is a comment.
+    #[serde(default)]
     pub is_comment: bool,
     /// Whose block it is, and where that is written down.
     pub source: &'static str,
 }
-
-const fn block(open: &'static str, close: &'static str, form: BlockForm, source: &'static str) -> QuotingBlock {
-    QuotingBlock { open, close, form, is_comment: false, source }
-}
-
-const fn html(name: &'static str, source: &'static str) -> QuotingBlock {
-    block(name, name, BlockForm::Tag('<'), source)
-}
-
-const fn forum(name: &'static str) -> QuotingBlock {
-    block(name, name, BlockForm::Tag('['), "BBCode: bbcode.org/reference.php")
-}
-
-const fn latex(open: &'static str, close: &'static str) -> QuotingBlock {
-    block(open, close, BlockForm::Lines, "LaTeX: environments that print text as it is")
-}
-
-const HTML: &str = "HTML: html.spec.whatwg.org, grouping content and raw text elements";
-const ORG: &str = "Org: orgmode.org/manual/Literal-Examples.html";
 
 /// Elements of HTML that a line of an answer may open, beside those that quote (html.spec.whatwg.org).
 const HTML_ELEMENTS: &[&str] = &[
@@ -80,41 +70,7 @@ pub(crate) fn names_no_element(name: &str) -> bool {
 
 /// All of them. Heredocs, whose closer is a word of their own, are read in `parse/text/blocks.rs`, and
 /// triple quotes in `parse/text/context/lines.rs`; `<pre>` and `<code>` are fences.
-pub const QUOTING_BLOCKS: &[QuotingBlock] = &[
-    QuotingBlock {
-        is_comment: true,
-        ..block("<!--", "-->", BlockForm::Anywhere, "HTML: html.spec.whatwg.org, comments")
-    },
-    block("<![CDATA[", "]]>", BlockForm::Anywhere, "XML: w3.org/TR/xml, CDATA sections"),
-    QuotingBlock { is_comment: true, ..block("/*", "*/", BlockForm::FromALine, "C and its kin: comments") },
-    html("blockquote", HTML),
-    html("q", HTML),
-    html("script", HTML),
-    html("style", HTML),
-    html("textarea", HTML),
-    html("template", HTML),
-    html("noscript", HTML),
-    html("samp", HTML),
-    html("kbd", HTML),
-    html("del", HTML),
-    html("xmp", "HTML: html.spec.whatwg.org, obsolete features"),
-    html("listing", "HTML: html.spec.whatwg.org, obsolete features"),
-    html("example", "prompts of agents: examples in tags"),
-    html("quote", "prompts of agents: quoted text in tags"),
-    forum("quote"),
-    forum("code"),
-    block("#+begin_src", "#+end_src", BlockForm::Lines, ORG),
-    block("#+begin_example", "#+end_example", BlockForm::Lines, ORG),
-    block("#+begin_quote", "#+end_quote", BlockForm::Lines, ORG),
-    block("#+begin_comment", "#+end_comment", BlockForm::Lines, ORG),
-    block("#+begin_verse", "#+end_verse", BlockForm::Lines, ORG),
-    latex("\\begin{verbatim}", "\\end{verbatim}"),
-    latex("\\begin{lstlisting}", "\\end{lstlisting}"),
-    latex("\\begin{minted}", "\\end{minted}"),
-    latex("\\begin{quote}", "\\end{quote}"),
-    latex("\\begin{quotation}", "\\end{quotation}"),
-    block("{% raw %}", "{% endraw %}", BlockForm::FromALine, "Jinja, Liquid: raw blocks"),
-];
+pub static QUOTING_BLOCKS: LazyLock<Box<[QuotingBlock]>> = LazyLock::new(|| table!("quoting_blocks"));
 
 /// Beginnings of a comment's line: a call right after one is a part of the comment.
 pub(crate) const COMMENT_SIGNS: &[&str] = &["//", "#", "--", ";", ";;", "%", "REM", "rem"];
@@ -125,7 +81,7 @@ mod tests {
 
     #[test]
     fn no_block_begins_another_and_each_has_a_source() {
-        for block in QUOTING_BLOCKS {
+        for block in QUOTING_BLOCKS.iter() {
             assert!(!block.source.is_empty() && block.open.is_ascii() && block.close.is_ascii(), "{}", block.open);
             if matches!(block.form, BlockForm::Tag(_)) {
                 continue;

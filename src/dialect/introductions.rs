@@ -2,11 +2,16 @@
 //!
 //! The templates print them, and the parser knows by them that a model repeats its prompt.
 
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
 #[cfg(feature = "prompt")]
 use super::Lang;
+use super::table::{leaked, read};
 
 /// The lines of one language, as the templates name them.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Introductions {
     /// Of the form of a call (`use_mcp_tool`).
     pub(crate) form: &'static str,
@@ -47,94 +52,46 @@ pub(crate) struct Introductions {
     /// Of a call that looks for tools, in the same way.
     pub(crate) find: &'static str,
     /// Of a call that reads on in a long result.
+    #[serde(deserialize_with = "leaked")]
     pub(crate) read_on: &'static str,
     /// The sentence after results in the compact style, which asks for the next step.
     pub(crate) next: &'static str,
 }
 
-const EN: Introductions = Introductions {
-    form: "Write a call in exactly this form, as plain text:",
-    tag_form: "Write a call in exactly this form, as plain text. The tool's name is the outer tag, each parameter is a tag inside it:",
-    example: "Example:",
-    call: "Example of a call:",
-    answer: "Example of a direct answer:",
-    read: "Read a resource like this:",
-    written: "You wrote:",
-    correct: "A correct call looks like this (put in your own values):",
-    output: "An answer of this form, for example (put in your own values):",
-    question: "Question:",
-    results: "Results of the calls in your last message:",
-    result: "Result",
-    earlier: "Calls made earlier for this task:",
-    shown: "Shown to the user:",
-    asked: "I asked:",
-    wrong: "Your call was wrong:",
-    incomplete: "Your call was not complete:",
-    describe: "Before you call it for the first time, ask for its parameters with",
-    find: "If no listed tool does what is asked, look for one with",
-    next: "Make the next call if one is still needed, or answer me.",
-    read_on: "This call shows more of it (with \"find\" and a text instead of \"from\", the places of that text):",
-};
+/// What introduces examples, as the file has it.
+#[derive(Debug, Deserialize)]
+struct Words {
+    /// The lines of our prompts.
+    en: Introductions,
+    zh: Introductions,
+    /// Wordings of earlier prompts, and what other prompts use alone on its line.
+    #[serde(borrow)]
+    further: Box<[&'static str]>,
+    /// Beginnings of a sentence that ends with a colon and introduces an example, in small letters.
+    #[serde(borrow)]
+    shows: Box<[&'static str]>,
+    /// Phrases in such a line that forbid running what follows, or say in its midst that it is an example.
+    #[serde(borrow)]
+    forbids: Box<[&'static str]>,
+}
 
-const ZH: Introductions = Introductions {
-    form: "严格按照下面的格式书写调用，直接写成普通文本：",
-    tag_form: "严格按照下面的格式书写调用，直接写成普通文本。外层标签是工具名，里面每个参数各用一个标签：",
-    example: "示例：",
-    call: "调用示例：",
-    answer: "直接回答示例：",
-    read: "读取资源的写法：",
-    written: "你写的是：",
-    correct: "正确的写法如下（请换成你自己的值）：",
-    output: "这种格式的回答示例（换成你自己的值）：",
-    question: "问题：",
-    results: "你上一条消息中各个调用的结果：",
-    result: "结果",
-    earlier: "本任务之前已经做过的调用：",
-    shown: "已展示给用户：",
-    asked: "我问的是：",
-    wrong: "你的调用有误：",
-    incomplete: "你的调用没有写完：",
-    describe: "第一次调用这样的工具之前，先用",
-    find: "列出的工具都不能完成要求时，请用",
-    next: "如果还需要调用，就写出下一个调用，否则请回答我。",
-    read_on: "下面的调用显示更多内容（把 \"from\" 换成 \"find\" 和一段文字，则查找它的位置）：",
-};
-
-/// Wordings of earlier prompts, and what other prompts use alone on its line.
-const FURTHER: &[&str] = &["For example:", "例如：", "例子："];
-
-/// Beginnings of a sentence that ends with a colon and introduces an example, in small letters.
-const SHOWS: &[&str] = &[
-    "example", "an example", "for example", "for instance", "here is an example", "here's an example", "bad example",
-    "a bad example", "for reference", "expected output", "例如", "示例", "比如", "举例", "beispiel", "zum beispiel",
-    "ein beispiel", "hier ist ein beispiel", "exemple", "par exemple", "un exemple", "voici un exemple", "ejemplo",
-    "por ejemplo", "un ejemplo", "este es un ejemplo", "esempio", "per esempio", "ad esempio", "ecco un esempio",
-    "exemplo", "por exemplo", "um exemplo", "пример", "например", "예시", "예를 들어", "例えば",
-];
-
-/// Phrases in such a line that forbid running what follows, or say in its midst that it is an example.
-const FORBIDS: &[&str] = &[
-    "do not run", "don't run", "do not execute", "don't execute", "do not send", "don't send", "never run",
-    "never execute", "never send", "must not run", "must not execute", "must not send", "不要运行", "不要执行",
-    "请勿运行", "请勿执行", "不能执行", "nicht ausführen", "führe das nicht aus", "zum beispiel so", "so nicht:",
-    "so bitte nicht", "ne pas exécuter", "n'exécutez pas", "n'exécute pas", "no ejecutes", "no ejecutar", "no ejecute",
-    "non eseguire", "não execute", "não executar", "не выполнять", "не выполняй", "не запускай", "실행하지",
-    "実行しない",
-];
+static WORDS: LazyLock<Words> = LazyLock::new(|| read(include_str!("../../prompts/introductions.json")));
 
 /// Bytes by which a line is known that is longer than what is kept of one.
 const KNOWN_BY: usize = 96;
 
 impl Introductions {
     /// All of them.
-    const ALL: [&Introductions; 2] = [&EN, &ZH];
+    fn all() -> [&'static Introductions; 2] {
+        [&WORDS.en, &WORDS.zh]
+    }
 
     /// Those of a language.
     #[cfg(feature = "prompt")]
     pub(crate) fn of(lang: Lang) -> &'static Introductions {
         match lang {
-            Lang::En => &EN,
-            Lang::Zh => &ZH,
+            Lang::En => &WORDS.en,
+            Lang::Zh => &WORDS.zh,
         }
     }
 
@@ -148,8 +105,8 @@ impl Introductions {
     /// result: the word of the compact style may begin an answer.
     pub(crate) fn results() -> impl Iterator<Item = (&'static str, bool)> {
         let words = [("Result:", false), ("Result of ", false), ("结果：", false), ("结果（", false)];
-        let lines = Introductions::ALL
-            .iter()
+        let lines = Introductions::all()
+            .into_iter()
             .flat_map(|set| [set.results, set.earlier, set.shown, set.asked, set.wrong, set.incomplete]);
         lines.map(|line| (line, true)).chain(words)
     }
@@ -172,14 +129,15 @@ pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
     };
     let describes =
         |set: &&Introductions| line.ends_with([':', '：']) && (line.contains(set.describe) || line.contains(set.find));
-    Introductions::ALL.iter().any(|set| set.lines().into_iter().any(is) || describes(set))
-        || FURTHER.iter().any(|l| is(l))
+    Introductions::all().iter().any(|set| set.lines().into_iter().any(is) || describes(set))
+        || WORDS.further.iter().any(|l| is(l))
         || (is_whole && line.ends_with([':', '：']) && shows_example(&line.to_lowercase()))
 }
 
 fn shows_example(line: &str) -> bool {
     let sentence = line.rsplit(['.', '!', '?', '。']).next().unwrap_or(line).trim_start();
-    SHOWS.iter().any(|begin| sentence.starts_with(begin)) || FORBIDS.iter().any(|words| line.contains(words))
+    WORDS.shows.iter().any(|begin| sentence.starts_with(begin))
+        || WORDS.forbids.iter().any(|words| line.contains(words))
 }
 
 /// Returns `true` if a line ends with the mark that ends a sentence, closing marks and emphasis aside, or with a closing
@@ -206,7 +164,7 @@ pub(crate) fn asks_as_example(line: &[u8]) -> bool {
         line.first() == question.first()
             && line.strip_prefix(question).is_some_and(|rest| !rest.trim_ascii().is_empty())
     };
-    Introductions::ALL.iter().any(asks)
+    Introductions::all().iter().any(asks)
 }
 
 #[cfg(test)]
@@ -215,7 +173,7 @@ mod tests {
 
     #[test]
     fn our_own_lines_introduce_examples_and_others_do_not() {
-        for set in Introductions::ALL {
+        for set in Introductions::all() {
             for line in set.lines() {
                 assert!(introduces_example(line.as_bytes(), true), "{line}");
                 assert!(introduces_example(format!("### **{line}** ").as_bytes(), true), "{line}");

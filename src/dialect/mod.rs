@@ -15,6 +15,7 @@ mod loaded;
 mod profile;
 mod reasoning;
 mod spec;
+mod table;
 mod tokens;
 mod turns;
 mod write;

@@ -6,11 +6,15 @@
 
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
 use super::introductions::Introductions;
+use super::table::{leaked, table};
 use crate::json::window::{Match, No, Undecided, begins};
 
 /// The places at which a line counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LineCounts {
     /// After a call: elsewhere an answer may begin so.
@@ -22,10 +26,11 @@ pub enum LineCounts {
 }
 
 /// The beginning of a line of another's.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct TurnLine {
     /// The words; after a `[`, `#` is a number and `@` a name in small letters.
+    #[serde(deserialize_with = "leaked")]
     pub text: &'static str,
     /// The places at which it counts.
     pub counts: LineCounts,
@@ -33,132 +38,18 @@ pub struct TurnLine {
     pub source: &'static str,
 }
 
-const fn user(text: &'static str, source: &'static str) -> TurnLine {
-    TurnLine { text, counts: LineCounts::AtTheStart, source }
-}
-
-/// A line that is no prose, as a token of a chat template is none.
-const fn token(text: &'static str, source: &'static str) -> TurnLine {
-    TurnLine { text, counts: LineCounts::Everywhere, source }
-}
-
-/// A line in front of a result, which prose may have as well.
-const fn after(text: &'static str, source: &'static str) -> TurnLine {
-    TurnLine { text, counts: LineCounts::AfterCall, source }
-}
-
-const TRANSLATED: &str = "`User:` in a transcript of another language";
-const FASTCHAT: &str = "lm-sys/FastChat fastchat/conversation.py";
-
 /// Beginnings of a turn that is not the model's.
 ///
 /// One counts after a call, where the message begins, and after text and a blank line; a token counts at each line's
 /// start.
-pub const USER_LINES: &[TurnLine] = &[
-    user("User:", FASTCHAT),
-    user("USER:", FASTCHAT),
-    user("Human:", "Anthropic, text completions API: prompts are `\\n\\nHuman: … \\n\\nAssistant:`"),
-    user("HUMAN:", "WizardLM, as Vicuna: lm-sys/FastChat"),
-    user("用户：", "Baichuan, Chinese prompts of agents"),
-    user("用户:", "as before, with an ASCII colon"),
-    user("问：", "ChatGLM: lm-sys/FastChat fastchat/conversation.py"),
-    user("Benutzer:", TRANSLATED),
-    user("Utilisateur :", TRANSLATED),
-    user("Usuario:", TRANSLATED),
-    user("Пользователь:", TRANSLATED),
-    user("사용자:", TRANSLATED),
-    user("ユーザー：", TRANSLATED),
-    user("## User\n", "transcripts in Markdown"),
-    user("### Instruction:", "Alpaca: tatsu-lab/stanford_alpaca train.py"),
-    user("### Human:", "Guanaco, StableVicuna: lm-sys/FastChat fastchat/conversation.py"),
-    user("### User:", "StableBeluga, SOLAR: lm-sys/FastChat fastchat/conversation.py"),
-    user("### System:", "StableBeluga: huggingface.co/stabilityai/StableBeluga-7B"),
-    user("**User:**", "transcripts in Markdown"),
-    user("**User**:", "transcripts in Markdown"),
-    user("**Human:**", "transcripts in Markdown"),
-    user("**Human**:", "transcripts in Markdown"),
-    user("<human>:", "RedPajama-INCITE: togethercomputer/OpenChatKit"),
-    user("<user>:", "prompts of agents"),
-    user("[Round #] USER:", "transcripts with numbers"),
-    user("[Round #]", "ChatGLM2: lm-sys/FastChat fastchat/conversation.py"),
-    token("<extra_id_1>User", "Nemotron-4: huggingface.co/nvidia/Nemotron-4-340B-Instruct"),
-    token("<_user>", "TeleChat: LLaMA-Factory template.py (telechat)"),
-    token("<role>HUMAN</role>", "Ling 2, Ring: LLaMA-Factory template.py (bailing_v2)"),
-    token("<role>OBSERVATION</role>", "Ling 2, Ring: LLaMA-Factory template.py (bailing_v2)"),
-    token("<reserved_102>", "Baichuan: LLaMA-Factory template.py (baichuan)"),
-    token("<reserved_106>", "Baichuan 2: LLaMA-Factory template.py (baichuan2)"),
-    user("GPT4 User:", "OpenChat 3: imoneoi/openchat"),
-    user("GPT4 Correct User:", "OpenChat 3.5: imoneoi/openchat"),
-];
-
-const RESULT: &str = "`Result:` in a transcript of another language";
+pub static USER_LINES: LazyLock<Box<[TurnLine]>> = LazyLock::new(|| table!("user_lines"));
 
 /// Texts that results of calls follow; those of our own prompts are in `Introductions` (`dialect/introductions.rs`).
-pub const RESULT_LINES: &[TurnLine] = &[
-    after("Observation:", "ReAct: ysymyth/ReAct; langchain"),
-    after("观察：", "ReAct in Chinese"),
-    token("✿RESULT✿", "Qwen-Agent qwen_agent/llm/fncall_prompts/qwen_fncall_prompt.py"),
-    after("Tool result:", "prompts of agents"),
-    after("Tool Result:", "prompts of agents"),
-    after("Tool output:", "prompts of agents"),
-    after("Tool Output:", "prompts of agents"),
-    after("Tool response:", "prompts of agents"),
-    after("Tool Response:", "prompts of agents"),
-    after("Function result:", "prompts of agents"),
-    after("Function output:", "prompts of agents"),
-    after("[Tool Output]", "prompts of agents"),
-    after("[Tool Result]", "prompts of agents"),
-    after("[Tool Response]", "prompts of agents"),
-    after("Output:", "prompts of agents; transcripts"),
-    after("Result:", "prompts of agents; transcripts"),
-    after("Response:", "prompts of agents; transcripts"),
-    after("Response from ", "prompts of agents"),
-    after("Tool returned", "prompts of agents"),
-    after("[Result]", "prompts of agents"),
-    after("<output>", "prompts of agents; elsewhere a model may put its answer into such a tag"),
-    after("<result>", "prompts of agents; as before"),
-    after("<response>", "prompts of agents; as before"),
-    after("### Tool Output", "transcripts in Markdown"),
-    after("**Tool result:**", "transcripts in Markdown"),
-    after("```output", "transcripts in Markdown"),
-    after("Ergebnis:", RESULT),
-    after("Ausgabe:", RESULT),
-    after("Résultat :", RESULT),
-    after("Resultado:", RESULT),
-    after("Результат:", RESULT),
-    after("結果：", RESULT),
-    after("**Output:**", "transcripts in Markdown"),
-    after("**Result:**", "transcripts in Markdown"),
-    after("**Output**:", "transcripts in Markdown"),
-    after("**Result**:", "transcripts in Markdown"),
-    after("结果：", "Chinese prompts of agents"),
-    after("返回：", "Chinese prompts of agents"),
-    after("返回结果：", "Chinese prompts of agents"),
-    after("输出：", "Chinese prompts of agents"),
-    after("工具调用结果：", "Chinese prompts of agents"),
-    after("执行结果：", "Chinese prompts of agents"),
-    after("工具结果：", "Chinese prompts of agents"),
-    after("工具返回：", "Chinese prompts of agents"),
-    after("FUNCTION RESPONSE:", "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2"),
-    token("[@ for '", "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)"),
-    token("[@] Result:", "Cline, Roo Code, of tools without parameters"),
-];
+pub static RESULT_LINES: LazyLock<Box<[TurnLine]>> = LazyLock::new(|| table!("result_lines"));
 
 /// Tags that results of calls stand in: `<TAG>` or `<TAG ` with attributes.
 /// With no call before it, one counts at a line's start.
-pub const RESULT_TAGS: &[(&str, &str)] = &[
-    ("tool_response", "Qwen, Hermes: templates"),
-    ("tool_result", "our own prompts"),
-    ("tool_status", "our own prompts"),
-    ("tool_error", "prompts of agents"),
-    ("tool_results", "Command R: documents of the template; prompts of agents"),
-    ("tool_output", "prompts of agents"),
-    ("tool_outputs", "DeepSeek's tokens as tags; prompts of agents"),
-    ("function_results", "Anthropic, tools in text"),
-    ("function_result", "prompts of agents"),
-    ("function_response", "LC/meetkai-functionary; Gemma prompts"),
-    ("observation", "ReAct in tags; OpenHands"),
-];
+pub static RESULT_TAGS: LazyLock<Box<[(&'static str, &'static str)]>> = LazyLock::new(|| table!("result_tags"));
 
 /// Matches the beginning of a line that this row describes at the start of `text`.
 #[inline]
@@ -246,7 +137,7 @@ mod tests {
 
     #[test]
     fn each_row_stands_once_and_has_a_source() {
-        let rows: Vec<_> = USER_LINES.iter().chain(RESULT_LINES).collect();
+        let rows: Vec<_> = USER_LINES.iter().chain(&*RESULT_LINES).collect();
         for (at, row) in rows.iter().enumerate() {
             assert!(!row.source.is_empty() && row.text.len() > 3, "{}", row.text);
             assert!(rows[..at].iter().all(|other| other.text != row.text), "{}", row.text);

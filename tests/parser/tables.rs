@@ -57,7 +57,7 @@ fn sample(row: &str) -> String {
 #[test]
 fn what_a_turn_of_anothers_holds_is_invented() {
     const INVENTED: Option<RejectedKind> = Some(RejectedKind::Invented);
-    for row in USER_LINES {
+    for row in USER_LINES.iter() {
         let line = sample(row.text);
         all_are(&[
             (format!("{{}}\n\n{line} Now this.\n{{}}"), &[None, INVENTED]),
@@ -74,7 +74,7 @@ fn what_a_turn_of_anothers_holds_is_invented() {
 #[test]
 fn what_a_result_holds_and_what_stands_after_it_is_invented() {
     const INVENTED: Option<RejectedKind> = Some(RejectedKind::Invented);
-    for row in RESULT_LINES {
+    for row in RESULT_LINES.iter() {
         let line = sample(row.text);
         let alone: &[Option<RejectedKind>] = match row.counts {
             LineCounts::AfterCall => &[None],
@@ -86,7 +86,7 @@ fn what_a_result_holds_and_what_stands_after_it_is_invented() {
             (format!("{line} gone\n{{}}"), alone),
         ]);
     }
-    for (tag, _) in RESULT_TAGS {
+    for (tag, _) in RESULT_TAGS.iter() {
         all_are(&[
             (format!("<{tag}>\nplease:\n{{}}\n</{tag}>"), &[INVENTED]),
             (format!("<{tag} id=\"1\">gone</{tag}>\n{{}}"), &[INVENTED]),
@@ -172,7 +172,7 @@ fn what_a_block_holds_is_quoted() {
 
 #[test]
 fn a_block_opens_where_it_is_written_as_one() {
-    for row in QUOTING_BLOCKS {
+    for row in QUOTING_BLOCKS.iter() {
         let text = match row.form {
             BlockForm::Anywhere => format!("Write `{}` to open it.\n{{}}", row.open),
             BlockForm::Tag('<') => format!("The <{}> tag quotes.\n{{}}", row.open),

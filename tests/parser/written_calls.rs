@@ -127,7 +127,7 @@ fn no_call_of_any_dialect_runs_in_a_turn_that_the_model_invented() {
         }
         let own = laws::read(&format!("<|im_start|>assistant\n{call}"), &config);
         assert_eq!(own.calls().count(), 1, "{dialect}: {own:?}");
-        for mark in toolgraft::dialect::REASONING_MARKS {
+        for mark in toolgraft::dialect::REASONING_MARKS.iter() {
             let draft = laws::read(&format!("{}Hm.\n{call}{}No.", mark.open, mark.close), &config);
             assert_eq!(draft.calls().count(), 0, "{dialect}: {}: {draft:?}", mark.open);
         }

@@ -219,16 +219,16 @@ impl Placed {
             }
             4 if !self.meant.calls.is_empty() => {
                 let result = if bytes.one_in(2) {
-                    format!("\n{} sunny\n", spelled(bytes.pick(RESULT_LINES)))
+                    format!("\n{} sunny\n", spelled(bytes.pick(&RESULT_LINES)))
                 } else {
-                    let (tag, _) = bytes.pick(RESULT_TAGS);
+                    let (tag, _) = bytes.pick(&RESULT_TAGS);
                     format!("\n<{tag}>\nsunny\n</{tag}>\n")
                 };
                 self.meant.say(&result);
                 self.spoken(bytes);
             }
             _ => {
-                let line = spelled(bytes.pick(USER_LINES));
+                let line = spelled(bytes.pick(&USER_LINES));
                 self.meant.say(&format!("\nThat is it.\n\n{line} {ANOTHERS}\n"));
                 self.spoken(bytes);
             }
@@ -287,7 +287,7 @@ impl Placed {
             // Nothing marks the beginning.
             2 => ("", "</think>"),
             _ => {
-                let mark = bytes.pick(REASONING_MARKS);
+                let mark = bytes.pick(&REASONING_MARKS);
                 // A phrase can only begin a message.
                 let is_phrase = mark.open.starts_with(|c: char| c.is_ascii_alphabetic());
                 if is_phrase { ("<think>", "</think>") } else { (mark.open, mark.close) }
@@ -328,7 +328,7 @@ fn in_prose(bytes: &mut Bytes<'_>) -> &'static Syntax {
 }
 
 fn family(bytes: &mut Bytes<'_>) -> &'static [TemplateToken] {
-    bytes.pick(TOKEN_FAMILIES).tokens
+    &bytes.pick(&TOKEN_FAMILIES).tokens
 }
 
 /// Returns the beginning of another role's turn.

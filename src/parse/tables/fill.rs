@@ -196,7 +196,7 @@ fn add_turns(lexicon: &mut Lexicon) {
     for line in OTHERS_LINES.iter() {
         others_leads(line.text).iter().for_each(|lead| lexicon.line.add(lead, Kinds::TURN));
     }
-    for row in USER_LINES {
+    for row in USER_LINES.iter() {
         for lead in others_leads(row.text) {
             lexicon.line.add(&[b"\n", &*lead].concat(), Kinds::TURN);
             lexicon.line.add(&[b"\r\n", &*lead].concat(), Kinds::TURN);
