@@ -202,7 +202,7 @@ impl HistoryCall {
 fn puts_texts_between_tokens(shape: &Shape) -> bool {
     let Shape::Named(named) = shape else { return false };
     named.calls.iter().any(|call| match &call.arguments {
-        NamedArguments::Delimited { .. } => true,
+        NamedArguments::Delimited(_) => true,
         // Kimi K3's tags are tokens.
         NamedArguments::Tags { close, .. } => matches!(rebreak_tokens(close), Cow::Owned(_)),
         _ => false,

@@ -84,8 +84,8 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    call: String,
-    answer: String,
+    call: LineMarker,
+    answer: LineMarker,
 }
 
 /// The dialect's own keys in an object that is a call.
@@ -140,8 +140,7 @@ impl File {
             (Some(Reader::Json), ..) => (Shape::Json(self.keys.all()), None),
             (_, Some(react), _) => (Shape::React(react), None),
             (.., Some(Line { call, answer })) => {
-                let line = Announcer::Line { call: LineMarker::new(call), answer: LineMarker::new(answer) };
-                (Shape::MarkedJson(marked(line, None)), None)
+                (Shape::MarkedJson(marked(Announcer::Line { call, answer }, None)), None)
             }
             _ if !self.elements.is_empty() => {
                 let objects = has_markers.then(|| marked(markers, None));
@@ -266,15 +265,13 @@ fn check_call(call: &NamedCall, path: &str) -> Result<(), DialectError> {
             check_header(open, false, &format!("{path}.args.tags.open"))?;
             check_delimiter(close, &format!("{path}.args.tags.close"))?;
         }
-        NamedArguments::Delimited { text } => check_delimiter(text, &format!("{path}.args.quoted"))?,
-        NamedArguments::Elements { token } => check_delimiter(token, &format!("{path}.args.elements"))?,
-        NamedArguments::None | NamedArguments::Json { .. } | NamedArguments::Arrows => {}
+        NamedArguments::Delimited(text) => check_delimiter(text, &format!("{path}.args.quoted"))?,
+        NamedArguments::Elements(token) => check_delimiter(token, &format!("{path}.args.elements"))?,
+        NamedArguments::None | NamedArguments::Json | NamedArguments::FencedJson | NamedArguments::Arrows => {}
     }
     // An object ends by itself, and so does a call that is its header alone.
-    let is_open = matches!(
-        call.arguments,
-        NamedArguments::Tags { .. } | NamedArguments::Elements { .. } | NamedArguments::Arrows
-    );
+    let is_open =
+        matches!(call.arguments, NamedArguments::Tags { .. } | NamedArguments::Elements(_) | NamedArguments::Arrows);
     if call.close.is_empty() && !is_open { Ok(()) } else { check_delimiter(&call.close, &format!("{path}.close")) }
 }
 
@@ -338,25 +335,6 @@ impl Keys {
     fn check(&self) -> Result<(), DialectError> {
         let keys = [("keys.tool", &self.tool), ("keys.arguments", &self.arguments), ("keys.server", &self.server)];
         keys.into_iter().try_for_each(|(path, key)| key.iter().try_for_each(|key| check_word(key, path)))
-    }
-}
-
-impl LineMarker {
-    /// A line in any case, with emphasis (`*`, `_`) around it and around its colon, which may be the
-    /// Chinese one.
-    fn new(text: String) -> Self {
-        let mut pieces = vec!["[*_]*".to_owned()];
-        for c in text.chars() {
-            match c {
-                ':' => pieces.extend(["[*_]*", "[ \t]*", "[:：]", "[*_ \t]*"].map(str::to_owned)),
-                // The white space after the colon is the colon's.
-                ' ' => {}
-                c => pieces.push(format!("[{}{}]", c.to_ascii_uppercase(), c.to_ascii_lowercase())),
-            }
-        }
-        pieces.push("[*_]*".to_owned());
-        let lead = text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
-        LineMarker { text, lead, pieces }
     }
 }
 

@@ -300,84 +300,38 @@ impl NamedCall {
 }
 
 /// The syntax of the arguments of a [`NamedCall`].
-#[derive(Debug, Deserialize)]
-#[serde(from = "Arguments")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NamedArguments {
     /// Nowhere: the head is the whole call, and it has none.
     None,
-    /// As one JSON value; `fenced` where a code fence around it is the rule.
-    Json {
-        /// `true` if a fence is no fault.
-        fenced: bool,
-    },
+    /// As one JSON value.
+    #[default]
+    Json,
+    /// The same, where a code fence around it is the rule and no fault.
+    FencedJson,
     /// As an object in braces of `key => value` or `--key value`; a brace around name and
     /// arguments follows.
     Arrows,
     /// One tag each, all closed by the same tag.
     Tags {
         /// The opening tag; its name is the parameter's.
+        #[serde(deserialize_with = "header::read")]
         open: Vec<Piece>,
         /// The closing tag.
         close: String,
         /// `true` if the template writes no white space between tags and values, so that each byte is the value's; else
         /// a line break is on either side.
+        #[serde(rename = "verbatim", default)]
         glued: bool,
     },
-    /// As elements, with a token before each tag: elements in one are an object, and `<item>` elements
+    /// As elements, with this token before each tag: elements in one are an object, and `<item>` elements
     /// an array.
-    Elements {
-        /// The token.
-        token: String,
-    },
+    Elements(String),
     /// As an object in braces: keys stand as they are, and texts between two of these tokens,
     /// as they are, too. All else is JSON.
-    Delimited {
-        /// The token before and after a text.
-        text: String,
-    },
-}
-
-/// The arguments of a [`NamedCall`] in a file.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Arguments {
-    None,
-    Json,
-    FencedJson,
-    Arrows,
-    Tags(Tags),
-    Quoted(String),
-    Elements(String),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Tags {
-    #[serde(deserialize_with = "header::read")]
-    open: Vec<Piece>,
-    close: String,
-    #[serde(default)]
-    verbatim: bool,
-}
-
-impl From<Arguments> for NamedArguments {
-    fn from(written: Arguments) -> Self {
-        match written {
-            Arguments::None => NamedArguments::None,
-            Arguments::Json => NamedArguments::Json { fenced: false },
-            Arguments::FencedJson => NamedArguments::Json { fenced: true },
-            Arguments::Arrows => NamedArguments::Arrows,
-            Arguments::Tags(Tags { open, close, verbatim: glued }) => NamedArguments::Tags { open, close, glued },
-            Arguments::Elements(token) => NamedArguments::Elements { token },
-            Arguments::Quoted(text) => NamedArguments::Delimited { text },
-        }
-    }
-}
-
-impl Default for NamedArguments {
-    fn default() -> Self {
-        NamedArguments::Json { fenced: false }
-    }
+    #[serde(rename = "quoted")]
+    Delimited(String),
 }
 
 /// Data of ReAct's shape.
@@ -413,20 +367,22 @@ pub struct Group {
     pub source: String,
 }
 
-/// A line that marks something, as a sequence of regular expressions.
-///
-/// The whole line matches the pieces in order. A line that is still arriving
-/// may become one while it matches some of the pieces, the last one in part;
-/// for that, each piece matches one character or a run of one class.
-#[derive(Debug)]
+/// A line that marks something: in any case, with emphasis (`*`, `_`) around it and around its colon, which may be the
+/// Chinese one.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
 pub struct LineMarker {
     /// The line as the prompt writes it.
     pub text: String,
-    /// Letters, in lower case, that every such line begins with after emphasis
-    /// (`*`, `_`): lines that do not are told apart without an expression.
+    /// Letters, in lower case, that every such line begins with after emphasis.
     pub lead: String,
-    /// The pieces; none matches a line break.
-    pub pieces: Vec<String>,
+}
+
+impl From<String> for LineMarker {
+    fn from(text: String) -> Self {
+        let lead = text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
+        LineMarker { text, lead }
+    }
 }
 
 /// Returns `true` if a text is found at any place; any other counts at a line's start.

@@ -202,18 +202,18 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     }
     let arguments = match &call.arguments {
         NamedArguments::None => Ok(()),
-        NamedArguments::Json { .. } => match begins(inner, "{", more) {
+        NamedArguments::Json | NamedArguments::FencedJson => match begins(inner, "{", more) {
             Ok(()) => Ok(()),
             _ => unit(fence_chars(inner, more)),
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
         // Without braces Gemma's tokens hold no call: no reader that was looked at takes one.
-        NamedArguments::Elements { token } => begins(inner, token, more),
+        NamedArguments::Elements(token) => begins(inner, token, more),
         // Between the call's own tokens round brackets mean nothing else.
-        NamedArguments::Delimited { .. } if !call.close.is_empty() => {
+        NamedArguments::Delimited(_) if !call.close.is_empty() => {
             return begins(inner, "{", more).either(begins(inner, "(", more));
         }
-        NamedArguments::Delimited { .. } | NamedArguments::Arrows => return begins(inner, "{", more),
+        NamedArguments::Delimited(_) | NamedArguments::Arrows => return begins(inner, "{", more),
     };
     arguments.either(unit(ends(&call.close, inner, more)))
 }

@@ -42,7 +42,7 @@ impl NearMarks {
             dialect.spec().marks().iter().for_each(|mark| marks.add(dialect, mark));
             if let Shape::Named(named) = &dialect.spec().shape {
                 marks.quotes.extend(named.calls.iter().filter_map(|call| match &call.arguments {
-                    NamedArguments::Delimited { text } => Some(text.as_str()),
+                    NamedArguments::Delimited(text) => Some(text.as_str()),
                     _ => None,
                 }));
             }

@@ -90,7 +90,7 @@ impl NamedObject {
         at: u64,
         max_depth: usize,
     ) -> Self {
-        let expected = matches!(form.arguments, NamedArguments::Json { fenced: true });
+        let expected = matches!(form.arguments, NamedArguments::FencedJson);
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, form.close.as_str());
         NamedObject { named: Some(named), opener: form.opener(), ..NamedObject::with(called, at, json) }
     }
@@ -429,14 +429,18 @@ pub(crate) fn open_call(
     }
     // `function` is a type of calls with JSON, unless a tool is called so.
     let is_type = || named.types.contains(&name) && !tables.catalog().is_some_and(|catalog| catalog.knows(&name));
-    let tool = if matches!(call.arguments, NamedArguments::Json { .. }) && is_type() { None } else { Some(name) };
+    let tool = if matches!(call.arguments, NamedArguments::Json | NamedArguments::FencedJson) && is_type() {
+        None
+    } else {
+        Some(name)
+    };
     let object = NamedObject::new(named, call, (server, tool), inner, depth);
     Box::new(match &call.arguments {
-        NamedArguments::Json { .. } | NamedArguments::Tags { .. } => object,
-        NamedArguments::Elements { token } => NamedObject { syntax: Syntax::Elements(token), ..object },
+        NamedArguments::Json | NamedArguments::FencedJson | NamedArguments::Tags { .. } => object,
+        NamedArguments::Elements(token) => NamedObject { syntax: Syntax::Elements(token), ..object },
         NamedArguments::None => NamedObject { state: State::Whole, ..object },
         NamedArguments::Arrows => NamedObject { syntax: Syntax::Arrows(false), ..object },
-        NamedArguments::Delimited { text } => {
+        NamedArguments::Delimited(text) => {
             NamedObject { syntax: Syntax::Delimited(Box::new(DelimitedObject::new(text, depth))), ..object }
         }
     })

@@ -2,8 +2,8 @@
 
 use super::{Marker, Tables};
 use crate::dialect::{
-    BlockForm, NamedArguments, OTHERS_LINES, QUOTING_BLOCKS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
-    USER_LINES,
+    BlockForm, LineMarker, NamedArguments, OTHERS_LINES, QUOTING_BLOCKS, ReasoningMark, SENTENCE_END, STRIKE_OPEN,
+    THINK_TAGS, USER_LINES,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
@@ -95,14 +95,14 @@ impl Tables {
     fn fill_lined(&mut self) {
         for marked in &self.lined {
             let lines = match marked.marker {
-                Marker::Lines(lines) => lines,
+                Marker::Lines(call, answer) => [call, answer],
                 Marker::Wrapper(word) => {
                     self.lexicon.line.add(word.open.as_bytes(), Kinds::MARKER);
                     self.hold = self.hold.max(word.open.len() + HOLD_SLACK);
                     continue;
                 }
             };
-            for lead in [lines.call.lead, lines.answer.lead] {
+            for LineMarker { lead, .. } in lines {
                 for before in ["", "*", "_"] {
                     self.lexicon.line.add_any_case(&format!("{before}{lead}"), Kinds::MARKER);
                 }
@@ -136,9 +136,9 @@ impl Tables {
             for call in &dialect.named.calls {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
-                    NamedArguments::Json { .. } => call.close.len(),
-                    NamedArguments::Delimited { .. } | NamedArguments::Arrows => "{".len(),
-                    NamedArguments::Elements { token } => token.len(),
+                    NamedArguments::Json | NamedArguments::FencedJson => call.close.len(),
+                    NamedArguments::Delimited(_) | NamedArguments::Arrows => "{".len(),
+                    NamedArguments::Elements(token) => token.len(),
                     NamedArguments::None => 0,
                 };
                 self.hold = self.hold.max(longest_head(&call.head, tool) + child + HOLD_SLACK);

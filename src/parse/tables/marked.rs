@@ -1,10 +1,6 @@
-//! Dialects of JSON objects after a marker, with the lines among the markers compiled.
+//! Dialects of JSON objects after a marker, which may be a line.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::dialect::{Announcer, Dialect, LineMarker, MarkedJson, Shape, Wrapper};
+use crate::dialect::{Dialect, LineMarker, MarkedJson, Wrapper};
 use crate::event::MarkerKind;
 use crate::json::window::{Match, No, Undecided, begins};
 
@@ -18,15 +14,9 @@ pub(crate) struct Marked {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Marker {
-    Lines(&'static Lines),
+    /// The line that announces calls, and the one that announces the answer.
+    Lines(&'static LineMarker, &'static LineMarker),
     Wrapper(&'static Wrapper),
-}
-
-/// The marker lines of a dialect, compiled.
-#[derive(Debug)]
-pub(crate) struct Lines {
-    pub(crate) call: LinePattern,
-    pub(crate) answer: LinePattern,
 }
 
 impl Marked {
@@ -34,7 +24,7 @@ impl Marked {
     /// its length.
     pub(crate) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
-            Marker::Lines(lines) => lines.call.matches(text, more),
+            Marker::Lines(call, _) => call.matches(text, more),
             Marker::Wrapper(word) if word.is_word() => begins(text, &word.open, more).map(|()| word.open.len()),
             Marker::Wrapper(_) => Err(No),
         }
@@ -42,13 +32,13 @@ impl Marked {
 
     /// Returns `true` if a line of its own announces calls.
     pub(crate) fn is_line(&self) -> bool {
-        matches!(self.marker, Marker::Lines(_))
+        matches!(self.marker, Marker::Lines(..))
     }
 
     /// Returns the kind of marker as which a line or a word that announces calls is emitted.
     pub(crate) fn line_kind(&self) -> MarkerKind {
         match self.marker {
-            Marker::Lines(_) => MarkerKind::CallLine,
+            Marker::Lines(..) => MarkerKind::CallLine,
             Marker::Wrapper(_) => MarkerKind::Wrapper,
         }
     }
@@ -56,7 +46,7 @@ impl Marked {
     /// The same of the line that announces the answer.
     pub(crate) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
-            Marker::Lines(lines) => lines.answer.matches(text, more),
+            Marker::Lines(_, answer) => answer.matches(text, more),
             Marker::Wrapper(_) => Err(No),
         }
     }
@@ -64,7 +54,7 @@ impl Marked {
     /// Returns the closer after the objects, if there is one.
     pub(crate) fn closer(&self) -> Option<&'static str> {
         match self.marker {
-            Marker::Lines(_) => None,
+            Marker::Lines(..) => None,
             Marker::Wrapper(wrapper) => wrapper.close.as_deref(),
         }
     }
@@ -85,57 +75,30 @@ impl Marked {
     }
 }
 
-/// A line marker, compiled: the whole, and what may become the whole.
-#[derive(Debug)]
-pub(crate) struct LinePattern {
-    pub(crate) lead: &'static str,
-    whole: Regex,
-    prefix: Regex,
-}
-
-impl LinePattern {
-    fn new(marker: &'static LineMarker) -> Self {
-        let whole = format!("^{}", marker.pieces.concat());
-        let open: String = marker.pieces.iter().map(|piece| format!("(?:{piece}")).collect();
-        let prefix = format!("^{open}{}$", ")?".repeat(marker.pieces.len()));
-        let compile = |pattern: &str| Regex::new(pattern).expect("line markers are constant and compile in a test");
-        LinePattern { lead: &marker.lead, whole: compile(&whole), prefix: compile(&prefix) }
-    }
-
+impl LineMarker {
     /// Matches the marker at the start of `text`, which is at a line's start; returns its length.
     pub(crate) fn matches(&self, text: &str, more: bool) -> Match<usize> {
-        let letters = text.trim_start_matches(['*', '_']);
-        let mut pairs = letters.bytes().zip(self.lead.bytes());
-        if !pairs.all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
-            return Err(No);
+        let past = |at: usize, set: &[char]| text.len() - text[at..].trim_start_matches(set).len();
+        let mut at = past(0, &['*', '_']);
+        // The white space after a colon is the colon's.
+        for wanted in self.text.chars().filter(|c| *c != ' ') {
+            if wanted == ':' {
+                at = past(past(at, &['*', '_']), &[' ', '\t']);
+            }
+            let found = text[at..].chars().next();
+            at += match found {
+                Some(':' | '：') if wanted == ':' => found.map_or(0, char::len_utf8),
+                Some(found) if found.eq_ignore_ascii_case(&wanted) => 1,
+                None if more => return Err(Undecided),
+                _ => return Err(No),
+            };
+            if wanted == ':' {
+                at = past(at, &['*', '_', ' ', '\t']);
+            }
         }
-        // A word cut short needs no expression; most such words become others.
-        if letters.len() < self.lead.len() {
-            return if more { Err(Undecided) } else { Err(No) };
-        }
-        match self.whole.find(text) {
-            Some(found) if found.end() == text.len() && more => Err(Undecided),
-            Some(found) => Ok(found.end()),
-            None if more && self.prefix.is_match(text) => Err(Undecided),
-            None => Err(No),
-        }
+        let end = past(at, &['*', '_']);
+        if end == text.len() && more { Err(Undecided) } else { Ok(end) }
     }
-}
-
-/// The marker lines of the dialects that have some.
-static LINES: LazyLock<Vec<(Dialect, Lines)>> = LazyLock::new(|| {
-    let lines = |dialect: Dialect| match &dialect.spec().shape {
-        Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
-            Some((dialect, Lines { call: LinePattern::new(call), answer: LinePattern::new(answer) }))
-        }
-        _ => None,
-    };
-    Dialect::ALL.iter().copied().filter_map(lines).collect()
-});
-
-/// The marker lines of a dialect, if it has any.
-pub(crate) fn lines_of(dialect: Dialect) -> Option<&'static Lines> {
-    LINES.iter().find(|(known, _)| *known == dialect).map(|(_, lines)| lines)
 }
 
 #[cfg(test)]
@@ -144,12 +107,13 @@ mod tests {
 
     #[test]
     fn line_markers_are_found_held_and_refused() {
-        let [(_, Lines { call, answer })] = &LINES[..] else { panic!("dialects of marker lines: {LINES:?}") };
-        for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
+        let [call, answer] = ["TYPE: MCP", "TYPE: ANSWER"].map(|text| LineMarker::from(text.to_owned()));
+        for written in
+            ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
         {
-            assert_eq!(call.matches(line, true), Ok(line.len() - 1), "{line}");
-            for end in line.char_indices().map(|(i, _)| i) {
-                assert_eq!(call.matches(&line[..end], true), Err(Undecided), "{:?}", &line[..end]);
+            assert_eq!(call.matches(written, true), Ok(written.len() - 1), "{written}");
+            for end in written.char_indices().map(|(i, _)| i) {
+                assert_eq!(call.matches(&written[..end], true), Err(Undecided), "{:?}", &written[..end]);
             }
         }
         assert_eq!(call.matches("TYPE of", true), Err(No));

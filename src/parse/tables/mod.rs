@@ -25,7 +25,7 @@ use crate::parse::marks::names::Names;
 use crate::parse::marks::near::NearMarks;
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
-use marked::{Marker, lines_of};
+use marked::Marker;
 pub(crate) use named::{LineHead, NamedDialect};
 use tags::tag_tools;
 pub(crate) use tags::{TagParameter, TagTool};
@@ -128,9 +128,7 @@ impl Tables {
         self.named.extend(spec.named.as_ref().map(|named| NamedDialect::new(dialect, named)));
         let marked = |marker| Marked { dialect, spec, marker };
         match &spec.announcer {
-            Announcer::Line { .. } => {
-                self.lined.extend(lines_of(dialect).map(|lines| marked(Marker::Lines(lines))));
-            }
+            Announcer::Line { call, answer } => self.lined.push(marked(Marker::Lines(call, answer))),
             Announcer::Marker(wrappers) => {
                 let (words, others): (Vec<&Wrapper>, Vec<_>) = wrappers.iter().partition(|wrapper| wrapper.is_word());
                 self.lined.extend(words.into_iter().map(|word| marked(Marker::Wrapper(word))));

@@ -14,10 +14,9 @@ use std::sync::LazyLock;
 use memchr::{memchr_iter, memchr2_iter};
 
 use super::Tables;
-use super::marked::{Lines, lines_of};
 use crate::dialect::{
-    ACTION, Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS, React,
-    SENTENCE_END, Shape, THINK_TAGS, Wrapper, template_tokens,
+    ACTION, Announcer, CallKeys, Dialect, FUNCTION, LineMarker, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS,
+    React, SENTENCE_END, Shape, THINK_TAGS, Wrapper, template_tokens,
 };
 use crate::json::window::{Answer, leading_space};
 use crate::parse::marks::fence::{PRINT, TOOL_CODE};
@@ -89,8 +88,9 @@ pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
     let mut found = Finder { text, names, openers: Vec::new() };
     for dialect in Dialect::known() {
         match &dialect.spec().shape {
-            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { .. }, .. }) => {
-                lines_of(dialect).into_iter().for_each(|lines| found.lines(dialect, lines));
+            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
+                found.lines(dialect, OpenerKind::Line, call);
+                found.lines(dialect, OpenerKind::AnswerLine, answer);
             }
             Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => {
                 let words = wrappers.iter().filter(|wrapper| wrapper.is_word());
@@ -124,16 +124,14 @@ impl Finder<'_> {
 
     /// Lines that announce calls or the answer, in any place: who shows the text may put it at a
     /// line's start.
-    fn lines(&mut self, dialect: Dialect, lines: &Lines) {
+    fn lines(&mut self, dialect: Dialect, kind: OpenerKind, line: &LineMarker) {
         let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        for (line, kind) in [(&lines.call, OpenerKind::Line), (&lines.answer, OpenerKind::AnswerLine)] {
-            let first = line.lead.as_bytes()[0];
-            for at in memchr2_iter(first, first.to_ascii_uppercase(), self.text.as_bytes()) {
-                let Ok(length) = line.matches(&self.text[at..], false) else { continue };
-                let end = at + length;
-                if !self.text[..at].ends_with(in_word) && !self.text[end..].starts_with(in_word) {
-                    self.add(dialect, kind, at..end, at, true);
-                }
+        let first = line.lead.as_bytes()[0];
+        for at in memchr2_iter(first, first.to_ascii_uppercase(), self.text.as_bytes()) {
+            let Ok(length) = line.matches(&self.text[at..], false) else { continue };
+            let end = at + length;
+            if !self.text[..at].ends_with(in_word) && !self.text[end..].starts_with(in_word) {
+                self.add(dialect, kind, at..end, at, true);
             }
         }
     }
