@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 use serde::{Deserialize, Serialize};
 
+use super::table::{leaked, table};
 use crate::dialect::Dialect;
 use crate::message::{ReasoningCalls, ReasoningMode, keyword_enum};
 
@@ -66,13 +67,15 @@ keyword_enum!(SystemPlacement, "a place of the system text",
 keyword_enum!(Lang, "a language", "en" => Lang::En, "zh" => Lang::Zh);
 
 /// The settings for a family of models.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Profile {
     /// Name of the profile.
     pub name: &'static str,
     /// Regular expression for models' names, in any case; the first profile
     /// that matches is taken.
+    #[serde(deserialize_with = "leaked")]
     pub pattern: &'static str,
     /// Call syntax to teach.
     pub dialect: Dialect,
@@ -82,7 +85,8 @@ pub struct Profile {
     pub reasoning_calls: ReasoningCalls,
     /// Openers of the marks that it writes around its reasoning, beside the think tags; each
     /// block of them counts (docs/parser.md, "What counts as a call").
-    pub reasoning_marks: &'static [&'static str],
+    #[serde(borrow)]
+    pub reasoning_marks: Vec<&'static str>,
     /// `true` if the model is known to reason, `false` if it is known not to; `None` where nothing is known.
     pub reasons: Option<bool>,
     /// The position of the system text.
@@ -99,137 +103,26 @@ pub struct Profile {
 }
 
 /// All profiles; the last one matches every name.
-static PROFILES: &[Profile] = &[
-    // Trained on `<use_mcp_tool>`, with the tool list in the system prompt
-    // (github.com/MiroMindAI/MiroThinker, libs/miroflow-tools and apps/miroflow-agent,
-    // `generate_mcp_system_prompt`). Stands first: its names may hold `Qwen3`.
-    Profile {
-        name: "mirothinker",
-        pattern: "mirothinker",
-        reasons: Some(true),
-        style: Some(PromptStyle::Full),
-        native_tools: Some(false),
-        ..DEFAULT
-    },
-    // The API's name. Its endpoint moves the reasoning into `reasoning_content`,
-    // and takes `temperature` without effect
-    // (api-docs.deepseek.com/guides/reasoning_model).
-    Profile {
-        name: "deepseek-reasoner",
-        pattern: "deepseek-reasoner",
-        dialect: Dialect::TypeMarker,
-        reasoning_calls: ReasoningCalls::LastResort,
-        reasons: Some(true),
-        system: SystemPlacement::User,
-        style: Some(PromptStyle::Full),
-        native_tools: Some(false),
-        ..DEFAULT
-    },
-    // Temperature 0.5 to 0.7, 0.6 recommended; no system prompt, all instructions
-    // in the user prompt; output that starts in `<think>`, which the chat template
-    // supplies (github.com/deepseek-ai/DeepSeek-R1, README, "Usage Recommendations").
-    // The card of R1-0528 allows a system prompt and needs no forced `<think>`; an
-    // opener of its own is read in `open` too, and a user message suits all of them.
-    Profile {
-        name: "deepseek-r1",
-        pattern: r"deepseek[-_. ]?r1|\br1[-_](?:0528|distill|1776)",
-        dialect: Dialect::TypeMarker,
-        reasoning: ReasoningMode::Open,
-        reasoning_calls: ReasoningCalls::LastResort,
-        reasons: Some(true),
-        system: SystemPlacement::User,
-        temperature: Some(0.6),
-        native_tools: Some(false),
-        ..DEFAULT
-    },
-    // Temperature 0.6 in thinking mode, which is the default and writes both think
-    // tags itself; tool calling in both modes (huggingface.co/Qwen/Qwen3-8B,
-    // "Best Practices"). Other members of the family do not reason, so tags decide.
-    Profile {
-        name: "qwen3",
-        pattern: "qwen-?3",
-        reasons: Some(true),
-        temperature: Some(0.6),
-        native_tools: Some(true),
-        ..DEFAULT
-    },
-    // Trained on Harmony, whose channels say what is reasoning; a server that keeps the tokens
-    // hands them on, one that does not has a field for the reasoning and native calls
-    // (github.com/openai/harmony, docs/format.md; openai.com/index/introducing-gpt-oss).
-    // What it is taught it writes in the final channel.
-    Profile {
-        name: "gpt-oss",
-        pattern: "gpt[-_]?oss",
-        reasons: Some(true),
-        style: Some(PromptStyle::Full),
-        native_tools: Some(true),
-        ..DEFAULT
-    },
-    // Families with marks of their own around their reasoning; what they are taught otherwise
-    // is the default. Where each mark is written down: `REASONING_MARKS`.
-    marked("magistral", r"magistral|ministral-3.*reasoning", &["[THINK]"]),
-    marked("seed-oss", r"seed[-_ ]?oss", &["<seed:think>"]),
-    marked("kimi-thinking", r"kimi-(?:vl.*thinking|k1[.-]5)", &["◁think▷"]),
-    marked("kimi-k3", r"kimi-?k3", &["<|open|>think<|sep|>"]),
-    marked("minimax-m3", r"minimax-?m3", &["<mm:think>"]),
-    marked("longcat", r"longcat.*thinking", &["<longcat_think>"]),
-    marked("command", r"command-?(?:a\b|r7b)", &["<|START_THINKING|>"]),
-    marked("apertus", r"apertus", &["<|inner_prefix|>"]),
-    marked("minicpm3", r"minicpm-?3", &["<|thought_start|>"]),
-    marked("openthinker", r"openthinker|sky-?t1", &["<|begin_of_thought|>"]),
-    marked("solar-open-2", r"solar-open-?2", &["<|think:start|>"]),
-    marked("gemma-4", r"gemma-?4", &["<|channel>"]),
-    marked("solar-open", r"solar-open", &["<|think|>"]),
-    marked("inkling", r"inkling", &["<|content_thinking|>"]),
-    marked("hy3", r"\bhy-?3", &["<think:opensource>"]),
-    marked("k2-horizon", r"k2-?(?:horizon|v3)", &["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
-    marked("plamo-3", r"plamo-?3", &["<|plamo:begin_think:plamo|>"]),
-    marked("medgemma", r"medgemma", &["<unused94>"]),
-    marked("granite-3.2", r"granite-?3\.2", &["Here is my thought process:", "Here's my thought process:"]),
-    marked("apriel", r"apriel.*thinker", &["Here are my reasoning steps:"]),
-    // Templates that refuse a system text: "System role not supported"
-    // (huggingface.co/google/gemma-2-9b-it), and of Gemma 1 likewise.
-    instructed("gemma-2", r"gemma(?:-?2(?:[-:]|$)|[-:](?:1\.1-)?[27]b|:latest|$)", SystemPlacement::User),
-    // Its template puts a system text into the first user message itself
-    // (huggingface.co/google/gemma-3-12b-it).
-    instructed("gemma-3", r"gemma-?3", SystemPlacement::System),
-    // "Conversation roles must alternate": a system message counts as a user's
-    // (huggingface.co/mistralai/Mistral-7B-Instruct-v0.2, Mixtral-8x7B-Instruct-v0.1).
-    instructed("mistral-7b", r"mistral[-:]?7b|mistral:latest|mixtral[-:]?8x7b", SystemPlacement::User),
-    // A system text is placed before the last user message, so that all text after it is read anew with each request
-    // (huggingface.co/mistralai/Mistral-Nemo-Instruct-2407).
-    instructed("mistral-nemo", r"mistral[-:]?nemo", SystemPlacement::User),
-    // The first template leaves a system text out without a word
-    // (huggingface.co/microsoft/Phi-3-mini-4k-instruct, April 2024).
-    instructed("phi-3", r"phi-?3", SystemPlacement::User),
-    DEFAULT,
-];
+static PROFILES: LazyLock<Box<[Profile]>> = LazyLock::new(|| table!("profiles"));
 
-/// Of a model of which nothing is known. Elements say where a call ends, whatever stands around it.
-const DEFAULT: Profile = Profile {
-    name: "default",
-    pattern: "",
-    dialect: Dialect::UseMcpTool,
-    reasoning: ReasoningMode::Auto,
-    reasoning_calls: ReasoningCalls::Ignore,
-    reasoning_marks: &[],
-    reasons: None,
-    system: SystemPlacement::System,
-    lang: Lang::En,
-    style: None,
-    temperature: None,
-    native_tools: None,
-};
-
-/// The profile of a family of which its marks around the reasoning are known. Some of its
-/// models do not reason, or only where they are asked to.
-const fn marked(name: &'static str, pattern: &'static str, reasoning_marks: &'static [&'static str]) -> Profile {
-    Profile { name, pattern, reasoning_marks, ..DEFAULT }
-}
-
-/// The profile of a family that does not reason, with the place of its system text.
-const fn instructed(name: &'static str, pattern: &'static str, system: SystemPlacement) -> Profile {
-    Profile { name, pattern, system, reasons: Some(false), ..DEFAULT }
+impl Default for Profile {
+    /// Of a model of which nothing is known. Elements say where a call ends, whatever stands around it.
+    fn default() -> Self {
+        Profile {
+            name: "default",
+            pattern: "",
+            dialect: Dialect::UseMcpTool,
+            reasoning: ReasoningMode::Auto,
+            reasoning_calls: ReasoningCalls::Ignore,
+            reasoning_marks: Vec::new(),
+            reasons: None,
+            system: SystemPlacement::System,
+            lang: Lang::En,
+            style: None,
+            temperature: None,
+            native_tools: None,
+        }
+    }
 }
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
@@ -240,7 +133,7 @@ static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
 impl Profile {
     /// All profiles, in the order in which they are tried.
     pub fn all() -> &'static [Profile] {
-        PROFILES
+        &PROFILES
     }
 
     /// The profile for a model by its name, as an endpoint spells it; the one
@@ -322,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_marks_of_profiles_stand_in_the_table_and_each_of_a_family_has_one() {
-        let named: Vec<_> = PROFILES.iter().flat_map(|profile| profile.reasoning_marks).copied().collect();
+        let named: Vec<_> = PROFILES.iter().flat_map(|profile| &profile.reasoning_marks).copied().collect();
         for open in &named {
             assert!(REASONING_MARKS.iter().any(|mark| mark.open == *open), "{open}");
         }
