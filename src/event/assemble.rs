@@ -64,7 +64,7 @@ struct Segment {
     /// Region that it stands in.
     region: Region,
     /// Bytes of the joined text; none for a call.
-    length: u32,
+    length: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -264,11 +264,11 @@ impl Collector {
     fn is_introduced(&self, number: usize) -> bool {
         let mut calls = self.segments.iter().enumerate().filter(|(_, segment)| segment.what == What::Call);
         let Some((at, _)) = calls.nth(number) else { return false };
-        let mut end = self.segments[..at].iter().map(|segment| segment.length as usize).sum::<usize>();
+        let mut end = self.segments[..at].iter().map(|segment| segment.length).sum::<usize>();
         let mut lines = 0;
         for Segment { what, region, length } in self.segments[..at].iter().rev() {
-            let piece = &self.text[end - *length as usize..end];
-            end -= *length as usize;
+            let piece = &self.text[end - *length..end];
+            end -= *length;
             let text = piece.trim_end();
             lines += piece[text.len()..].matches('\n').count();
             if *what == What::Text && *region == Region::Content && !text.is_empty() {
@@ -294,7 +294,7 @@ impl Collector {
     pub(crate) fn take_content(&mut self) {
         let (text, mut at) = (std::mem::take(&mut self.text), 0);
         self.segments.retain(|Segment { what, region, length }| {
-            let piece = &text[at..at + *length as usize];
+            let piece = &text[at..at + *length];
             at += piece.len();
             let stays = *region != Region::Content || !matches!(what, What::Text | What::Marker(MarkerKind::Fence));
             self.text.push_str(if stays { piece } else { "" });
@@ -316,7 +316,7 @@ impl Collector {
         // The end of what is no marker.
         let mut end = 0;
         for Segment { what, region, length } in &self.segments {
-            let (piece, after) = rest.split_at(*length as usize);
+            let (piece, after) = rest.split_at(*length);
             rest = after;
             match (what, region) {
                 (What::Text, Region::Content) => {
@@ -341,7 +341,7 @@ impl Collector {
 
     /// The index of a further call, and the bytes of the stream so far.
     pub(crate) fn next(&self) -> (u32, u64) {
-        let text: u64 = self.segments.iter().map(|segment| u64::from(segment.length)).sum();
+        let text: u64 = self.segments.iter().map(|segment| segment.length as u64).sum();
         (self.entries.last().map_or(0, |entry| entry.index + 1), text + self.lengths.iter().sum::<u64>())
     }
 
@@ -351,10 +351,10 @@ impl Collector {
         let (mut rest, mut at) = (self.text.as_str(), 0);
         let mut calls = self.entries.iter().zip(&self.lengths);
         for Segment { what, region, length } in self.segments {
-            let (text, after) = rest.split_at(length as usize);
+            let (text, after) = rest.split_at(length);
             rest = after;
             let call = if what == What::Call { calls.next() } else { None };
-            let span = at..at + call.map_or(u64::from(length), |(_, length)| *length);
+            let span = at..at + call.map_or(length as u64, |(_, length)| *length);
             at = span.end;
             let text = text.to_owned();
             pieces.push(match (what, call) {
@@ -374,7 +374,7 @@ impl Collector {
         let mut rest = self.text.as_str();
         let mut entries = self.entries.iter();
         for Segment { what, region, length } in self.segments {
-            let (text, after) = rest.split_at(length as usize);
+            let (text, after) = rest.split_at(length);
             rest = after;
             let text = match (what, region) {
                 (What::Text, _) | (What::Syntax(_), Region::Reasoning) => text,
@@ -437,17 +437,11 @@ impl Collector {
 
     fn text(&mut self, what: What, region: Region, text: &str) {
         self.text.push_str(text);
-        let mut left = text.len();
         let may_join = self.segments.len() > self.sealed;
-        if let Some(last) = self.segments.last_mut().filter(|p| may_join && p.what == what && p.region == region) {
-            let joined = left.min((u32::MAX - last.length) as usize);
-            last.length += u32::try_from(joined).unwrap_or(0);
-            left -= joined;
-        }
-        while left > 0 {
-            let length = u32::try_from(left).unwrap_or(u32::MAX);
-            self.segments.push(Segment { what, region, length });
-            left -= length as usize;
+        match self.segments.last_mut().filter(|p| may_join && p.what == what && p.region == region) {
+            Some(last) => last.length += text.len(),
+            None if text.is_empty() => {}
+            None => self.segments.push(Segment { what, region, length: text.len() }),
         }
     }
 
@@ -487,7 +481,7 @@ impl Collector {
         self.segments.iter().any(|segment| {
             let call = if segment.what == What::Call { calls.next() } else { None };
             let start = at;
-            at += call.map_or(u64::from(segment.length), |(_, length)| *length);
+            at += call.map_or(segment.length as u64, |(_, length)| *length);
             (first.start..last.end).contains(&start) && call.is_some_and(|(entry, _)| entry.result.is_ok())
         })
     }
@@ -499,7 +493,7 @@ impl Collector {
         for segment in segments {
             let length = match segment.what {
                 What::Call => lengths.next().copied().unwrap_or_default(),
-                _ => u64::from(segment.length),
+                _ => segment.length as u64,
             };
             let end = at + length;
             loop {
@@ -512,8 +506,7 @@ impl Collector {
                     Some(_) => make(segment.what, segment.region),
                     None => (segment.what, segment.region),
                 };
-                // A part of the segment is no longer than that.
-                let length = if what == What::Call { 0 } else { u32::try_from(to - at).unwrap_or(u32::MAX) };
+                let length = if what == What::Call { 0 } else { (to - at) as usize };
                 self.segments.push(Segment { what, region, length });
                 at = to;
                 if at >= end {
