@@ -28,12 +28,6 @@ struct Mark {
     dialect: Dialect,
 }
 
-/// A mark that is not written as its dialect writes it.
-pub(crate) struct Slip<'t> {
-    pub(crate) written: &'t str,
-    pub(crate) mark: &'t str,
-}
-
 impl NearMarks {
     /// Collects the marks of these dialects: those before, in and after their calls.
     pub(crate) fn of(dialects: impl Iterator<Item = Dialect>) -> Self {
@@ -71,13 +65,14 @@ impl NearMarks {
     /// The dialect of the first mark in `text` that is one but for a slip, and how many there are.
     pub(crate) fn found_in(&self, text: &str) -> Option<(Dialect, usize)> {
         let mut found = self.all_in(text);
-        let (_, first) = found.next()?;
+        let first = found.next()?;
         Some((first.dialect, 1 + found.count()))
     }
 
     /// The first tag or token in `text` that is a misspelt mark, or one in other letters than its dialect's. What is
-    /// between the letters is no slip: several dialects have the same ones.
-    pub(crate) fn slip_in<'t>(&'t self, text: &'t str) -> Option<Slip<'t>> {
+    /// between the letters is no slip: several dialects have the same ones. Returns it as it is written, and as its
+    /// dialect writes it.
+    pub(crate) fn slip_in<'t>(&'t self, text: &'t str) -> Option<(&'t str, &'t str)> {
         memchr::memchr2_iter(b'<', b'[', text.as_bytes()).find_map(|at| {
             let rest = &text[at..];
             let end = rest.find(ENDS).unwrap_or(rest.len());
@@ -85,20 +80,20 @@ impl NearMarks {
             let written = &rest[..end];
             let known = self.near(written)?.text.trim_end();
             let in_other_letters = written != known && written.eq_ignore_ascii_case(known);
-            (in_other_letters || !self.holds(written)).then_some(Slip { written, mark: known })
+            (in_other_letters || !self.holds(written)).then_some((written, known))
         })
     }
 
-    /// The marks in `text` that are ones but for a slip, and where they begin.
-    fn all_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t Mark)> {
+    /// The marks in `text` that are ones but for a slip.
+    fn all_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = &'t Mark> {
         // A line that announces calls has spaces in it.
-        let line = self.near(text.lines().next().unwrap_or_default()).map(|mark| (0, mark));
+        let line = self.near(text.lines().next().unwrap_or_default());
         let mut before = None;
         let places = text.char_indices().filter(move |(at, c)| {
             let is_first = !matches!(before.replace(*c), Some('<' | '['));
             *at == 0 || (is_first && matches!(c, '<' | '[' | '|' | '｜'))
         });
-        line.into_iter().chain(places.filter_map(|(at, _)| Some((at, self.mark(&text[at..])?))))
+        line.into_iter().chain(places.filter_map(|(at, _)| self.mark(&text[at..])))
     }
 
     fn mark(&self, text: &str) -> Option<&Mark> {

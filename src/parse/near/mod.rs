@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, Shape, introduces_example};
 use crate::event::{CALL, Rejected, RejectedKind};
-use crate::parse::marks::near::{NearMarks, Slip, alike};
+use crate::parse::marks::near::{NearMarks, alike};
 use crate::parse::shape::message::LABELS;
 use crate::parse::tables::Tables;
 use crate::tools::{Catalog, Tool};
@@ -75,7 +75,11 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             region = Some(close).filter(|close| !line.contains(close));
             continue;
         }
-        if let Some((behind, close)) = REGIONS.iter().find_map(|region| region.opens(begins)) {
+        let opened = REGIONS.iter().find_map(|(open, close, begins_line)| {
+            let at = begins.find(open).filter(|at| *at == 0 || !begins_line)?;
+            Some((&begins[at + open.len()..], *close))
+        });
+        if let Some((behind, close)) = opened {
             region = Some(close).filter(|close| !behind.contains(close));
             continue;
         }
@@ -182,28 +186,13 @@ fn is_prose(line: &str) -> bool {
     words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
 }
 
-/// A pair of delimiters around lines that hold no call.
-struct Quotes {
-    open: &'static str,
-    close: &'static str,
-    /// It begins its line.
-    begins: bool,
-}
-
-impl Quotes {
-    /// Returns the text after its opener in this line, and its closer.
-    fn opens<'l>(&self, line: &'l str) -> Option<(&'l str, &'static str)> {
-        let at = line.find(self.open).filter(|at| *at == 0 || !self.begins)?;
-        Some((&line[at + self.open.len()..], self.close))
-    }
-}
-
-/// Constructs that quote; and Harmony's channel of answers, in which all is content.
-const REGIONS: [Quotes; 4] = [
-    Quotes { open: "<!--", close: "-->", begins: true },
-    Quotes { open: "<pre", close: "</pre>", begins: true },
-    Quotes { open: "<code", close: "</code>", begins: true },
-    Quotes { open: "<|channel|>final<|message|>", close: "<|end|>", begins: false },
+/// Delimiters around lines that hold no call, with `true` if the opener begins its line: constructs that quote; and
+/// Harmony's channel of answers, in which all is content.
+const REGIONS: [(&str, &str, bool); 4] = [
+    ("<!--", "-->", true),
+    ("<pre", "</pre>", true),
+    ("<code", "</code>", true),
+    ("<|channel|>final<|message|>", "<|end|>", false),
 ];
 
 /// The first characters of the JSON in `text` that are no JSON, if they are on its way.
@@ -392,7 +381,7 @@ impl Segment<'_> {
         if written.rsplit('.').next() != self.tool.name.rsplit('.').next() {
             return format!("its name is written `{written}`");
         }
-        if let Some(Slip { written, mark }) = self.marks.slip_in(self.text) {
+        if let Some((written, mark)) = self.marks.slip_in(self.text) {
             return format!("`{written}` is where `{mark}` belongs");
         }
         let misspelt = words(self.text).filter(|word| word.at != self.name.start && word.is_key()).find_map(|word| {
