@@ -126,6 +126,10 @@ fn parsed(text: &str) -> Result<File, DialectError> {
 
 impl File {
     fn into_spec(mut self) -> Spec {
+        for block in &mut self.elements {
+            block.close = format!("</{}>", block.tag);
+            block.arguments_close = format!("</{}>", block.arguments_tag());
+        }
         for marker in &mut self.markers {
             marker.must_close &= marker.close.is_some();
         }

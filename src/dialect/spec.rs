@@ -1,8 +1,5 @@
 //! The data that describe a dialect.
 
-use std::borrow::Cow;
-use std::sync::OnceLock;
-
 use serde::Deserialize;
 
 use super::header::{self, Piece};
@@ -23,14 +20,14 @@ pub struct Spec {
 
 impl Spec {
     /// Returns all literal marks of its calls, in order: those before, in and after them.
-    pub(crate) fn marks(&self) -> Vec<Cow<'_, str>> {
+    pub(crate) fn marks(&self) -> Vec<String> {
         let mut marks = Vec::new();
         match &self.shape {
             Shape::Element(blocks) => {
                 let tags = blocks
                     .iter()
                     .flat_map(|block| [&block.tag].into_iter().chain(block.children.iter().map(|child| &child.tag)));
-                marks.extend(tags.map(|tag| Cow::Owned(format!("<{tag}>"))));
+                marks.extend(tags.map(|tag| format!("<{tag}>")));
             }
             Shape::MarkedJson(marked) => marked.add_marks(&mut marks),
             Shape::Named(named) => named.add_marks(&mut marks),
@@ -44,12 +41,12 @@ impl Spec {
 }
 
 impl MarkedJson {
-    fn add_marks<'s>(&'s self, marks: &mut Vec<Cow<'s, str>>) {
+    fn add_marks(&self, marks: &mut Vec<String>) {
         match &self.announcer {
-            Announcer::Line { call, .. } => marks.push(call.text.as_str().into()),
+            Announcer::Line { call, .. } => marks.push(call.text.clone()),
             Announcer::Marker(wrappers) => {
                 let texts = wrappers.iter().filter(|w| !w.is_word()).flat_map(|w| [Some(&*w.open), w.close.as_deref()]);
-                marks.extend(texts.flatten().map(Cow::Borrowed));
+                marks.extend(texts.flatten().map(str::to_owned));
             }
         }
         if let Some(named) = &self.named {
@@ -59,23 +56,20 @@ impl MarkedJson {
 }
 
 impl Named {
-    fn add_marks<'s>(&'s self, marks: &mut Vec<Cow<'s, str>>) {
-        let mut add = |text: &'s str| marks.push(Cow::Borrowed(text));
-        let texts = |pieces: &'s [Piece]| {
-            pieces.iter().filter_map(|piece| match piece {
-                Piece::Text(text) | Piece::Maybe(text) => Some(text.as_str()),
-                _ => None,
-            })
+    fn add_marks(&self, marks: &mut Vec<String>) {
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) | Piece::Maybe(text) => Some(text.clone()),
+            _ => None,
         };
         for call in &self.calls {
-            texts(&call.head).for_each(&mut add);
-            add(&call.close);
+            marks.extend(call.head.iter().filter_map(text));
+            marks.push(call.close.clone());
             if let NamedArguments::Tags { open, close, .. } = &call.arguments {
-                texts(open).for_each(&mut add);
-                add(close);
+                marks.extend(open.iter().filter_map(text));
+                marks.push(close.clone());
             }
         }
-        self.groups.iter().flat_map(|group| [&group.open, &group.close]).for_each(|text| add(text));
+        marks.extend(self.groups.iter().flat_map(|group| [group.open.clone(), group.close.clone()]));
     }
 }
 
@@ -109,26 +103,15 @@ pub struct Block {
     pub tool: Option<String>,
     /// Children, in any order in the text.
     pub children: Vec<Child>,
-    /// Closing tags of the element, and of the child with all arguments.
+    /// Closing tag of the element.
     #[serde(skip)]
-    closers: OnceLock<[String; 2]>,
+    pub close: String,
+    /// Closing tag of the child with all arguments.
+    #[serde(skip)]
+    pub arguments_close: String,
 }
 
 impl Block {
-    /// Closing tag of the element.
-    pub(crate) fn close(&self) -> &str {
-        &self.closers()[0]
-    }
-
-    /// Closing tag of the child with all arguments.
-    pub(crate) fn arguments_close(&self) -> &str {
-        &self.closers()[1]
-    }
-
-    fn closers(&self) -> &[String; 2] {
-        self.closers.get_or_init(|| [&self.tag, self.arguments_tag()].map(|tag| format!("</{tag}>")))
-    }
-
     /// Tag name of the child with all arguments; empty where there is none.
     pub(crate) fn arguments_tag(&self) -> &str {
         self.children.iter().find(|child| child.role == ChildRole::Arguments).map_or("", |child| &child.tag)
@@ -282,20 +265,16 @@ pub struct NamedCall {
 impl NamedCall {
     /// The mark that its head begins with; `None` for a word, which counts at a line's start alone.
     pub fn opener(&self) -> Option<&str> {
-        if let Some(Piece::Text(opener)) = self.head.first() {
-            Some(opener.as_str()).filter(|text| is_mark(text))
-        } else {
-            None
-        }
+        self.first().filter(|text| is_mark(text))
     }
 
     /// The word that its head begins with, if no mark does.
     pub fn word(&self) -> Option<&str> {
-        if let Some(Piece::Text(word)) = self.head.first() {
-            Some(word.as_str()).filter(|text| !is_mark(text))
-        } else {
-            None
-        }
+        self.first().filter(|text| !is_mark(text))
+    }
+
+    fn first(&self) -> Option<&str> {
+        if let Some(Piece::Text(text)) = self.head.first() { Some(text) } else { None }
     }
 }
 

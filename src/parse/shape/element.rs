@@ -457,7 +457,7 @@ impl CallShape for Element {
     }
 
     fn closer(&self, _: &Tables) -> CallCloser {
-        CallCloser { close: self.block.close().into(), brackets: true }
+        CallCloser { close: self.block.close.as_str().into(), brackets: true }
     }
 
     fn is_damaged(&self) -> bool {

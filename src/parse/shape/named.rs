@@ -103,7 +103,7 @@ impl NamedObject {
 
     /// The arguments of a call that is this element, whose opening tag ends at `at`.
     pub(super) fn in_element(block: &'static Block, at: u64, max_depth: usize) -> Self {
-        let json = CallJson::arguments(at, max_depth, Around::Layers, block.arguments_close());
+        let json = CallJson::arguments(at, max_depth, Around::Layers, block.arguments_close.as_str());
         NamedObject { outer: Some(&block.tag), ..NamedObject::with((None, block.tool.clone()), at, json) }
     }
 

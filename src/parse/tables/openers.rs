@@ -5,7 +5,6 @@
 //! former asks for the openers that are read; the latter, by `Marks`, for anything that some reader may take for one.
 //! Lines, names and heads are matched by the scanner's own matchers.
 
-use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -249,7 +248,7 @@ static COMMON: LazyLock<Marks> = LazyLock::new(|| {
     let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
     let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
     let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
-    Marks::of(own.chain(tokens.map(Cow::Borrowed)).chain(tags.map(|tag| Cow::Owned(format!("<{tag}>")))))
+    Marks::of(own.chain(tokens.map(str::to_owned)).chain(tags.map(|tag| format!("<{tag}>"))))
 });
 
 impl Marks {
@@ -260,10 +259,10 @@ impl Marks {
             |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
         let tools = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]).flatten();
         let loaded = Dialect::loaded().flat_map(|dialect| dialect.spec().marks());
-        Marks::of(tools.map(|name| Cow::Owned(format!("<{name}>"))).chain(loaded))
+        Marks::of(tools.map(|name| format!("<{name}>")).chain(loaded))
     }
 
-    fn of<'a>(marks: impl Iterator<Item = Cow<'a, str>>) -> Self {
+    fn of(marks: impl Iterator<Item = String>) -> Self {
         let (mut known, mut odd) = (HashSet::new(), Vec::new());
         for mark in marks {
             let word = match mark.as_bytes() {
