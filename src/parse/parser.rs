@@ -204,7 +204,7 @@ impl Parser {
     pub fn finish(&mut self, reason: &FinishReason, sink: &mut impl FnMut(Event<'_>)) {
         self.scanner.ends_by(reason);
         self.drain(sink);
-        self.scanner.finish(reason.is_normal(), sink);
+        self.scanner.finish(sink);
     }
 
     /// Looks in a message that is over, and was [finished](Self::finish), for what is meant as a call and fits no

@@ -16,6 +16,7 @@
 //! the end. A closing tag inside a string is data, but it is shown only once the
 //! string is over: if it never ends, the call may have ended there.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::out::CallOut;
@@ -23,7 +24,6 @@ use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins};
 use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, common_prefix, read, unclosed};
-use crate::parse::emit::damage::CloserText;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 use crate::parse::marks::head::ends;
@@ -68,7 +68,7 @@ pub(crate) struct CallJson {
     pub(crate) cursor: u64,
     reader: Reader,
     /// The call's closer, as it comes right after the JSON; empty where nothing closes it.
-    pub(crate) closer: CloserText,
+    pub(crate) closer: Cow<'static, str>,
     max_depth: usize,
     around: Around,
     /// The delimiter around it that was opened and not closed.
@@ -129,7 +129,7 @@ pub(crate) enum JsonStep {
 impl CallJson {
     /// Arguments, handed on as they come, in a call that `closer` ends. What may
     /// are around them begins at `at`.
-    pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: impl Into<CloserText>) -> Self {
+    pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: impl Into<Cow<'static, str>>) -> Self {
         CallJson { around, closer: closer.into(), ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
     }
 
@@ -197,7 +197,7 @@ impl CallJson {
             Around::Fence { .. } if !self.is_fence_open() => Err(No),
             Around::Fence { .. } => fence_chars(rest, more).map(|fence| {
                 self.opened = None;
-                fence.length()
+                fence.length
             }),
             Around::Layers => {
                 let cdata = if self.has_cdata { begins(rest, CDATA_CLOSE, more) } else { Err(No) };

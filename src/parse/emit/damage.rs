@@ -12,8 +12,7 @@
 //! `</content></write_to_file>`, or a quotation mark and two brackets. The text between is text of that file. A closer
 //! right after its own call is only written twice.
 
-use std::ops::Deref;
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use crate::dialect::Dialect;
 use crate::json::bytes::{Bracket, Places, has_none};
@@ -21,56 +20,18 @@ use crate::json::window::{Answer, Match, Window, first_of};
 use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
 
-/// The text that closes a call. A copy costs no allocation: it is asked for at each step.
-#[derive(Debug, Clone)]
-pub(crate) enum CloserText {
-    /// Of a dialect.
-    Known(&'static str),
-    /// Of a tag with the name of a tool.
-    Tag(Arc<str>),
-}
-
-impl Default for CloserText {
-    fn default() -> Self {
-        CloserText::Known("")
-    }
-}
-
-impl From<&'static str> for CloserText {
-    fn from(text: &'static str) -> Self {
-        CloserText::Known(text)
-    }
-}
-
-impl From<String> for CloserText {
-    fn from(text: String) -> Self {
-        CloserText::Tag(text.into())
-    }
-}
-
-impl Deref for CloserText {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            CloserText::Known(text) => text,
-            CloserText::Tag(text) => text,
-        }
-    }
-}
-
 /// The closer of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct CallCloser {
     /// Its text; empty where only brackets close the call.
-    pub(crate) close: CloserText,
+    pub(crate) close: Cow<'static, str>,
     /// `true` if brackets close its arguments, too: JSON, and calls in Python's syntax.
     pub(crate) brackets: bool,
 }
 
 impl CallCloser {
     /// Brackets alone.
-    pub(crate) const BRACKETS: CallCloser = CallCloser { close: CloserText::Known(""), brackets: true };
+    pub(crate) const BRACKETS: CallCloser = CallCloser { close: Cow::Borrowed(""), brackets: true };
 
     /// Checks whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
     pub(crate) fn begins(&self, text: &str, more: bool) -> Match<usize> {
@@ -252,13 +213,8 @@ impl Damage {
     }
 
     /// Checks whether `text`, between calls, may begin with a closer: of the damaged call, or one that
-    /// closed a call before.
-    pub(crate) fn closer(&self, text: &str, more: bool) -> Match<(Found, usize)> {
-        self.closer_at(self.is_near, text, more)
-    }
-
-    /// The same; whether nothing but white space is between the last call and `text`.
-    fn closer_at(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
+    /// closed a call before. `near`: nothing but white space is between the last call and `text`.
+    pub(crate) fn closer(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
         if let Some((closer, _)) = &self.open {
             let own = closer.begins(text, more).map(|length| (Found::Own, length));
             // What closes a call before may be text of the damaged one, or both are text of that call
@@ -285,7 +241,7 @@ impl Damage {
             return None;
         }
         let closers = memchr::memchr2_iter(b'<', b'[', text.as_bytes())
-            .filter_map(|at| self.closer_at(false, &text[at..], false).ok());
+            .filter_map(|at| self.closer(false, &text[at..], false).ok());
         let stray = closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)));
         stray.or_else(|| self.stray_bracket().filter(|_| Brackets::default().read(text, false).is_some()))
     }

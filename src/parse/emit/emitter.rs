@@ -7,7 +7,7 @@ mod held;
 use std::ops::Range;
 
 use crate::dialect::Shape;
-use crate::event::{Call, Destination, Event, MarkerKind, Region, RejectedKind, Repair, call_of};
+use crate::event::{Call, Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
 use crate::parse::emit::budget::Budget;
@@ -36,7 +36,7 @@ pub(crate) struct Emitter {
     /// The open call's `CallStart` was handed on.
     started: bool,
     /// The stream has ended by `stop`, and one of these strings may have done it.
-    stop: Vec<String>,
+    pub(crate) stop: Vec<String>,
     /// The stream has ended, and nothing cut it off.
     pub(crate) ended_normally: bool,
 }
@@ -45,13 +45,6 @@ impl Emitter {
     pub(crate) fn new(config: &Config) -> Self {
         let (region, budget) = (RegionState::new(config), Budget::new(&config.limits));
         Emitter { region, budget, drafts: Drafts::new(config), ..Emitter::default() }
-    }
-
-    /// The stream has ended. `normal`: nothing cut it off. `stop`: one of these strings may have
-    /// ended it.
-    pub(crate) fn stream_ends(&mut self, normal: bool, stop: Vec<String>) {
-        self.ended_normally = normal;
-        self.stop = stop;
     }
 
     /// Index of the call that is open or comes next.
@@ -66,8 +59,11 @@ impl Emitter {
 
     /// Something said where the reasoning ends or begins: what came is reasoning.
     pub(crate) fn decide(&mut self) {
-        if self.region.decide() && self.region.has_drafts {
-            self.budget.unsay_limit();
+        if std::mem::take(&mut self.region.is_undecided) {
+            self.region.nothing_answered();
+            if self.region.has_drafts {
+                self.budget.unsay_limit();
+            }
         }
     }
 
@@ -94,7 +90,9 @@ impl Emitter {
     /// Returns `true` if nothing but white space and syntax came in this region, nor to
     /// the user before it.
     pub(crate) fn begins_region(&self) -> bool {
-        self.region.begins() && !self.waits_for_fence()
+        let region = &self.region;
+        let is_seen = region.is_seen && region.reads_answer();
+        !(is_seen || region.has_text || region.has_calls || self.waits_for_fence())
     }
 
     /// Hands on plain text up to `to`.
@@ -115,7 +113,7 @@ impl Emitter {
                 self.reported = to;
                 return;
             }
-            self.settle(window, true, sink);
+            self.settle(Some(QuotedIn::Fence), window, sink);
         }
         while let Some((at, found)) = self.telling_bracket(window, to) {
             // The text up to the bracket, then what that says, then the rest.
@@ -152,9 +150,20 @@ impl Emitter {
         if !window.slice(self.reported..to).trim_ascii_start().is_empty() {
             self.precede_prose(sink);
             self.drafts.run_is_over = true;
-            self.region.prose_comes(window, self.reported, to);
+            self.region.fence_is_clean = false;
+            self.region.follows_unread = false;
+            self.prose_comes(window, to);
         }
         self.plain(window, to, sink);
+    }
+
+    /// Text other than white space comes outside of syntax.
+    fn prose_comes(&mut self, window: &Window<'_>, to: u64) {
+        self.region.has_text = true;
+        // A closer after it is not right after its call.
+        self.region.damage().text_came(window, self.reported, to);
+        self.region.see();
+        self.region.passes_end();
     }
 
     /// Prose follows: calls before it that nothing announces may be examples.
@@ -174,7 +183,7 @@ impl Emitter {
             }
             Found::Stray(first) => {
                 // In a fence it is other text.
-                self.settle(window, true, sink);
+                self.settle(Some(QuotedIn::Fence), window, sink);
                 let first = self.region.certain_from(first);
                 self.withdraw(first, sink);
             }
@@ -182,7 +191,7 @@ impl Emitter {
     }
 
     /// The calls from `first` on may be text of one that was damaged.
-    pub(super) fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
+    pub(crate) fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
         self.region.damage().withdrawn();
         self.drafts.withdraw(first, self.reported, sink);
     }
@@ -196,17 +205,13 @@ impl Emitter {
     /// Hands on a fence line as text: calls on both sides of it stay adjacent.
     pub(crate) fn fence_text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if self.pending.is_some() {
-            self.settle(window, true, sink);
+            self.settle(Some(QuotedIn::Fence), window, sink);
         }
         if self.region.prose != Prose::Above {
             self.region.prose.read(window.slice(self.reported..to));
         }
         self.precede_prose(sink);
-        self.region.has_text = true;
-        // A closer after it is not right after its call.
-        self.region.damage().text_came(window, self.reported, to);
-        self.region.see();
-        self.region.passes_end();
+        self.prose_comes(window, to);
         while let Some((at, found)) = self.telling_bracket(window, to) {
             self.plain(window, at, sink);
             self.found_closer(found, 0, window, sink);
@@ -253,7 +258,8 @@ impl Emitter {
         to: u64,
         sink: &mut Sink<'_>,
     ) {
-        self.settle(window, self.region.kind == Region::Content, sink);
+        let is_example = self.region.kind == Region::Content;
+        self.settle(is_example.then_some(QuotedIn::Fence), window, sink);
         let span = self.reported..to;
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });

@@ -1,7 +1,6 @@
 //! The region of the message that the text is in, and what occurred there before.
 
 use crate::event::Region;
-use crate::json::window::Window;
 use crate::message::{ReasoningCalls, ReasoningMode};
 use crate::parse::config::Config;
 use crate::parse::emit::damage::Damage;
@@ -40,7 +39,7 @@ pub(crate) struct RegionState {
     damage: [Damage; 2],
     /// A closer in the open reasoning that closes nothing there closed a call before it: this
     /// one, or one after it.
-    pub(super) in_doubt: Option<u32>,
+    pub(crate) in_doubt: Option<u32>,
 }
 
 impl RegionState {
@@ -77,16 +76,6 @@ impl RegionState {
         self.kind == Region::Content || self.is_undecided
     }
 
-    /// Something said where the reasoning ends or begins. Whether nothing had said it before: what
-    /// came is reasoning.
-    pub(super) fn decide(&mut self) -> bool {
-        let was_undecided = std::mem::take(&mut self.is_undecided);
-        if was_undecided {
-            self.nothing_answered();
-        }
-        was_undecided
-    }
-
     /// Notes that the text so far was no part of the answer.
     pub(super) fn nothing_answered(&mut self) {
         self.is_seen = false;
@@ -96,23 +85,6 @@ impl RegionState {
     /// Something is handed on that the user sees where it stands.
     pub(super) fn see(&mut self) {
         self.is_seen |= self.reads_answer() && self.turn != Turn::Hidden;
-    }
-
-    /// Such text comes outside of syntax; all before `from` was handed on.
-    pub(super) fn prose_comes(&mut self, window: &Window<'_>, from: u64, to: u64) {
-        self.fence_is_clean = false;
-        self.follows_unread = false;
-        self.has_text = true;
-        self.damage().text_came(window, from, to);
-        self.see();
-        self.passes_end();
-    }
-
-    /// Returns `true` if nothing but white space and syntax came in this region, nor to
-    /// the user before it.
-    pub(super) fn begins(&self) -> bool {
-        let seen = self.is_seen && self.reads_answer();
-        !(seen || self.has_text || self.has_calls)
     }
 
     /// Returns `true` if text before said all that more text would say of this region.
@@ -176,11 +148,5 @@ impl RegionState {
     /// Returns `true` if brackets in the text say whether calls may be text of a damaged one.
     pub(crate) fn reads_brackets(&self) -> bool {
         self.known_damage().watches_brackets
-    }
-
-    /// Returns `true` if each bracket and line matters, since only a bracket closes a damaged call.
-    pub(crate) fn reads_every_bracket(&self) -> bool {
-        let damage = self.known_damage();
-        damage.is_open() && damage.watches_brackets
     }
 }

@@ -12,7 +12,8 @@ pub(crate) const PRINT: &str = "print(";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fence {
     byte: u8,
-    length: usize,
+    /// Number of its characters, in bytes.
+    pub(crate) length: usize,
     /// The tag that it is spelt with instead.
     tag: Option<&'static str>,
 }
@@ -24,11 +25,6 @@ pub(crate) const FENCE_TAGS: [&str; 2] = ["pre", "code"];
 const MAX_TAG: usize = 64;
 
 impl Fence {
-    /// Number of its characters, in bytes.
-    pub(crate) fn length(self) -> usize {
-        self.length
-    }
-
     /// Returns `true` if the fence is spelt as a tag: its closer may be anywhere on a line.
     pub(crate) fn is_tag(self) -> bool {
         self.tag.is_some()

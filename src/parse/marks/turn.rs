@@ -19,15 +19,13 @@ pub(crate) enum Turn {
     Spoken,
 }
 
-/// Whose turn a role token opens.
+/// Whose turn a role token opens, unless the next token says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Own,
     Other,
     /// A name that is no role's, or none.
     Unknown,
-    /// The next token says it.
-    NextToken,
 }
 
 impl Turn {

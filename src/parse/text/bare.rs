@@ -6,8 +6,6 @@
 //!                                                                      └─ anything else: text, read on where it failed
 //! ```
 
-use super::lines::Line;
-use super::open::OpenCall;
 use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::Dialect;
@@ -22,13 +20,13 @@ use crate::parse::shape::python::{Calls, MAX_INDENT};
 
 impl Scanner {
     /// At a line's start: what the first shape says that knows the text.
-    pub(super) fn markerless_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn markerless_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         match first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink))) {
             Err(No) if self.fence.is_none() => {}
             found => return found,
         }
         let label = label(line.text, line.more)?;
-        let line = Line { indent: line.indent + label, text: &line.text[label..], ..line };
+        let line = Here { indent: line.indent + label, text: &line.text[label..], ..line };
         if line.text.is_empty() && line.more {
             return Err(Undecided);
         }
@@ -38,8 +36,8 @@ impl Scanner {
 
     /// At a line's start: a call of this shape. Asked of each line of prose.
     #[inline]
-    fn line_of(&mut self, shape: &dyn Markerless, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    fn line_of(&mut self, shape: &dyn Markerless, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
         let ahead = shape.ahead(text, &self.tables, more);
         if ahead == Err(No) {
             if self.not_calls.is_some()
@@ -83,7 +81,7 @@ impl Scanner {
     }
 
     /// Checks whether the line is an entry of the prompt's list of tools, which the model repeats.
-    fn is_listed(&mut self, shape: &dyn Markerless, line: Line<'_>) -> Match<bool> {
+    fn is_listed(&mut self, shape: &dyn Markerless, line: Here<'_>) -> Match<bool> {
         if self.fence.is_some() {
             return Ok(false);
         }
@@ -110,15 +108,7 @@ impl Scanner {
         self.open_markerless(&Calls, text, begins_line, window, sink)
     }
 
-    /// Checks whether `text`, at a fence's start, begins a call that no marker announces.
-    pub(super) fn markerless_in_fence(&self, text: &str, more: bool) -> Match<()> {
-        if self.channels.in_final {
-            return Err(No);
-        }
-        first_of(MARKERLESS.iter().map(|shape| shape.ahead_in_fence(text, &self.tables, more)))
-    }
-
-    /// The same of calls in Python's syntax.
+    /// Checks whether `text`, at a fence's start, begins a call in Python's syntax.
     pub(super) fn python_ahead(&self, text: &str, more: bool) -> Match<()> {
         if self.channels.in_final { Err(No) } else { Calls.ahead_in_fence(text, &self.tables, more) }
     }
@@ -142,9 +132,10 @@ impl Scanner {
             is_quoted: self.fence.is_none() && self.surroundings(self.at, window).quoted_in.is_some(),
         };
         let (dialect, call) = shape.open(text, place, &self.tables).ok_or(No)?;
-        let (call_bytes, has_words) = (self.tables.config.limits.call_bytes, shape.stands() == Stands::AnyLine);
-        let call = OpenCall::new(dialect, self.at, call, call_bytes);
-        self.open(if shape.is_announced() { call } else { call.markerless(has_words) }, window, sink)
+        let mut call = self.call_of(dialect, call);
+        call.is_markerless = !shape.is_announced();
+        call.at.is_bare = call.is_markerless && shape.stands() != Stands::AnyLine;
+        self.open(call, window, sink)
     }
 
     /// Returns `true` if a call may be here without a marker: not in a fence with other text, nor in

@@ -7,22 +7,11 @@ use crate::parse::marks::fence::{begins_any_case, tag_with_attributes};
 
 /// An open block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
-    pub(super) quoted_in: QuotedIn,
-    closer: Closer,
-}
-
-/// The closer of a block.
-#[derive(Debug, Clone, Copy)]
-enum Closer {
-    /// This text.
-    Text(&'static str),
-    /// The closing tag of this name, in brackets that begin so, in any case.
-    Tag(char, &'static str),
-    /// A line that begins with this text, in any case.
-    Line(&'static str),
-    /// A line that is this word: a heredoc's.
-    Word { word: [u8; MAX_WORD], length: usize },
+pub(super) enum Block {
+    /// One of the table.
+    Listed(&'static QuotingBlock),
+    /// A heredoc, which a line closes that is this word.
+    Heredoc { word: [u8; MAX_WORD], length: usize },
 }
 
 /// Signs that a heredoc, or a here-string, begins with at most.
@@ -41,14 +30,12 @@ pub(super) enum Ends {
 }
 
 impl Block {
-    fn of(row: &'static QuotingBlock) -> Self {
-        let closer = match row.form {
-            BlockForm::Anywhere | BlockForm::FromALine => Closer::Text(row.close),
-            BlockForm::Tag(bracket) => Closer::Tag(bracket, row.close),
-            BlockForm::Lines => Closer::Line(row.close),
-        };
-        let quoted_in = if row.is_comment { QuotedIn::Comment } else { QuotedIn::Block };
-        Block { quoted_in, closer }
+    /// Returns the construct that quotes a call in it.
+    pub(super) fn quoted_in(&self) -> QuotedIn {
+        match self {
+            Block::Listed(row) if row.is_comment => QuotedIn::Comment,
+            _ => QuotedIn::Block,
+        }
     }
 
     /// The block that `text`, at a `<` or a `[`, opens, and the length of its opener. `begins_line`:
@@ -73,14 +60,14 @@ impl Block {
         if matches!(row.form, BlockForm::Tag(_)) && !begins_line() {
             ends_line(&text[length..], more)?;
         }
-        Ok((Block::of(row), length))
+        Ok((Block::Listed(row), length))
     }
 
     /// The same of a line's start.
     pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(Block, usize)> {
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::FromALine | BlockForm::Lines => {
-                begins_any_case(text, row.open, more).map(|()| (Block::of(row), row.open.len()))
+                begins_any_case(text, row.open, more).map(|()| (Block::Listed(row), row.open.len()))
             }
             BlockForm::Anywhere | BlockForm::Tag(_) => Err(No),
         };
@@ -89,32 +76,35 @@ impl Block {
 
     /// Matches the block's closer at the start of `text`, at a `<` or a `[`; returns its length.
     pub(super) fn closed_by_mark(&self, text: &str, more: bool) -> Match<usize> {
-        match self.closer {
-            Closer::Tag(bracket, name) => close_tag(text, bracket, name, more),
-            Closer::Text(close) => begins(text, close, more).map(|()| close.len()),
-            Closer::Line(_) | Closer::Word { .. } => Err(No),
+        let Block::Listed(QuotingBlock { close, form, .. }) = self else { return Err(No) };
+        match form {
+            BlockForm::Tag(bracket) => close_tag(text, *bracket, close, more),
+            BlockForm::Anywhere | BlockForm::FromALine => begins(text, close, more).map(|()| close.len()),
+            BlockForm::Lines => Err(No),
         }
     }
 
     /// Matches the block's closer at the start of `text`, a line after its indent; returns the closer's length.
     pub(super) fn closed_by_line(&self, text: &str, more: bool) -> Match<usize> {
-        match self.closer {
-            Closer::Line(close) => begins_any_case(text, close, more).map(|()| close.len()),
-            Closer::Word { word, length } => {
-                let word = std::str::from_utf8(&word[..length]).unwrap_or_default();
-                begins(text, word, more)?;
-                ends_line(&text[length..], more).map(|()| length)
+        match self {
+            Block::Listed(QuotingBlock { close, form: BlockForm::Lines, .. }) => {
+                begins_any_case(text, close, more).map(|()| close.len())
             }
-            Closer::Text(_) | Closer::Tag(..) => Err(No),
+            Block::Heredoc { word, length } => {
+                let word = std::str::from_utf8(&word[..*length]).unwrap_or_default();
+                begins(text, word, more)?;
+                ends_line(&text[*length..], more).map(|()| *length)
+            }
+            Block::Listed(_) => Err(No),
         }
     }
 
     /// Searches `text`, in which nothing else begins, for the block's end.
     pub(super) fn ends_in(&self, text: &str, more: bool) -> Ends {
-        let first = match self.closer {
-            Closer::Text(close) => close.as_bytes()[0],
-            Closer::Tag(bracket, _) => bracket as u8,
-            Closer::Line(_) | Closer::Word { .. } => b'\n',
+        let first = match self {
+            Block::Listed(QuotingBlock { form: BlockForm::Tag(bracket), .. }) => *bracket as u8,
+            Block::Heredoc { .. } | Block::Listed(QuotingBlock { form: BlockForm::Lines, .. }) => b'\n',
+            Block::Listed(row) => row.close.as_bytes()[0],
         };
         for at in memchr::memchr_iter(first, text.as_bytes()) {
             let found = match first {
@@ -200,10 +190,7 @@ fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     let rest = &after[quote..];
     match rest.find('\n').map_or((rest, false), |end| (&rest[..end], true)) {
         (line, _) if line.contains("<<") => Err(No),
-        (_, true) => {
-            let closer = Closer::Word { word, length };
-            Ok((Block { quoted_in: QuotedIn::Block, closer }, signs + dash + space + 2 * quote + length))
-        }
+        (_, true) => Ok((Block::Heredoc { word, length }, signs + dash + space + 2 * quote + length)),
         (_, false) => undecided(true),
     }
 }

@@ -1,8 +1,6 @@
 //! Harmony's channels.
 
 use super::context::Context;
-use super::lines::Line;
-use super::open::OpenCall;
 use super::tags::{Here, named_head};
 use super::{Next, Scanner};
 use crate::dialect::{Dialect, TokenClass};
@@ -17,6 +15,17 @@ use crate::parse::tables::NamedDialect;
 
 /// With what a message to a function goes on whose role the chat template wrote.
 const RECIPIENT: &str = "to=functions.";
+
+/// Which of Harmony's channels the text is in.
+#[derive(Debug, Default)]
+pub(super) struct Channels {
+    /// A header of one came.
+    pub(super) are_seen: bool,
+    /// The channel of answers is open: what no marker announces is content.
+    pub(super) in_final: bool,
+    /// The reasoning is the channel of a header.
+    pub(super) in_analysis: bool,
+}
 
 impl Scanner {
     /// At a `<` that opens no call: the header of a channel.
@@ -69,8 +78,8 @@ impl Scanner {
 
     /// Returns the position where the message begins: a recipient, with which a message goes on whose role the chat
     /// template wrote (`harmony/recipient_first`).
-    pub(super) fn recipient_first(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    pub(super) fn recipient_first(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
         let of_channel = first_of(RECIPIENTS.iter().map(|(recipient, _)| begins(text, recipient, more))).decided()?;
         let written = || format!("{OWN} {text}");
         if of_channel.is_some() {
@@ -91,9 +100,8 @@ impl Scanner {
         let (server, name) = self.tables.split_name(name);
         // The opener's first bytes are before the message.
         let at = (indent + length - OWN.len() - 1) as u64;
-        let limits = self.tables.config.limits;
-        let shape = NamedObject::new(named, call, (server, Some(name)), at, limits.depth);
-        self.open(OpenCall::new(dialect, self.at, Box::new(shape), limits.call_bytes), window, sink)
+        let shape = NamedObject::new(named, call, (server, Some(name)), at, self.tables.config.limits.depth);
+        self.open(self.call_of(dialect, Box::new(shape)), window, sink)
     }
 
     /// A call in a channel of its own follows the reasoning, wherever that was left open.

@@ -15,8 +15,6 @@
 mod lines;
 mod marks;
 
-use std::fmt;
-
 use super::blocks::Block;
 use crate::dialect::COMMENT_SIGNS;
 use crate::event::QuotedIn;
@@ -224,7 +222,7 @@ impl Context {
     /// of its own.
     pub(super) fn place(&mut self, in_group: bool) -> Option<QuotedIn> {
         if let Some(block) = self.block {
-            return Some(block.quoted_in);
+            return Some(block.quoted_in());
         }
         self.tell();
         let line = self.line();
@@ -415,12 +413,5 @@ fn copy_blocks<const N: usize>(to: &mut [u8; ROOM + SHORT], at: usize, from: &[u
             let end = at + from.len();
             to[end - N..end].copy_from_slice(last);
         }
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = String::from_utf8_lossy(&self.bytes[..self.length]);
-        f.debug_struct("Context").field("text", &text).field("lines", &self.lines).finish_non_exhaustive()
     }
 }

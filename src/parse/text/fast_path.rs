@@ -73,14 +73,16 @@ impl Scanner {
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that the lexicon does not know is looked for in each chunk.
         let odd_closer = self.reasoning.odd_closer().is_some();
+        let damage = self.emitter.region.known_damage();
         let is_settled = self.run.is_none()
             && !near_calls
             && !odd_closer
             && self.emitter.is_settled()
             && self.context.block.is_none()
-            && !self.emitter.region.reads_every_bracket()
+            // Each bracket and line matters where only a bracket closes a damaged call.
+            && !(damage.is_open() && damage.watches_brackets)
             // Whether text follows a call's closer is noted here alone.
-            && !self.emitter.region.known_damage().is_near;
+            && !damage.is_near;
         if !is_settled {
             return Way::Scanner;
         }

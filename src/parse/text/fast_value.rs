@@ -41,6 +41,15 @@ pub(crate) struct CloserStart {
 }
 
 impl ValueKind {
+    /// The syntax of a value that was handed on up to `at`, if more of it may be.
+    pub(crate) fn of(value: OpenValue<'_>, at: u64) -> Option<Self> {
+        match value {
+            OpenValue::Json(json) if json.is_settled(at) => Some(ValueKind::json(&json.closer, json.in_string())),
+            OpenValue::Verbatim { cursor, previewed } if *cursor == at && *previewed == at => Some(ValueKind::Verbatim),
+            OpenValue::Json(_) | OpenValue::Verbatim { .. } => None,
+        }
+    }
+
     /// JSON in a call that `closer` ends, unless that is empty.
     pub(crate) fn json(closer: &str, in_string: bool) -> Self {
         let second = closer.as_bytes().get(1).copied().filter(u8::is_ascii);
@@ -79,22 +88,6 @@ impl CloserStart {
 }
 
 impl FastValue {
-    /// A value that was handed on up to `at`, if more of it may be.
-    pub(crate) fn of(
-        value: OpenValue<'_>,
-        at: u64,
-        limit_offset: u64,
-        index: u32,
-        reasoning_channel: bool,
-    ) -> Option<Self> {
-        let kind = match value {
-            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(&json.closer, json.in_string()),
-            OpenValue::Verbatim { cursor, previewed } if *cursor == at && *previewed == at => ValueKind::Verbatim,
-            OpenValue::Json(_) | OpenValue::Verbatim { .. } => return None,
-        };
-        Some(FastValue { at, limit_offset, index, kind, reasoning_channel })
-    }
-
     /// Returns `true` if all of `chunk` is more of the value and needs no decision.
     ///
     /// If the value is JSON and leaves a string, `lex_chunk` reads the chunk at the offset that it gets, and returns

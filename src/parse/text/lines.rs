@@ -1,6 +1,7 @@
 //! At a line's start: fence lines, marker lines and calls that no marker announces.
 
 use super::blocks::Block;
+use super::tags::Here;
 use super::{Next, OpenFence, Scanner, recognised};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
@@ -11,22 +12,10 @@ use crate::parse::marks::fence::TOOL_CODE;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
 use crate::parse::marks::kinds::Kinds;
+use crate::parse::shape::MARKERLESS;
 use crate::parse::shape::python::{Calls, ToolCode};
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
-
-/// The text at a line's start.
-#[derive(Clone, Copy)]
-pub(super) struct Line<'w> {
-    /// Bytes of the white space before it.
-    pub(super) indent: usize,
-    pub(super) text: &'w str,
-    /// `true` if the text may still grow.
-    pub(super) more: bool,
-    /// The kinds of what may begin here by its bytes.
-    pub(super) kinds: Kinds,
-    pub(super) window: &'w Window<'w>,
-}
 
 /// Most digits of the number of a list's item.
 const MAX_DIGITS: usize = 3;
@@ -38,7 +27,7 @@ impl Scanner {
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let text = &text[indent..];
         let kinds = self.tables.lexicon.line_leads(text.as_bytes(), self.stops());
-        let line = Line { indent, text, more, kinds, window };
+        let line = Here { indent, text, more, kinds, window };
         if let Some(next) = self.line_of_state(line, sink).decided()? {
             return Ok(next);
         }
@@ -53,7 +42,7 @@ impl Scanner {
 
     /// Asks the recognisers that depend on the state and not on the lexicon.
     #[inline(always)] // With each line.
-    fn line_of_state(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn line_of_state(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let in_block = self.context.block.is_some();
         let waits = self.emitter.waits_for_fence();
         recognised!(self, line, sink:
@@ -65,7 +54,7 @@ impl Scanner {
 
     /// Asks the recognisers of lines that the lexicon names, in order of precedence.
     #[inline(always)] // With each line that may be more than text.
-    fn line_that_begins(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn line_that_begins(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         // The others report what came before, whatever they say.
         recognised!(self, line, sink:
             true => turn_line,
@@ -78,8 +67,8 @@ impl Scanner {
 
     /// Recognises the closer of the block that quotes, or the opener of one.
     #[inline]
-    fn block_line(&mut self, line: Line<'_>, _: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    fn block_line(&mut self, line: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
         let (found, is_open) = match self.context.block {
             Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
             None => (Block::opened_by_line(text, more), false),
@@ -96,22 +85,24 @@ impl Scanner {
 
     /// A fence after the number of a list's item.
     #[inline]
-    fn numbered_fence(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn numbered_fence(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let number = self.numbered(line.text, line.more)?;
-        self.opening_line(Line { indent: line.indent + number, text: &line.text[number..], ..line }, sink)
+        self.opening_line(Here { indent: line.indent + number, text: &line.text[number..], ..line }, sink)
     }
 
     /// Recognises the line that closes the fence, or that opens one.
-    fn fence_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        match self.fence() {
-            Some(fence) => self.closing_line(fence, line, sink),
+    fn fence_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        match self.fence {
+            Some(_) => self.closing_line(line, sink),
             None if self.context.block.is_some() => Err(No),
             None => self.opening_line(line, sink),
         }
     }
 
-    pub(super) fn closing_line(&mut self, fence: Fence, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    /// Recognises the closer of the open fence.
+    pub(super) fn closing_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
+        let fence = self.fence().ok_or(No)?;
         let length = fence_end(text, fence, self.reasoning.reads_think_tags(), more)?;
         self.emitter.text(window, self.at, sink);
         self.at += (indent + length) as u64;
@@ -129,8 +120,8 @@ impl Scanner {
         Ok(Next::Taken)
     }
 
-    fn opening_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    fn opening_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
         if text.starts_with('\'') {
             self.context.read(window, self.at);
             // It closes a text of several lines.
@@ -139,11 +130,8 @@ impl Scanner {
             }
         }
         if let Some((fence, length)) = self.fence_on_a_line(text, more).decided()? {
-            self.emitter.text(window, self.at, sink);
-            self.emitter.hold_fence();
-            self.at += (indent + length) as u64;
-            self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
-            self.fence = Some(OpenFence::new(fence, QuotedIn::Fence));
+            self.hold_fence(indent + length, window, sink);
+            self.fence = Some(OpenFence { fence, quotes: QuotedIn::Fence, is_unread: false });
             self.emitter.region.fence_is_clean = true;
             return Ok(self.open_markerless(&Calls, &text[length..], true, window, sink).unwrap_or(Next::Taken));
         }
@@ -152,42 +140,37 @@ impl Scanner {
         self.context.read(window, self.at);
         let is_spent = self.emitter.budget.is_spent();
         let introduced = !is_spent && self.context.lines().introduces;
+        let may_be_calls = !(is_spent || introduced || self.emitter.region.only_drafts());
         // Elsewhere a call that is printed is code.
-        let tool_code = Some(&ToolCode).filter(|_| text[fence.length()..length].trim() == TOOL_CODE);
-        let printed = |text: &str| tool_code.map_or(Err(No), |shape| shape.ahead(text, &self.tables, more));
-        let mut is_printed = false;
-        let alone = match self.emitter.region.only_drafts() || introduced || is_spent {
-            true => None,
-            false => {
-                is_printed = printed(&text[inner..]).decided()?.is_some();
-                if is_printed { Some(()) } else { self.call_ahead(&text[inner..], more).decided()? }
-            }
-        };
-        let mut found = Ok(Next::Taken);
+        let may_print = may_be_calls && text[fence.length..length].trim() == TOOL_CODE;
+        let is_printed = may_print && ToolCode.ahead(&text[inner..], &self.tables, more).decided()?.is_some();
+        let is_held = is_printed || may_be_calls && self.call_ahead(&text[inner..], more).decided()?.is_some();
         self.emitter.text(window, self.at, sink);
         self.emitter.region.passes_end();
-        match alone {
-            Some(()) => {
-                self.emitter.hold_fence();
-                self.at += (indent + inner) as u64;
-                self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
-                found = Ok(Next::Opened);
-            }
-            None => {
-                // An ordinary fence: whatever was held before it is an example.
-                self.at += (indent + length) as u64;
-                self.emitter.fence_text(window, self.at, sink);
-            }
+        if is_held {
+            self.hold_fence(indent + inner, window, sink);
+        } else {
+            // An ordinary fence: whatever was held before it is an example.
+            self.at += (indent + length) as u64;
+            self.emitter.fence_text(window, self.at, sink);
         }
         let quotes = if introduced { QuotedIn::OwnWords } else { QuotedIn::Fence };
-        self.fence = Some(OpenFence::new(fence, quotes));
+        self.fence = Some(OpenFence { fence, quotes, is_unread: false });
         self.context.fence_opens();
         self.emitter.region.fence_is_clean = true;
         self.line_start = true;
         match is_printed {
             true => self.open_markerless(&ToolCode, &text[inner..], true, window, sink),
-            false => found,
+            false => Ok(if is_held { Next::Opened } else { Next::Taken }),
         }
+    }
+
+    /// Holds what follows: a fence, whose line has so many bytes, begins with calls.
+    fn hold_fence(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
+        self.emitter.text(window, self.at, sink);
+        self.emitter.hold_fence();
+        self.at += length as u64;
+        self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
     }
 
     /// Checks whether `text` begins with the number of a list's item and a fence after it, which
@@ -219,7 +202,7 @@ impl Scanner {
             return Err(No);
         }
         let fence = fence_chars(text, more)?;
-        let info = &text[fence.length()..];
+        let info = &text[fence.length..];
         // Nearly every fence has its line to itself.
         if info.starts_with('\n') {
             return Err(No);
@@ -227,12 +210,12 @@ impl Scanner {
         let word = info.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let space = |text: &str| text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         // Right after the fence a call's name begins, else a language and a space.
-        let direct = self.python_ahead(&info[space(info)..], more).map(|()| (fence, fence.length() + space(info)));
+        let direct = self.python_ahead(&info[space(info)..], more).map(|()| (fence, fence.length + space(info)));
         let after = &info[word..];
         match (direct, space(after)) {
             (Err(No), gap) if word > 0 && gap > 0 => {
                 let call = self.python_ahead(&after[gap..], more);
-                call.map(|()| (fence, fence.length() + word + gap))
+                call.map(|()| (fence, fence.length + word + gap))
             }
             (Err(No), _) if word > 0 && after.is_empty() && more => Err(Undecided),
             (direct, _) => direct,
@@ -249,12 +232,14 @@ impl Scanner {
             return Err(No);
         }
         let line = first_of(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));
-        unit(self.opener(text, more)).either(self.markerless_in_fence(text, more)).either(line)
+        let bare = || first_of(MARKERLESS.iter().map(|shape| shape.ahead_in_fence(text, &self.tables, more)));
+        let bare = if self.channels.in_final { Err(No) } else { bare() };
+        unit(self.opener(text, more)).either(bare).either(line)
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
-    fn marker_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    fn marker_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
         for i in 0..self.tables.lined.len() {
             let marked = self.tables.lined[i];
             let Some(length) = marked.call_line(text, more).decided()? else { continue };
@@ -281,7 +266,7 @@ impl Scanner {
         self.emitter.text(window, self.at, sink);
         let first = !self.emitter.region.is_seen;
         let length = first_of(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more)))?;
-        self.emitter.settle(window, true, sink);
+        self.emitter.settle(Some(QuotedIn::Fence), window, sink);
         let start = self.at;
         self.at += (indent + length) as u64;
         self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);

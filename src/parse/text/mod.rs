@@ -18,15 +18,12 @@ mod context;
 mod elements;
 pub(crate) mod fast_path;
 mod fast_value;
-mod group;
 mod lines;
 mod named;
 mod objects;
 pub(crate) mod open;
 mod reasoning;
-mod state;
 mod tags;
-mod think;
 mod tokens;
 mod turns;
 
@@ -47,13 +44,13 @@ use crate::parse::marks::lexicon::Plain;
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
+use crate::parse::text::channels::Channels;
 use crate::parse::text::context::{Context, Marks};
-use crate::parse::text::group::CallGroup;
+use crate::parse::text::named::CallGroup;
 use crate::parse::text::open::OpenCall;
-use crate::parse::text::state::{Channels, Reasoning};
+use crate::parse::text::reasoning::Reasoning;
 
 /// The position where the text between calls stands.
-#[derive(Debug)]
 pub(crate) struct Scanner {
     pub(crate) tables: Arc<Tables>,
     emitter: Emitter,
@@ -97,12 +94,6 @@ struct OpenFence {
     quotes: QuotedIn,
     /// It begins with a call that cannot be read.
     is_unread: bool,
-}
-
-impl OpenFence {
-    fn new(fence: Fence, quotes: QuotedIn) -> Self {
-        OpenFence { fence, quotes, is_unread: false }
-    }
 }
 
 /// The surroundings of the marker before a run or a group of calls, and so of its calls.
@@ -234,13 +225,13 @@ impl Scanner {
 
     /// Goes over to the other channel; everything before was decided about.
     pub(crate) fn change_channel(&mut self, reasoning: bool) {
-        let was_reasoning = self.reasoning.goes_to_field(reasoning);
+        self.reasoning.goes_to_field(reasoning);
         self.emitter.decide();
-        if was_reasoning {
-            self.end_reasoning(false);
-        } else {
+        if reasoning {
             self.begin_reasoning();
             self.leave_blocks();
+        } else {
+            self.end_reasoning(false);
         }
         self.emitter.region.go_to(if reasoning { Region::Reasoning } else { Region::Content });
         self.line_start = true;
@@ -320,7 +311,7 @@ impl Scanner {
             if let Some(call) = &mut self.call {
                 call.at.quoted_in = Some(QuotedIn::Fence);
             }
-            self.emitter.settle(window, true, sink);
+            self.emitter.settle(Some(QuotedIn::Fence), window, sink);
         }
         true
     }
@@ -402,7 +393,7 @@ impl Scanner {
             }
         }
         self.emitter.text(window, window.end(), sink);
-        self.emitter.settle(window, false, sink);
+        self.emitter.settle(None, window, sink);
         self.fence = None;
         self.emitter.region.fence_is_clean = false;
         self.run = None;
@@ -412,15 +403,17 @@ impl Scanner {
     /// The stream ends, for this reason: what a stop string took does not follow.
     pub(crate) fn ends_by(&mut self, reason: &FinishReason) {
         let stop = if *reason == FinishReason::Stop { std::mem::take(&mut self.stop) } else { Vec::new() };
-        self.emitter.stream_ends(reason.is_normal(), stop);
+        (self.emitter.ended_normally, self.emitter.stop) = (reason.is_normal(), stop);
     }
 
     /// The stream is over and everything was closed.
-    pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
-        if !self.reasoning.is_field {
-            self.emitter.ends_in_reasoning(sink);
+    pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) {
+        // Where the message is over in reasoning, what is in it may be text of a call before it, as the mark that
+        // opened it (`mixed/closer_in_reasoning_that_never_ends`).
+        if let Some(first) = self.emitter.region.in_doubt.take().filter(|_| !self.reasoning.is_field) {
+            self.emitter.withdraw(first, sink);
         }
-        self.emitter.finish(normal, self.reasoning.is_unclosed(), sink);
+        self.emitter.finish(self.reasoning.is_unclosed(), sink);
     }
 
     /// Ends the open call at `at`; `false` if what follows it must be known first.
@@ -455,8 +448,7 @@ impl Scanner {
         }
         let (start, dialect, ended_by_line) = (call.start, call.dialect, call.shape.ended_by_line());
         let marks = match call.at.quoted_in {
-            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.in_outer => self.outer.marks,
-            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => self.context.marks(),
+            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => call.marks,
             _ => Marks::default(),
         };
         self.behind_call(dialect);
@@ -479,38 +471,11 @@ impl Scanner {
             (self.run, self.group) = (None, None);
         }
         loop {
-            if let Some(run) = self.run {
-                match self.between_objects(run, window, sink) {
-                    Err(Undecided) => return false,
-                    Ok(Next::Opened) => return true,
-                    Ok(Next::Taken) => continue,
-                    Err(No) | Ok(Next::Text) => self.run = None,
+            match self.next(window, sink) {
+                Err(Undecided) => {
+                    self.emitter.text(window, self.at, sink);
+                    return false;
                 }
-            }
-            if self.group.is_some() {
-                match self.around_calls(window, sink) {
-                    Err(Undecided) => return self.hold(window, sink),
-                    Ok(Next::Taken) => continue,
-                    Err(No) | Ok(_) => {}
-                }
-            }
-            if self.line_start {
-                match self.line(window, sink) {
-                    Err(Undecided) => return self.hold(window, sink),
-                    Ok(Next::Opened) => return true,
-                    Ok(Next::Taken) => continue,
-                    Err(No) | Ok(Next::Text) => {}
-                }
-            }
-            if self.mark_at != self.at {
-                match self.plain(window) {
-                    Err(Undecided) => return self.hold(window, sink),
-                    Ok(Next::Taken) => continue,
-                    Err(No) | Ok(_) => {}
-                }
-            }
-            match self.mark(window, sink) {
-                Err(Undecided) => return self.hold(window, sink),
                 Ok(Next::Opened) => return true,
                 Ok(Next::Taken) => {}
                 Err(No) | Ok(Next::Text) => {
@@ -518,6 +483,36 @@ impl Scanner {
                 }
             }
         }
+    }
+
+    /// Returns what is next: in a run or a group of calls, at a line's start, in plain text, at a mark.
+    #[inline(always)] // With each chunk that is read here.
+    fn next(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        if let Some(run) = self.run {
+            match self.between_objects(run, window, sink) {
+                Err(No) | Ok(Next::Text) => self.run = None,
+                found => return found,
+            }
+        }
+        if self.group.is_some() {
+            match self.around_calls(window, sink) {
+                Err(No) | Ok(Next::Text) => {}
+                found => return found,
+            }
+        }
+        if self.line_start {
+            match self.line(window, sink) {
+                Err(No) | Ok(Next::Text) => {}
+                found => return found,
+            }
+        }
+        if self.mark_at != self.at {
+            match self.plain(window) {
+                Err(No) | Ok(Next::Text) => {}
+                found => return found,
+            }
+        }
+        self.mark(window, sink)
     }
 
     /// Goes on to where something may begin: `Text` at a mark.
@@ -568,11 +563,5 @@ impl Scanner {
     /// Returns the position where the closer of the open reasoning may begin, if the lexicon does not find it.
     fn odd_closer(&self, text: &str) -> Option<usize> {
         text.find(self.reasoning.odd_closer()?.chars().next()?)
-    }
-
-    /// Hands on what is decided and waits for more.
-    fn hold(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
-        self.emitter.text(window, self.at, sink);
-        false
     }
 }

@@ -1,34 +1,50 @@
 //! The text around calls whose opener holds their tool's name.
 
-use super::group::CallGroup;
 use super::{Next, Scanner};
-use crate::dialect::Named;
 use crate::event::MarkerKind;
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::emit::sink::Sink;
-use crate::parse::marks::head::begins_token;
-use crate::parse::marks::head::group_close;
+use crate::parse::marks::head::{begins_token, group_close};
 use crate::parse::shape::named::call_of;
 
+/// The state of a group of calls, whose tags or tokens may be after a call, and between the group's opener and its
+/// closer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallGroup {
+    /// Index of the dialect in [`Tables::named`](crate::parse::tables::Tables::named).
+    pub(super) named: usize,
+    /// The group's opener came, and its closer did not yet.
+    pub(super) is_open: bool,
+    /// Values in it are glued to their tags.
+    pub(super) glued: bool,
+    /// Only white space came since the call or the opener.
+    pub(super) is_near: bool,
+}
+
 impl Scanner {
-    /// Takes what opens or closes a group of calls.
-    pub(super) fn take_group(
-        &mut self,
-        named: usize,
-        opens: bool,
-        length: usize,
-        window: &Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Match<Next> {
-        if !opens {
-            self.emitter.region.damage().group_closes(self.tables.named[named].dialect);
-        }
-        let glued = opens && is_glued(self.tables.named[named].named, window.from(self.at));
-        self.group = opens.then_some(CallGroup { named, is_open: true, glued, is_near: true });
+    /// Takes what opens a group of calls, `length` bytes.
+    pub(super) fn open_group(&mut self, named: usize, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Next {
+        // The group's values may be glued to their tags.
+        let mut glued = self.tables.named[named].named.groups.iter().filter(|group| group.glued);
+        let glued = glued.any(|group| begins_token(window.from(self.at), &group.open, false).is_ok());
+        self.group = Some(CallGroup { named, is_open: true, glued, is_near: true });
         self.take_syntax(length, window, sink)
     }
 
-    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    /// Takes what closes a group of calls, `length` bytes.
+    pub(super) fn close_group(
+        &mut self,
+        named: usize,
+        length: usize,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Next {
+        self.group = None;
+        self.emitter.region.damage().group_closes(self.tables.named[named].dialect);
+        self.take_syntax(length, window, sink)
+    }
+
+    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Next {
         self.line_start = false;
         self.wrapper(length, MarkerKind::Wrapper, window, sink)
     }
@@ -90,9 +106,7 @@ impl Scanner {
         let named = self.tables.named[group.named].named;
         match (group_close(named, inner, more), inner.is_empty() && more) {
             (Ok(length), _) => {
-                self.group = None;
-                self.emitter.region.damage().group_closes(self.tables.named[group.named].dialect);
-                return self.take_syntax(space + length, window, sink);
+                return Ok(self.close_group(group.named, space + length, window, sink));
             }
             (Err(Undecided), _) | (_, true) => return Err(Undecided),
             (Err(No), false) => {}
@@ -101,23 +115,9 @@ impl Scanner {
         let bracket = usize::from(inner.starts_with("]<"));
         let is_around = group.is_open && space > 0 || bracket > 0;
         if is_around && call_of(named, inner, more).decided()?.is_some() {
-            return self.take_syntax(space + bracket, window, sink);
+            return Ok(self.take_syntax(space + bracket, window, sink));
         }
         self.group = group.is_open.then_some(CallGroup { is_near: false, ..group });
         Err(No)
     }
-
-    /// At a `<`: the closer of the group that is open; yields its length.
-    pub(super) fn closes_group(&self, text: &str, more: bool) -> Match<usize> {
-        match self.group {
-            Some(group) if group.is_open => group_close(self.tables.named[group.named].named, text, more),
-            _ => Err(No),
-        }
-    }
-}
-
-/// Returns `true` if the group that `text` opens glues values to their tags.
-fn is_glued(named: &Named, text: &str) -> bool {
-    let mut glued = named.groups.iter().filter(|group| group.glued);
-    glued.any(|group| begins_token(text, &group.open, false).is_ok())
 }

@@ -8,7 +8,6 @@ use crate::parse::marks::fence::{fence_end, think_close};
 use crate::parse::shape::object::MarkedObject;
 use crate::parse::shape::run::{Following, ObjectRun, Prefix};
 use crate::parse::tables::Marked;
-use crate::parse::text::open::OpenCall;
 
 impl Scanner {
     /// The run that a marker of `marked` begins.
@@ -33,7 +32,7 @@ impl Scanner {
     ) -> Match<Next> {
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
-            self.emitter.settle(window, true, sink);
+            self.emitter.settle(Some(QuotedIn::Fence), window, sink);
         }
         if self.run.is_none() {
             let indent = window.from(self.at).bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -48,10 +47,8 @@ impl Scanner {
         }
         self.after_outer_syntax(start, window);
         self.run = Some(run);
-        let limits = self.tables.config.limits;
-        let object = MarkedObject::new(run, self.at, limits.depth, self.tables.hold);
-        let call = OpenCall::new(run.marked.dialect, self.at, Box::new(object), limits.call_bytes);
-        self.open(call, window, sink)
+        let object = MarkedObject::new(run, self.at, self.tables.config.limits.depth, self.tables.hold);
+        self.open(self.call_of(run.marked.dialect, Box::new(object)), window, sink)
     }
 
     /// After an object: a further one, what is between them, or something else.
@@ -62,7 +59,7 @@ impl Scanner {
         let space = leading_space(window.from(self.at));
         if space > 0 && (run.array || run.fence.is_some()) {
             self.line_start |= window.from(self.at).as_bytes()[..space].contains(&b'\n');
-            return self.wrapper(space, MarkerKind::Wrapper, window, sink);
+            return Ok(self.wrapper(space, MarkerKind::Wrapper, window, sink));
         }
         let (text, more) = window.candidate(self.at, self.tables.hold);
         // Before what goes on with the run white space is syntax, else it is text.
@@ -77,41 +74,34 @@ impl Scanner {
         {
             return Err(No);
         }
-        match run.following(rest, more) {
-            Err(Undecided) => Err(Undecided),
+        let (run, length, kind) = match run.following(rest, more) {
+            Err(Undecided) => return Err(Undecided),
             // The stream ended within the closer of a run that is whole (`hermes/closer_cut`).
             Err(No) if !window.more && run.marked.is_cut_close(rest) && text == window.from(self.at) => {
-                self.run = None;
-                self.wrapper(text.len(), MarkerKind::Wrapper, window, sink)
+                (None, rest.len(), MarkerKind::Wrapper)
             }
-            Err(No) => self.end_objects(run, rest, more),
+            Err(No) => return self.end_objects(run, rest, more),
             Ok(Following::Object(prefix)) => {
                 let run = ObjectRun { array: run.array || prefix.array, fence: run.fence.or(prefix.fence), ..run };
-                self.open_object(run, prefix.after(space), MarkerKind::Wrapper, window, sink)
+                return self.open_object(run, prefix.after(space), MarkerKind::Wrapper, window, sink);
             }
-            Ok(Following::Bracket) => {
-                self.run = Some(ObjectRun { array: false, ..run });
-                self.wrapper(space + 1, MarkerKind::Wrapper, window, sink)
-            }
+            Ok(Following::Bracket) => (Some(ObjectRun { array: false, ..run }), 1, MarkerKind::Wrapper),
             // A bracket that closes nothing, where it can be nothing else (`hermes/surplus_bracket`).
-            Ok(Following::Surplus(length)) => {
-                self.run = Some(ObjectRun { array: false, ..run });
-                self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
-            }
+            Ok(Following::Surplus(length)) => (Some(ObjectRun { array: false, ..run }), length, MarkerKind::Wrapper),
             Ok(Following::FenceClose(length)) => {
-                self.run = Some(ObjectRun { fence: None, was_fenced: true, ..run });
                 self.line_start = true;
-                self.wrapper(space + length, MarkerKind::Fence, window, sink)
+                (Some(ObjectRun { fence: None, was_fenced: true, ..run }), length, MarkerKind::Fence)
             }
             Ok(Following::Close(length)) => {
-                self.run = None;
                 self.emitter.region.damage().run_closes(run.marked);
                 // In a fence its closing line may follow right after the closer
                 // (`hermes/fence_closed_right_behind`).
                 self.line_start = self.fence.is_some();
-                self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
+                (None, length, MarkerKind::Wrapper)
             }
-        }
+        };
+        self.run = run;
+        Ok(self.wrapper(space + length, kind, window, sink))
     }
 
     /// Hands on syntax of a run or a group.
@@ -121,13 +111,13 @@ impl Scanner {
         kind: MarkerKind,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Match<Next> {
+    ) -> Next {
         let start = self.at;
         self.at += length as u64;
         let quoted = self.outer.quoted_in.is_some() || self.is_example();
         self.emitter.marker(kind, quoted, window, self.at, sink);
         self.after_outer_syntax(start, window);
-        Ok(Next::Taken)
+        Next::Taken
     }
 
     /// Something else follows the run. Their fence, if it was not closed,
@@ -138,7 +128,7 @@ impl Scanner {
                 (Ok(_), _) | (_, Ok(_)) => {}
                 (Err(Undecided), _) | (_, Err(Undecided)) => return Err(Undecided),
                 _ if self.fence.is_none() => {
-                    self.fence = Some(OpenFence::new(fence, QuotedIn::Fence));
+                    self.fence = Some(OpenFence { fence, quotes: QuotedIn::Fence, is_unread: false });
                     self.context.fence_opens();
                 }
                 _ => {}

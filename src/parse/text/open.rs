@@ -13,7 +13,7 @@
 //! is text.
 
 use super::context::Marks;
-use super::fast_value::FastValue;
+use super::fast_value::{FastValue, ValueKind};
 use crate::dialect::Dialect;
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
@@ -38,12 +38,12 @@ pub(crate) struct OpenCall {
     pub(super) dialect: Dialect,
     pub(super) start: u64,
     pub(super) shape: Box<dyn CallShape>,
-    /// Nothing announces it: it may yet be text.
-    is_markerless: bool,
+    /// No marker announces it, but words of its own may: it may yet be text.
+    pub(super) is_markerless: bool,
     /// It follows a group's opener or a marker, and what quotes that quotes it.
     pub(super) in_outer: bool,
-    /// Marks are open before it, which may be closed after it.
-    pub(super) has_marks: bool,
+    /// The marks that are open before it, which may be closed after it.
+    pub(super) marks: Marks,
     /// It is over here, and what follows decides whether it is quoted.
     pub(super) ended_at: Option<u64>,
     /// The run of backticks that it stands right after ends it, on its first line.
@@ -80,7 +80,7 @@ impl OpenCall {
             shape,
             is_markerless: false,
             in_outer: false,
-            has_marks: false,
+            marks: Marks::default(),
             ended_at: None,
             span: None,
             think_ends: false,
@@ -92,15 +92,10 @@ impl OpenCall {
         }
     }
 
-    /// The same, where no marker announces the call, but words of its own may.
-    pub(crate) fn markerless(self, has_words: bool) -> Self {
-        OpenCall { is_markerless: true, at: Placement { is_bare: !has_words, ..self.at }, ..self }
-    }
-
     /// Opens it at this placement, as far as its opener tells of that. `reads_reasoning`: reasoning is told apart from
     /// the answer.
     pub(super) fn open(&mut self, at: Placement, marks: Marks, reads_reasoning: bool, emitter: &mut Emitter) {
-        self.has_marks = !marks.is_empty();
+        self.marks = marks;
         if at.quoted_in == Some(QuotedIn::CodeSpan) && marks.run_before > 0 {
             self.span = Some(OpenSpan { run: marks.run_before, cursor: self.start });
         }
@@ -158,9 +153,8 @@ impl OpenCall {
         if self.head.is_some() || self.ended_at.is_some() || self.span.is_some() {
             return None;
         }
-        let limit_offset = self.limit_offset;
-        let value = self.shape.open_value()?;
-        FastValue::of(value, at, limit_offset, index, reasoning_channel)
+        let kind = ValueKind::of(self.shape.open_value()?, at)?;
+        Some(FastValue { at, limit_offset: self.limit_offset, index, kind, reasoning_channel })
     }
 
     /// Reads on, to the end of the window or of the call.
@@ -249,7 +243,9 @@ impl OpenCall {
             emitter.call_end(ended, window, sink);
         }
         emitter.marker(MarkerKind::Wrapper, is_quoted, window, end, sink);
-        emitter.settle_series(self.at.quoted_in, window, sink);
+        if !emitter.waits_for_fence() {
+            emitter.settle(self.at.quoted_in, window, sink);
+        }
         end
     }
 

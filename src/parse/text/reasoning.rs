@@ -1,17 +1,113 @@
-//! The reasoning, and the marks around it beside the think tags.
+//! The reasoning, and the marks around it: think tags, and those of the table.
 
 use super::context::Context;
-use super::lines::Line;
 use super::tags::Here;
 use super::{Next, Scanner};
-use crate::dialect::ReasoningMark;
+use crate::dialect::{ReasoningMark, THINK_TAGS};
 use crate::event::{MarkerKind, Region};
-use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag_any_case, first_of};
+use crate::message::ReasoningMode;
 use crate::parse::emit::sink::Sink;
+use crate::parse::marks::fence::think_close;
 use crate::parse::marks::turn::Turn;
 
+/// The state of the reasoning, and what said so.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    mode: ReasoningMode,
+    /// The text comes from a separate field.
+    pub(super) is_field: bool,
+    /// A tag, a mark or a field came: what is reasoning is told by them.
+    pub(super) is_told: bool,
+    /// The mark that opened it, where it is none of the think tags.
+    pub(super) mark: Option<&'static ReasoningMark>,
+    /// Nothing before that mark told of reasoning.
+    is_first_block: bool,
+    /// A think tag closes what that mark opened, too.
+    think_closes: bool,
+    /// Whose turn it was where the reasoning began.
+    turn_before: Turn,
+}
+
+impl Reasoning {
+    pub(super) fn new(mode: ReasoningMode) -> Self {
+        Reasoning { mode, ..Reasoning::default() }
+    }
+
+    /// Returns `true` if reasoning is told apart from the answer.
+    #[inline]
+    pub(super) fn is_read(&self) -> bool {
+        self.mode != ReasoningMode::Off
+    }
+
+    /// Returns `true` if `</think>` says something, wherever it stands.
+    #[inline]
+    pub(super) fn reads_think_tags(&self) -> bool {
+        self.is_read() || self.is_field
+    }
+
+    /// Returns `true` if a think tag counts in what is open.
+    #[inline]
+    pub(super) fn takes_think_tags(&self) -> bool {
+        self.reads_think_tags() && (self.mark.is_none() || self.think_closes)
+    }
+
+    /// Returns `true` if marks in the text tell of reasoning.
+    #[inline]
+    pub(super) fn reads_blocks(&self) -> bool {
+        self.is_read() && !self.is_field
+    }
+
+    /// Returns `true` if headers of channels do.
+    #[inline]
+    pub(super) fn reads_channels(&self) -> bool {
+        self.reads_blocks() && self.mark.is_none()
+    }
+
+    /// The closer of the open block, if no trigger tells of it.
+    #[inline]
+    pub(super) fn odd_closer(&self) -> Option<&'static str> {
+        self.mark.map(|mark| mark.close).filter(|close| !ReasoningMark::is_marker(close))
+    }
+
+    /// Returns `true` if the message is over in its first block, which may have been anything.
+    #[inline]
+    pub(super) fn is_unclosed(&self) -> bool {
+        self.mark.is_some() && self.is_first_block && !self.is_field
+    }
+
+    /// Goes over to the field, or from it to the text.
+    #[inline]
+    pub(super) fn goes_to_field(&mut self, is_field: bool) {
+        self.is_told |= is_field;
+        if self.mode == ReasoningMode::Open {
+            self.mode = ReasoningMode::Auto;
+        }
+        self.is_field = is_field;
+    }
+}
+
 impl Scanner {
-    /// A mark around reasoning. All that begins with neither bracket is one, or text.
+    /// A think tag, or its mention.
+    pub(super) fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window, .. } = here;
+        let open =
+            || THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Err(No), Answer::either);
+        let close = think_close(text, more).decided()?;
+        let length = close.map_or_else(open, Ok)?;
+        if self.is_mention(&text[length..], more, window).decided()?.is_some() {
+            return Ok(Next::Text);
+        }
+        // They do not nest, so that an opening one inside the reasoning is a mention, but for one that opens it once
+        // more at its very start.
+        if close.is_none() && self.emitter.region.kind == Region::Reasoning && self.emitter.region.has_text {
+            self.emitter.decide();
+            return Err(No);
+        }
+        self.take_mark(close.is_some(), length, window, sink)
+    }
+
+    /// Another mark around reasoning. All that begins with neither bracket is one, or text.
     pub(super) fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Here { text, more, window, .. } = here;
         let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Next::Text) };
@@ -24,10 +120,11 @@ impl Scanner {
             return is_other;
         };
         let mention = if close { Err(No) } else { self.is_mention(&text[length..], more, window) };
-        match mention.decided()? {
-            Some(()) => is_other,
-            None => self.take_mark(mark, close, length, window, sink),
+        if mention.decided()?.is_some() {
+            return is_other;
         }
+        self.opens_block(mark, close);
+        self.take_mark(close, length, window, sink)
     }
 
     /// At a `<` or a `[`: a mark that opens the reasoning, or the one that closes it. Whether
@@ -38,9 +135,6 @@ impl Scanner {
         at_line_start: bool,
         more: bool,
     ) -> Match<(&'static ReasoningMark, bool, usize)> {
-        if !self.reads_marks() {
-            return Err(No);
-        }
         if let Some(mark) = self.reasoning.mark {
             return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
         }
@@ -54,8 +148,10 @@ impl Scanner {
                 return Ok(next);
             }
         }
-        // At the message's start or a line's.
-        if !self.may_begin_block() || !(at_line_start || self.emitter.begins_region()) {
+        // A block begins at the message's start or a line's: in the answer, or, in a stream that is taken to start in
+        // the reasoning, right at its start.
+        let may_begin = self.emitter.region.reads_answer() || !self.emitter.region.has_text;
+        if !may_begin || !(at_line_start || self.emitter.begins_region()) {
             return Err(No);
         }
         // After the first block those count that the model is known to write.
@@ -68,46 +164,40 @@ impl Scanner {
     }
 
     /// At a line's start: a mark that begins only there.
-    pub(super) fn reasoning_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { indent, text, more, window, .. } = line;
+    pub(super) fn reasoning_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { indent, text, more, window, .. } = line;
         if indent > 0 || self.reasoning.mark.is_some() || !self.reads_marks() {
             return Err(No);
         }
         self.emitter.text(window, self.at, sink);
         let (mark, close, length) = self.reasoning_mark(text, true, more)?;
-        self.take_mark(mark, close, length, window, sink)
+        self.opens_block(mark, close);
+        self.take_mark(close, length, window, sink)
     }
 
     fn reads_marks(&self) -> bool {
         self.reasoning.reads_blocks() && self.fence.is_none()
     }
 
-    /// Returns `true` if a block may begin here: in the answer, or, in a stream that is taken to start in
-    /// the reasoning, right at its start.
-    fn may_begin_block(&self) -> bool {
-        self.emitter.region.reads_answer() || !self.emitter.region.has_text
+    /// Notes that a block begins with this mark, unless it closes one.
+    fn opens_block(&mut self, mark: &'static ReasoningMark, close: bool) {
+        if !close {
+            // What a chat template may have opened a think tag closes all the same.
+            self.reasoning.think_closes = self.emitter.region.is_undecided;
+            self.reasoning.is_first_block = !self.reasoning.is_told;
+            self.reasoning.mark = Some(mark);
+        }
     }
 
-    fn take_mark(
-        &mut self,
-        mark: &'static ReasoningMark,
-        close: bool,
-        length: usize,
-        window: &Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Match<Next> {
+    fn take_mark(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         self.at += length as u64;
         self.line_start = true;
-        self.context = Context::new(self.at);
         self.group = None;
-        if close {
-            self.leave_reasoning(window, sink);
-        } else {
-            // What a chat template may have opened a think tag closes all the same.
-            let think_closes = self.emitter.region.is_undecided;
-            self.reasoning.block_opens(mark, think_closes);
-            self.enter_reasoning(window, sink);
+        match close {
+            true => self.leave_reasoning(window, sink),
+            false => self.enter_reasoning(window, sink),
         }
+        self.context = Context::new(self.at);
         Ok(Next::Taken)
     }
 
@@ -121,17 +211,27 @@ impl Scanner {
     /// The reasoning begins: what a token says in it holds in it alone.
     pub(super) fn begin_reasoning(&mut self) {
         if self.emitter.region.kind == Region::Content {
-            let turn = self.reasoning.begins_in(self.emitter.region.turn);
-            self.emitter.region.turn = turn;
+            self.emitter.region.passes_end();
+            self.reasoning.turn_before = self.emitter.region.turn;
         }
     }
 
-    /// Goes over to the answer with a mark up to `at`.
+    /// Goes over to the answer with a mark up to `at`, unless a separate field says what is reasoning.
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let in_answer = self.emitter.region.kind == Region::Content;
+        // After a closed block or a reasoning field a further closer says nothing of what
+        // is before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
+        let is_orphan = in_answer && !self.reasoning.is_told;
         let is_undecided = self.emitter.region.is_undecided;
-        self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
         self.reasoning.is_told = true;
-        self.end_reasoning(is_undecided);
+        let region = if self.reasoning.is_field { Region::Reasoning } else { Region::Content };
+        self.emitter.think(MarkerKind::ThinkClose, region, window, self.at, sink);
+        if is_orphan || !in_answer && !self.reasoning.is_field {
+            self.end_reasoning(is_orphan || is_undecided);
+        }
+        if is_orphan {
+            self.emitter.all_was_reasoning(sink);
+        }
     }
 
     /// The reasoning is over. `untold`: no mark said that it began.
@@ -144,7 +244,8 @@ impl Scanner {
     pub(super) fn leave_blocks(&mut self) -> Turn {
         self.context.leave_region();
         self.channels.in_analysis = false;
-        self.reasoning.block_ends()
+        self.reasoning.mark = None;
+        self.reasoning.turn_before
     }
 }
 

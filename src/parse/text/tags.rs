@@ -1,29 +1,31 @@
 //! At a `<` or a `[`: the recognisers in their order, and openers with their gates.
 
 use super::blocks::Block;
-use super::lines::Line;
 use super::open::OpenCall;
 use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
 use crate::dialect::{Dialect, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
-use crate::parse::call::{Opened, Opening, Opens};
+use crate::parse::call::{CallShape, Opened, Opening, Opens};
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::judge::Placement;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
-use crate::parse::marks::head::head;
+use crate::parse::marks::head::{group_close, head};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::prefixes::Fit;
 use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
 use crate::parse::tables::Tables;
 
-/// A position where something may begin: its text, and whether that may still grow.
+/// A position where something may begin: at a mark, or at a line's start.
 #[derive(Clone, Copy)]
 pub(super) struct Here<'w> {
+    /// Bytes of the white space before it, at a line's start.
+    pub(super) indent: usize,
     pub(super) text: &'w str,
+    /// `true` if the text may still grow.
     pub(super) more: bool,
     /// The kinds of what may begin here by its bytes.
     pub(super) kinds: Kinds,
@@ -61,12 +63,12 @@ impl Scanner {
             // All that begins with neither closes the reasoning, or is text.
             false => Kinds::REASONING,
         };
-        let here = Here { text, more, kinds, window };
+        let here = Here { indent: 0, text, more, kinds, window };
         let in_block = self.context.block.is_some();
         // In order of precedence.
         recognised!(self, here, sink:
             kinds.has(Kinds::THINK) => think,
-            kinds.has(Kinds::FENCE_TAG) => fence_tag,
+            kinds.has(Kinds::FENCE_TAG) => closing_line,
             kinds.has(Kinds::QUOTE) || in_block => block_mark,
             kinds.has(Kinds::REASONING) => reasoning_tag,
             kinds.has(Kinds::CLOSER) || is_bracket => any_closer,
@@ -80,13 +82,6 @@ impl Scanner {
         )
     }
 
-    /// Recognises the closer of a fence that is a tag.
-    fn fence_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Here { text, more, kinds, window } = here;
-        let fence = self.fence().ok_or(No)?;
-        self.closing_line(fence, Line { indent: 0, text, more, kinds, window }, sink)
-    }
-
     /// Recognises closers of calls that close nothing here, and the open group's closer. A backslash is how a
     /// bracket is written that opens nothing (`tool_calls/escaped`).
     fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
@@ -98,8 +93,9 @@ impl Scanner {
                 return Ok(Next::Text);
             }
         }
-        let length = self.closes_group(text, more)?;
-        self.take_group(self.group.map_or(0, |group| group.named), false, length, window, sink)
+        let open = self.group.filter(|group| group.is_open).ok_or(No)?;
+        let length = group_close(self.tables.named[open.named].named, text, more)?;
+        Ok(self.close_group(open.named, length, window, sink))
     }
 
     /// An opener of calls whose gate opens.
@@ -120,15 +116,13 @@ impl Scanner {
                 if let Some(group) = self.group.filter(|group| group.is_open) {
                     shape.enter_group(self.tables.named[group.named].named, group.glued);
                 }
-                let call_bytes = self.tables.config.limits.call_bytes;
-                self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)
+                self.open(self.call_of(dialect, shape), window, sink)
             }
-            Opened::Group(named, opens) => {
-                if opens {
-                    self.outer = self.surroundings(self.at, window);
-                }
-                self.take_group(named, opens, opening.length, window, sink)
+            Opened::Group(named, true) => {
+                self.outer = self.surroundings(self.at, window);
+                Ok(self.open_group(named, opening.length, window, sink))
             }
+            Opened::Group(named, false) => Ok(self.close_group(named, opening.length, window, sink)),
             Opened::Objects(marked) => {
                 let Ok(prefix) = marker_prefix(text, opening.length, false) else { return Err(No) };
                 let run = self.run_of(marked, prefix);
@@ -142,7 +136,8 @@ impl Scanner {
         if self.closer_at == self.at {
             return Err(No);
         }
-        let (found, length) = self.emitter.region.known_damage().closer(text, more)?;
+        let damage = self.emitter.region.known_damage();
+        let (found, length) = damage.closer(damage.is_near, text, more)?;
         // In quotes it is only mentioned.
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
             return Err(No);
@@ -193,11 +188,16 @@ impl Scanner {
         self.emitter.region.damage().begins(closer, dialect);
     }
 
+    /// A call of this shape that begins here.
+    pub(super) fn call_of(&self, dialect: Dialect, shape: Box<dyn CallShape>) -> OpenCall {
+        OpenCall::new(dialect, self.at, shape, self.tables.config.limits.call_bytes)
+    }
+
     pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         self.emitter.budget.takes_opening();
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
-            self.emitter.settle(window, true, sink);
+            self.emitter.settle(Some(QuotedIn::Fence), window, sink);
         }
         let in_group = self.group.is_some_and(|group| group.is_open) && call.start == self.outer.end;
         let in_outer = self.run.is_some() || in_group;
@@ -240,14 +240,14 @@ impl Scanner {
     }
 
     /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it.
-    pub(super) fn closed_after(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
+    pub(super) fn closed_after(&self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
-        if !call.has_marks || call.at.quoted_in.is_some() || self.fence.is_some() || call.head.is_some() {
+        if call.marks.is_empty() || call.at.quoted_in.is_some() || self.fence.is_some() || call.head.is_some() {
             return Err(No);
         }
-        let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
+        let marks = call.marks;
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.after_syntax(text, more) {

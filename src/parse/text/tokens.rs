@@ -65,12 +65,12 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
     let own = first_said(OWN_ROLES.iter().map(|name| role(name, Role::Own)));
     let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, Role::Other)));
     known.else_try(|| match text[length..].bytes().next() {
-        Some(b'<' | b'[') => Ok((length, Some(Role::NextToken))),
+        Some(b'<' | b'[') => Ok((length, None)),
         // A tool's name stands there (`functions.f to=assistant`).
         Some(byte) if end == "<|" && byte.is_ascii_alphanumeric() => Ok((length, Some(Role::Other))),
         Some(_) => Ok((length, Some(Role::Unknown))),
         None if more => Err(Undecided),
-        None => Ok((length, Some(Role::NextToken))),
+        None => Ok((length, None)),
     })
 }
 

@@ -11,7 +11,6 @@
 //! A call is `invented` in each state but `own`. The end of the reasoning brings back
 //! the model's own turn, but for a token of another's: it stays one.
 
-use super::lines::Line;
 use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
@@ -47,8 +46,8 @@ impl Scanner {
 
     /// At a line's start: a line of another's. What follows stays another's: a line of the model's
     /// own name in it (`Assistant:`) goes on with what was invented.
-    pub(super) fn turn_line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Match<Next> {
-        let Line { text, more, window, .. } = line;
+    pub(super) fn turn_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window, .. } = line;
         // Of a blank line and the one after it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
@@ -127,7 +126,7 @@ impl Scanner {
         let starts_hidden = turn == Turn::Hidden && self.emitter.region.turn != Turn::Hidden;
         if starts_hidden {
             // The message is over here: calls that are alone in their fences are calls.
-            self.emitter.settle(window, false, sink);
+            self.emitter.settle(None, window, sink);
         }
         let says = matches!(class, TokenClass::EndsText | TokenClass::EndsMessage | TokenClass::OpensOther)
             || matches!(turn, Turn::Hidden | Turn::Over);

@@ -6,19 +6,11 @@ use crate::event::{Destination, Event};
 use crate::parse::emit::sink::Sink;
 
 impl Emitter {
-    /// The message is over in reasoning, if there is a doubt: what is in it may be text of a call
-    /// before, as the mark that opened it (`mixed/closer_in_reasoning_that_never_ends`).
-    pub(crate) fn ends_in_reasoning(&mut self, sink: &mut Sink<'_>) {
-        if let Some(first) = self.region.in_doubt.take() {
-            self.withdraw(first, sink);
-        }
-    }
-
     /// The stream is over: says what an answer is that was told as reasoning, or
     /// promotes drafts if nothing else is there. `is_unclosed`: all of the reasoning follows a
     /// mark that nothing closed.
-    pub(crate) fn finish(&mut self, normal: bool, is_unclosed: bool, sink: &mut Sink<'_>) {
-        let at = self.reported;
+    pub(crate) fn finish(&mut self, is_unclosed: bool, sink: &mut Sink<'_>) {
+        let (at, normal) = (self.reported, self.ended_normally);
         let undecided = self.region.is_undecided;
         // Nobody looked for a call past the limits, so none can be said to be missing.
         let hidden = self.budget.is_spent();

@@ -49,20 +49,9 @@ impl Emitter {
         self.pending.get_or_insert_with(|| Pending::new(start, false));
     }
 
-    /// The series is here; `quoted_in`: what quotes it, if anything does.
-    pub(crate) fn settle_series(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
-        if !self.waits_for_fence() {
-            self.settle_as(quoted_in, window, sink);
-        }
-    }
-
-    /// Decides about held fences: with other text beside them they are
-    /// examples (`as_quoted`), alone they are calls.
-    pub(crate) fn settle(&mut self, window: &Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
-        self.settle_as(as_quoted.then_some(QuotedIn::Fence), window, sink);
-    }
-
-    fn settle_as(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+    /// Decides about what is held, held fences above all: with other text beside them their calls are examples,
+    /// alone they are calls. `quoted_in`: what quotes them, if anything does.
+    pub(crate) fn settle(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
         let as_quoted = quoted_in.is_some();
         let Some(mut pending) = self.pending.take() else { return };
         if !as_quoted {

@@ -6,7 +6,6 @@ use quick_xml::escape::unescape;
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
 use crate::json::window::{Match, No, begins, begins_tag, first_of};
-use crate::parse::emit::damage::CloserText;
 use crate::parse::marks::head::{Head, begins_token, ends, head};
 use crate::parse::tables::{Tables, TagTool};
 
@@ -54,10 +53,10 @@ impl Tags {
     }
 
     /// The closing tag of a call of this tool.
-    pub(crate) fn call_closer(self, tool: &TagTool) -> CloserText {
+    pub(crate) fn call_closer(self, tool: &TagTool) -> Cow<'static, str> {
         match self {
             Tags::Names => format!("</{}>", tool.tag).into(),
-            Tags::Heads(call) => CloserText::Known(&call.close),
+            Tags::Heads(call) => Cow::Borrowed(&call.close),
         }
     }
 

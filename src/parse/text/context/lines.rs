@@ -19,9 +19,8 @@ const MAX_DIGITS: usize = 9;
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::parse::text) struct Lines {
     before: Before,
-    /// A list item was begun, and no unindented line after a blank one came since.
-    in_list: bool,
-    /// The position where the text of the last item begins.
+    /// Columns up to the text of the last item of the list that the text is in; 0 in none: an unindented line after a
+    /// blank one ends it.
     item_columns: usize,
     /// Three quotes of this kind opened a text of several lines, and it was not closed.
     pub(in crate::parse::text) triple: Option<u8>,
@@ -104,10 +103,10 @@ impl Lines {
             self.triple = None;
         }
         self.triple = after_triple_quotes(self.triple, end);
-        if let Some(columns) = start.item.filter(|_| self.in_list || start.columns < CODE_INDENT) {
-            (self.in_list, self.item_columns) = (true, columns);
+        if let Some(columns) = start.item.filter(|_| self.item_columns > 0 || start.columns < CODE_INDENT) {
+            self.item_columns = columns;
         } else if start.columns == 0 && self.before == Before::Blank {
-            self.in_list = false;
+            self.item_columns = 0;
         }
         self.before = if is_code { Before::Code } else { Before::Text };
         if start.only_calls && is_blank {
@@ -132,8 +131,7 @@ impl Lines {
     pub(super) fn is_code(&self, line: LineStart) -> bool {
         let before = matches!(self.before, Before::Blank | Before::Code);
         // In a list it is indented from the item's text on.
-        let indent = CODE_INDENT + if self.in_list { self.item_columns } else { 0 };
-        line.columns >= indent && before && self.has_text
+        line.columns >= CODE_INDENT + self.item_columns && before && self.has_text
     }
 
     /// Returns `true` if a call on the open line may be shown: the line before is no finished sentence, but may open a
@@ -149,8 +147,7 @@ impl Lines {
 
     /// Returns `true` if a line of this start is a block quote's.
     pub(super) fn is_quote(&self, line: LineStart) -> bool {
-        let indent = CODE_INDENT + if self.in_list { self.item_columns } else { 0 };
-        line.is_quote && line.columns < indent
+        line.is_quote && line.columns < CODE_INDENT + self.item_columns
     }
 
     /// Syntax was here, and a line begins after it.
