@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use self::cell::{Cell, How};
-use self::jobs::{Half, JobRow, Jobbing, Jobs, JobsReport};
+use self::jobs::{Half, JobRow, JobTrial, Jobs, JobsReport};
 use self::plan::{Plan, Split};
 use self::report::{Best, Report, Row, within};
 use self::score::{Score, Trial, ranked};
@@ -42,6 +42,7 @@ use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
+use crate::pages;
 use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles::{self, SavedProfile};
@@ -134,7 +135,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     flags.trust.hold()?;
     args.said = args.set.under(Settings::default(), &[Reader::Probe])?;
-    let defaults = settings::defaults()?;
+    let defaults = settings::environment_over(settings::Source::File)?;
     flags.fill(&defaults);
     args.profile = args.profile.or(defaults.profile);
     if args.diagnose {
@@ -142,7 +143,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     }
     let asker = Asker::at_terminal();
     if let Some(path) = &args.html {
-        page::check(path)?;
+        pages::file::writable(path)?;
     }
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(&flags, asker.as_ref()))?;
@@ -320,8 +321,6 @@ fn warn_left_out(cell: Cell, failure: &Failure) {
 /// The pace of a run.
 struct Pace {
     begun: Instant,
-    /// When it last said a line.
-    said: Instant,
     /// Trials of this run.
     done: u32,
 }
@@ -346,8 +345,9 @@ struct Probe {
     tried: bool,
     /// The time was over before all was tried.
     cut: bool,
-    /// Tasks that each cell that is reported has at most.
     bar: Live,
+    /// When it last said a line.
+    said: Instant,
 }
 
 impl Probe {
@@ -385,6 +385,7 @@ impl Probe {
             tried: false,
             cut: false,
             bar,
+            said: Instant::now(),
         })
     }
 
@@ -395,32 +396,72 @@ impl Probe {
         // The threshold is the one that the tasks have set, unless another one is given.
         let threshold = |cell: &Cell| self.threshold(*cell).filter(|_| cell.how() == How::Measured);
         let ways: Vec<_> = cells.iter().map(|cell| (*cell, threshold(cell))).collect();
-        let (tried, shown) = (&mut self.tried, &mut self.bar);
-        let mut said = Instant::now();
-        let progress = |done: usize, all: usize, next: &str| {
-            *tried |= done > 0;
-            if shown.is_hidden() && said.elapsed() >= LINE_EACH {
-                said = Instant::now();
-                output::note(&format!("{done}/{all} jobs · {next}"));
-            }
-            shown.show(&format!("{} {next}", bar(done, all)));
-        };
-        let mut jobbing = Jobbing { bench: &self.bench, jobs, store: &mut store, deadline: self.deadline };
-        let ended = jobbing.put(&ways, progress).await;
+        let left_out = self.put_jobs(jobs, &ways, &mut store).await;
         self.bar.clear();
-        let mut ended = ended?;
-        if ended.left_out.len() == ways.len()
-            && let Some((_, failure)) = ended.left_out.pop()
+        let mut left_out = left_out?;
+        if left_out.len() == ways.len()
+            && let Some((_, failure)) = left_out.pop()
         {
             return Err(failure);
         }
-        for (cell, failure) in ended.left_out {
+        for (cell, failure) in left_out {
             warn_left_out(cell, &failure);
         }
         let rows = cells.iter().map(|cell| (cell, store.trials(*cell))).filter(|(_, trials)| !trials.is_empty());
         let rows = rows.map(|(cell, trials)| JobRow::new(*cell, trials)).collect();
         let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
-        Ok(JobsReport { endpoint, model, half, cut: ended.cut, rows })
+        Ok(JobsReport { endpoint, model, half, cut: self.cut, rows })
+    }
+
+    /// Puts each job to each way, with its threshold, unless it was; returns the ways that the endpoint does not take.
+    ///
+    /// # Errors
+    /// The endpoint is gone, or what came of a job cannot be kept.
+    async fn put_jobs(
+        &mut self,
+        jobs: &Jobs,
+        ways: &[(Cell, Option<f64>)],
+        store: &mut Store<JobTrial>,
+    ) -> Result<Vec<(Cell, Failure)>, Failure> {
+        let (mut left_out, all) = (Vec::new(), ways.len() * jobs.jobs.len());
+        'ways: for (place, (cell, threshold)) in ways.iter().enumerate() {
+            for (number, job) in jobs.jobs.iter().enumerate() {
+                let is_same = |known: &JobTrial| known.job == job.id && known.threshold == *threshold;
+                if store.trials(*cell).iter().any(is_same) {
+                    continue;
+                }
+                let (done, next) = (place * jobs.jobs.len() + number, format!("{cell} · {}", job.id));
+                self.tried |= done > 0;
+                self.show((done, all), &next, &format!("{done}/{all} jobs · {next}"));
+                match self.bench.job((*cell, *threshold), job, self.left()).await {
+                    Ok(Some(trial)) => store.add(Run::First, *cell, trial)?,
+                    Ok(None) => {
+                        self.cut = true;
+                        return Ok(left_out);
+                    }
+                    Err(Unasked::Way(failure)) => {
+                        left_out.push((*cell, failure));
+                        continue 'ways;
+                    }
+                    Err(Unasked::Endpoint(failure)) => return Err(failure),
+                }
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// Returns the time that is left, if it is limited.
+    fn left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Shows a bar for so many of all, and what is next; now and then a line where no bar can be drawn.
+    fn show(&mut self, (done, all): (usize, usize), next: &str, line: &str) {
+        if self.bar.is_hidden() && self.said.elapsed() >= LINE_EACH {
+            self.said = Instant::now();
+            output::note(line);
+        }
+        self.bar.show(&format!("{} {next}", bar(done, all)));
     }
 
     /// Says that what was tried is kept, where the probe was stopped.
@@ -433,8 +474,8 @@ impl Probe {
     /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
     /// tools once for all tasks of a cell; then what is reported once more.
     async fn run(&mut self) -> Result<(), Failure> {
-        let mut pace = Pace { begun: Instant::now(), said: Instant::now(), done: 0 };
-        for (round, stage) in self.plan.rounds().to_vec().into_iter().enumerate() {
+        let mut pace = Pace { begun: Instant::now(), done: 0 };
+        for (round, stage) in self.plan.rounds.clone().into_iter().enumerate() {
             for cell in self.cells.clone() {
                 for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
                     self.progress(&mut pace, round, cell);
@@ -466,10 +507,9 @@ impl Probe {
         if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.is_known(run, cell, &task) {
             return Ok(());
         }
-        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let trial = match left {
+        let trial = match self.left() {
             Some(Duration::ZERO) => Ok(None),
-            _ => self.bench.trial(cell, &task, left).await,
+            left => self.bench.trial(cell, &task, left).await,
         };
         match trial {
             Ok(Some(trial)) => {
@@ -499,7 +539,7 @@ impl Probe {
     /// The tasks that were put to the best way and that are reported.
     fn reported(&self) -> Vec<usize> {
         let all = self.bench.tasks.tasks.len();
-        match self.plan.rounds().last() {
+        match self.plan.rounds.last() {
             Some(stage) => (Split::Set.end(all)..stage.tasks.min(all)).collect(),
             None => Vec::new(),
         }
@@ -527,7 +567,7 @@ impl Probe {
 
     /// Says how far it is: the bar, or a line now and then where there is none.
     fn progress(&mut self, pace: &mut Pace, round: usize, cell: Cell) {
-        let stage = self.plan.rounds()[round];
+        let stage = self.plan.rounds[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
         let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(Run::First, *cell, task));
@@ -535,17 +575,13 @@ impl Probe {
         let left = here + self.plan.trials_behind(round, self.cells.len());
         let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
         let open = each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
-        let open = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
+        let open = self.left().map_or(open, |left| left.min(open));
         let mut progress = format!("{cell} · up to {} tasks", stage.tasks);
         if pace.done > 0 {
             progress = format!("{progress} · at most {} min left", open.as_secs().div_ceil(60));
         }
-        if self.bar.is_hidden() && pace.said.elapsed() >= LINE_EACH {
-            pace.said = Instant::now();
-            output::note(&progress);
-        }
         let done = pace.done as usize;
-        self.bar.show(&format!("{} {progress}", bar(done, done + left)));
+        self.show((done, done + left), &progress, &progress);
     }
 
     /// The trials of a cell on these tasks.
@@ -564,7 +600,7 @@ impl Probe {
     }
 
     fn report(&self) -> Report {
-        let last = self.plan.rounds().last().map_or(0, |stage| stage.tasks);
+        let last = self.plan.rounds.last().map_or(0, |stage| stage.tasks);
         let all = |cell: Cell| Score::of(&self.counted(&self.trials(Run::First, cell, |task| task < last)));
         let order = ranked(Cell::any().into_iter().map(|cell| (cell, self.choosing(cell, last))).collect());
         let best = self.best();

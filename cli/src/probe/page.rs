@@ -17,11 +17,6 @@ const TEMPLATE: &str = include_str!("../../pages/probe.html");
 /// Ways that stand side by side.
 const BESIDE: usize = 3;
 
-/// Looks before the work whether the page can be written.
-pub(super) fn check(path: &Path) -> Result<(), Failure> {
-    pages::file::writable(path)
-}
-
 /// Writes the page.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use super::cell::Cell;
 /// Rounds: the first so many tasks for each cell that is left, then only the best go on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
-    rounds: Vec<Stage>,
+    pub(crate) rounds: Vec<Stage>,
 }
 
 /// One round.
@@ -30,10 +30,6 @@ impl Plan {
     /// Every task for all.
     pub(crate) fn full(tasks: usize) -> Plan {
         Plan { rounds: vec![Stage { tasks, keep: usize::MAX }] }
-    }
-
-    pub(crate) fn rounds(&self) -> &[Stage] {
-        &self.rounds
     }
 
     /// Returns the maximum number of trials in the rounds after this one, if it has this many cells.
@@ -87,15 +83,15 @@ mod tests {
     #[test]
     fn fewer_and_fewer_cells_get_more_tasks() {
         let usual = Plan::usual(75);
-        let rounds: Vec<(usize, usize)> = usual.rounds().iter().map(|stage| (stage.tasks, stage.keep)).collect();
+        let rounds: Vec<(usize, usize)> = usual.rounds.iter().map(|stage| (stage.tasks, stage.keep)).collect();
         assert_eq!(rounds, [(4, 8), (8, 4), (16, 2), (25, 1), (75, 1)]);
         assert_eq!(usual.trials_behind(0, 21), 8 * 4 + 4 * 8 + 2 * 9 + 50);
         assert_eq!(usual.trials_behind(3, 2), 50);
-        assert_eq!(Plan::usual(9).rounds().iter().map(|stage| stage.tasks).collect::<Vec<_>>(), [3, 9]);
+        assert_eq!(Plan::usual(9).rounds.iter().map(|stage| stage.tasks).collect::<Vec<_>>(), [3, 9]);
         assert_eq!(Plan::full(70).trials_behind(0, 25), 0);
         let cells = Cell::all(None);
-        assert_eq!(keep(&cells, usual.rounds()[0]), cells[..8]);
-        assert_eq!(keep(&cells, Plan::full(8).rounds()[0]), cells);
+        assert_eq!(keep(&cells, usual.rounds[0]), cells[..8]);
+        assert_eq!(keep(&cells, Plan::full(8).rounds[0]), cells);
     }
 
     #[test]

@@ -108,7 +108,10 @@ impl<T: Trial> Store<T> {
             None => all.push((cell, vec![trial])),
         }
         let Some(path) = &self.path else { return Ok(()) };
-        write(path, &self.content).map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+        // Whole or not at all: a probe may be stopped at any moment.
+        let written = serde_json::to_vec(&self.content).map_err(std::io::Error::from);
+        let written = written.and_then(|content| files::replace(path, &content, Mode::Private));
+        written.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
     }
 }
 
@@ -119,11 +122,6 @@ fn read<T: Trial>(path: &Path) -> Option<Content<T>> {
         warn(&format!("{} cannot be read ({error}): the probe starts again", path.display()));
     }
     read.ok()
-}
-
-/// Whole or not at all: a probe may be stopped at any moment.
-fn write<T: Trial>(path: &Path, content: &Content<T>) -> std::io::Result<()> {
-    files::replace(path, &serde_json::to_vec(content)?, Mode::Private)
 }
 
 #[cfg(test)]

@@ -15,14 +15,14 @@ const JOBS: &str = include_str!("jobs.json");
 /// of a set once; and the text that they were read from.
 #[derive(Debug)]
 pub(in super::super) struct Jobs {
-    pub(super) jobs: Vec<Job>,
+    pub(in super::super) jobs: Vec<Job>,
     pub(in super::super) source: &'static str,
 }
 
 /// A question with tools and a world, and what is right.
 #[derive(Debug, Clone)]
-pub(super) struct Job {
-    pub(super) id: String,
+pub(in super::super) struct Job {
+    pub(in super::super) id: String,
     pub(super) kind: JobKind,
     pub(super) question: String,
     pub(super) tools: Vec<(Tool, Option<Operation>)>,

@@ -23,9 +23,7 @@ use futures::stream::BoxStream;
 use serde_json::Value;
 
 use super::cell::{Cell, How};
-use super::store::{Run, Store};
 use super::trial::{Bench, Unasked, ask};
-use crate::base::Failure;
 use toolgraft::agent::ApprovalRequest;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::model::{ContextWindow, ModelError, ModelEvent, Request};
@@ -72,64 +70,9 @@ impl Model for Counting {
     }
 }
 
-/// Jobs that are put to some ways, what is known of them, and until when.
-pub(super) struct Jobbing<'a> {
-    pub(super) bench: &'a Bench,
-    pub(super) jobs: &'a Jobs,
-    pub(super) store: &'a mut Store<JobTrial>,
-    pub(super) deadline: Option<Instant>,
-}
-
-/// The end of a run of jobs.
-#[derive(Default)]
-pub(super) struct Ended {
-    /// The time was over first.
-    pub(super) cut: bool,
-    /// Ways that the endpoint does not take.
-    pub(super) left_out: Vec<(Cell, Failure)>,
-}
-
-impl Jobbing<'_> {
-    /// Puts each job to each way, with its threshold, unless it was; `progress` gets the number of those that are
-    /// done, of all, and what is next.
-    ///
-    /// # Errors
-    /// The endpoint is gone, or what came of a job cannot be kept.
-    pub(super) async fn put(
-        &mut self,
-        ways: &[(Cell, Option<f64>)],
-        mut progress: impl FnMut(usize, usize, &str),
-    ) -> Result<Ended, Failure> {
-        let (mut ended, jobs) = (Ended::default(), &self.jobs.jobs);
-        'ways: for (place, (cell, threshold)) in ways.iter().enumerate() {
-            for (number, job) in jobs.iter().enumerate() {
-                let is_same = |known: &JobTrial| known.job == job.id && known.threshold == *threshold;
-                if self.store.trials(*cell).iter().any(is_same) {
-                    continue;
-                }
-                progress(place * jobs.len() + number, ways.len() * jobs.len(), &format!("{cell} · {}", job.id));
-                let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                match self.bench.job((*cell, *threshold), job, left).await {
-                    Ok(Some(trial)) => self.store.add(Run::First, *cell, trial)?,
-                    Ok(None) => {
-                        ended.cut = true;
-                        return Ok(ended);
-                    }
-                    Err(Unasked::Way(failure)) => {
-                        ended.left_out.push((*cell, failure));
-                        continue 'ways;
-                    }
-                    Err(Unasked::Endpoint(failure)) => return Err(failure),
-                }
-            }
-        }
-        Ok(ended)
-    }
-}
-
 impl Bench {
     /// Runs a job to its end. `None` where `left`, the time of the whole probe, was over first.
-    async fn job(
+    pub(super) async fn job(
         &self,
         way: (Cell, Option<f64>),
         job: &Job,

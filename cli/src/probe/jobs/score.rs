@@ -16,10 +16,10 @@ use crate::screen::boxes;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct JobTrial {
     /// Id of the job.
-    pub(super) job: String,
+    pub(in super::super) job: String,
     pub(super) kind: JobKind,
     /// The threshold of a measured way.
-    pub(super) threshold: Option<f64>,
+    pub(in super::super) threshold: Option<f64>,
     /// Logarithm of the probability that the first message is a call, in a measured way.
     #[serde(default)]
     pub(super) likely: Option<f64>,
