@@ -75,7 +75,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (input, name) = open(&args.file)?;
     let jobs = args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
-    let usual = settings::defaults()?.profile;
+    let usual = settings::environment_over(settings::Source::File)?.profile;
     let profile = args.profile.or(usual);
     let config = Config::default()
         .with_dialects(args.dialect_file.iter().fold(args.dialect, |set, dialect| set.with(*dialect)))

@@ -62,10 +62,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     // What is only the usual one hides no other.
     let named = flags.take_model()?;
-    let usual = settings::defaults()?.base_url;
+    let usual = settings::environment_over(settings::Source::File)?.base_url;
     flags.trust.hold()?;
     let runner = Runner::start()?;
-    let names = settings::names()?;
+    let names = settings::file()?.names;
     let endpoints = runner.wait(async {
         let endpoints = Endpoint::all(&flags, usual).await?;
         join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref(), &names)))

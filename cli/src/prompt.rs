@@ -74,9 +74,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (model, lang, system) = (args.model.clone(), args.lang, args.system.clone());
     let options = Settings { model, lang, system, ..Settings::default() };
     let mut settings = args.set.under(options, &[Reader::Prompt])?;
-    settings.over(&settings::defaults()?);
+    settings.over(&settings::environment_over(settings::Source::File)?);
     let place = Place { url: settings.base_url.take(), model: settings.model.take(), ..Place::default() };
-    let Place { url, model, .. } = settings::names()?.locate(place)?;
+    let Place { url, model, .. } = settings::file()?.names.locate(place)?;
     settings.dialect = args.dialect_file.or(settings.dialect);
     if settings.dialect.is_some() {
         settings.tools_mode.get_or_insert(ToolsMode::Prompt);

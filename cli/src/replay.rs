@@ -43,7 +43,7 @@ pub(crate) use play::Speed;
 /// Runs `toolgraft replay`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     args.overrides.said = args.set.under(sources::Settings::default(), &[Reader::Parse, Reader::Replay])?;
-    args.usual = sources::defaults()?.profile;
+    args.usual = sources::environment_over(sources::Source::File)?.profile;
     if args.open {
         let target = args.html.get_or_insert(html::Target::Beside);
         if *target == html::Target::Stdout {

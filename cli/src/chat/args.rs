@@ -116,7 +116,13 @@ impl EndpointArgs {
     /// A name that the file does not have; a key that cannot be had.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
         let EndpointArgs { base_url, model, api_key, trust } = self.clone();
-        settings::names()?.resolve(Place { called: None, url: base_url, model, key: api_key, trust: trust.trust() })
+        settings::file()?.names.resolve(Place {
+            called: None,
+            url: base_url,
+            model,
+            key: api_key,
+            trust: trust.trust(),
+        })
     }
 
     /// Takes the model that the flags name, and leaves its endpoint.

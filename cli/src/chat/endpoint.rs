@@ -123,7 +123,7 @@ impl Endpoint {
             return Ok(vec![endpoint]);
         }
         warn_of_variables();
-        let names = settings::names()?;
+        let names = settings::file()?.names;
         let usual = usual.filter(|usual| names.endpoints().all(|name| name != usual));
         let urls: Vec<String> = usual.into_iter().chain(names.endpoints().map(str::to_owned)).collect();
         let listed = join_all(urls.iter().map(|url| async {
@@ -427,8 +427,10 @@ impl Endpoint {
     /// # Errors
     /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
     pub(crate) async fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
-        let (names, wanted) =
-            (settings::names()?, Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() });
+        let (names, wanted) = (
+            settings::file()?.names,
+            Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() },
+        );
         let place = names.locate(wanted.clone())?;
         let Some(model) = &place.model else {
             let name = name.trim_end_matches(':');

@@ -85,7 +85,7 @@ impl Session {
 
     /// Returns the settings of this folder, a line for each key; `None` if there are none.
     pub(super) fn set_here(&self) -> Result<Option<String>, Failure> {
-        let values = self.talk.folder.values()?;
+        let values = self.talk.folder.settings()?.values();
         let lines: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }

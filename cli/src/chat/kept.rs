@@ -49,7 +49,7 @@ pub(super) fn take_model_of_file(saved: &Saved, args: &mut Args, settings: &Sett
     let said = &mut args.talk.settings;
     let is_said = said.base_url.is_some();
     let url = said.base_url.clone().or_else(|| settings.base_url.clone());
-    let place = settings::names()?.locate(Place { url, model: said.model.clone(), ..Place::default() })?;
+    let place = settings::file()?.names.locate(Place { url, model: said.model.clone(), ..Place::default() })?;
     if place.url.as_deref().map(kept_url) == saved.endpoint {
         said.model = said.model.take().or_else(|| saved.model.clone());
     } else if let Some(endpoint) = saved.endpoint.as_deref().filter(|_| !is_said && !args.output.quiet) {

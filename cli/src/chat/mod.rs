@@ -79,7 +79,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     if let Some(file) = args.template.take() {
         template::ask(&file, &mut args)?;
     }
-    let settings = settings::file()?;
+    let settings = settings::file()?.settings;
     let question = question(&args)?;
     // Neither the pipe nor a template: nobody has typed that.
     let typed = args.question.join(" ");
@@ -90,7 +90,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
     let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
-    args.talk.settings.over(&settings::nearer()?);
+    args.talk.settings.over(&settings::environment_over(settings::Source::Folder)?);
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     if let Some(saved) = &resumed {

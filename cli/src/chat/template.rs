@@ -88,7 +88,7 @@ impl Template {
             )));
         }
         let place = Place { model: settings.model.clone(), ..Place::default() };
-        if let Some(called) = settings::names()?.locate(place)?.called {
+        if let Some(called) = settings::file()?.names.locate(place)?.called {
             return Err(Failure::usage(format!(
                 "{name}: model: it names the endpoint {called}, which a template cannot choose: give --model on the \
                  command line"

@@ -73,7 +73,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
     let mut said = args.set.under(options, &[Reader::Served, Reader::Launch])?;
-    let defaults = settings::defaults()?;
+    let defaults = settings::environment_over(settings::Source::File)?;
     args.endpoint.fill(&defaults);
     let program = found(&args.client.program);
     if program.is_none() && !args.print {

@@ -324,7 +324,7 @@ async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Fa
 
 /// Returns the configuration of a server for one program in front of an endpoint and one of its models.
 pub(crate) fn in_front_of(endpoint: &Endpoint, args: &ModelArgs, mut settings: Settings) -> Result<Config, Failure> {
-    settings.over(&settings::defaults()?);
+    settings.over(&settings::environment_over(settings::Source::File)?);
     args.offer.teach(&mut settings);
     settings.model = Some(endpoint.model.clone());
     let config = config_at(&settings, args, (endpoint.url.clone(), endpoint.trust.clone()))?;
@@ -431,13 +431,13 @@ fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
 /// The settings that count where options say nothing. A shell that is set up for the server's clients names
 /// the server itself: that one is not its own endpoint.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
-    let environment = settings::environment()?;
+    let environment = settings::Source::Environment.settings()?;
     match environment.base_url.as_deref().filter(|url| is_itself(url, listen)) {
         Some(url) => {
             output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is ignored", shown_url(url)));
-            settings::file()
+            settings::Source::File.settings()
         }
-        None => settings::defaults(),
+        None => settings::environment_over(settings::Source::File),
     }
 }
 

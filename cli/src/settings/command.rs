@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
 use toml_edit::{DocumentMut, Item};
 
 use super::explain::{self, ToolArgs};
 use super::file;
-use super::folder::Folder;
-use super::keys::{CallDisplay, KEYS, Key, ReasoningDisplay, Settings};
+use super::keys::{self, CallDisplay, KEYS, Key, ReasoningDisplay, Settings};
 use super::names::{Place, TABLES};
-use super::sources::{environment, variable_of};
+use super::sources::{Source, variable_of};
 use crate::base::{Failure, output};
 use crate::settings::saved_profiles;
 use toolgraft::constrain::Way;
@@ -75,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         _ => {}
     }
     let path = file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"))?;
-    let text = if path.exists() { file::text(&path)? } else { String::new() };
+    let text = file::text(&path)?;
     match &args.command {
         Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
         // They need no file.
@@ -109,9 +108,6 @@ fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure
         file::put(document, &names, value);
         return Ok(());
     }
-    if !KEYS.iter().any(|known| known.name == key) {
-        return Err(Failure::usage(file::unknown(key)));
-    }
     let value = file::toml_value(key, value)?;
     match document.get_mut(key).and_then(Item::as_value_mut) {
         // The comment after it stays.
@@ -125,49 +121,26 @@ fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure
     Ok(())
 }
 
-/// A source, and its values.
-struct Source {
-    from: String,
-    values: Map<String, Json>,
-}
-
-impl Source {
-    fn new(from: impl Into<String>, settings: &Settings) -> Self {
-        let values = match serde_json::to_value(settings) {
-            Ok(Json::Object(values)) => values,
-            _ => Map::new(),
-        };
-        Source { from: from.into(), values }
-    }
-
-    /// The value of one key alone, as that of its variable.
-    fn only(&self, key: &str) -> Self {
-        let values = self.values.get(key).map(|value| (key.to_owned(), value.clone()));
-        Source { from: variable_of(key), values: values.into_iter().collect() }
-    }
-
-    fn value(&self, key: &str) -> Option<&Json> {
-        self.values.get(key).filter(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
-    }
-}
+/// The name of a source, and its values; the environment has a name for each of its own.
+type Values = (Option<String>, keys::Values);
 
 /// All sources but flags, the strongest first.
-fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
-    let (environment, file) = (environment()?, file::read()?);
+fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Values>, Failure> {
+    let (environment, content) = (Source::Environment.settings()?, file::read()?);
     let (base_url, model) = (args.base_url.clone(), args.model.clone());
     let mut asked = Settings { base_url, model, ..Settings::default() };
-    [&environment, &file].into_iter().for_each(|source| asked.over(source));
+    [&environment, &content.settings].into_iter().for_each(|source| asked.over(source));
     let Settings { base_url: url, model, profile, .. } = asked;
-    let Place { url, model, .. } = file::names()?.locate(Place { url, model, ..Place::default() })?;
-    let environment = Source::new("", &environment);
-    let is_set = |key: &&Key| environment.value(key.name).is_some();
-    // Each value is said to be of its variable.
-    let mut sources: Vec<Source> = KEYS.iter().filter(is_set).map(|key| environment.only(key.name)).collect();
-    sources.push(Source::new("this folder's own, in chat: /set, /allow", &Folder::here().settings()?));
-    sources.push(Source::new(path.display().to_string(), &file));
+    let Place { url, model, .. } = content.names.locate(Place { url, model, ..Place::default() })?;
+    let folder = Source::Folder.settings()?;
+    let mut sources = vec![
+        (None, environment.values()),
+        (Some("this folder's own, in chat: /set, /allow".to_owned()), folder.values()),
+        (Some(path.display().to_string()), content.settings.values()),
+    ];
     let saved = model.as_deref().map(|model| saved_profiles::find(url.as_deref(), model)).transpose()?.flatten();
     if let Some(saved) = saved {
-        sources.push(Source::new(format!("[[probed]] of {}", path.display()), &Settings::from(&saved)));
+        sources.push((Some(format!("[[probed]] of {}", path.display())), Settings::from(&saved).values()));
     }
     if let Some(profile) = profile.or_else(|| model.as_deref().map(Profile::for_model)) {
         let style = profile.style_for(model.as_deref().unwrap_or_default(), None);
@@ -178,9 +151,9 @@ fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Source>, Failure> {
             prompt_style: Some(style),
             ..Settings::default()
         };
-        sources.push(Source::new(format!("the profile {}", profile.name), &of_profile));
+        sources.push((Some(format!("the profile {}", profile.name)), of_profile.values()));
     }
-    sources.push(Source::new("built in", &built_in()));
+    sources.push((Some("built in".to_owned()), built_in().values()));
     Ok(sources)
 }
 
@@ -208,7 +181,10 @@ fn built_in() -> Settings {
 
 fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Failure> {
     let sources = sources(args, path)?;
-    let found = |key: &str| sources.iter().find_map(|source| Some((source.value(key)?, source.from.as_str())));
+    let found = |key: &str| {
+        let (from, values) = sources.iter().find(|(_, values)| values.contains_key(key))?;
+        Some((&values[key], from.clone().unwrap_or_else(|| variable_of(key))))
+    };
     if args.json {
         let key = |key: &Key| {
             let set = document.get(key.name).map(|item| item.to_string().trim().to_owned());

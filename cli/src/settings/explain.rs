@@ -8,10 +8,8 @@ use toolgraft::tools::{Annotations, Decision, DefaultDecision, Judgement, Rule, 
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
 
-use super::file;
-use super::folder::Folder;
 use super::keys::Settings;
-use super::sources::{environment, variable_of};
+use super::sources::Source;
 use crate::base::{Failure, output};
 use crate::screen::{excerpt::names, full_name, visible::word};
 use crate::servers::ServerArgs;
@@ -74,14 +72,12 @@ impl Pattern {
 
 /// Prints which rule decides about the calls of a tool.
 pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
-    let folder = Folder::here().settings()?;
-    let (environment, file) = (environment()?, file::read()?);
+    let sources = Source::ALL.into_iter().map(|source| Ok((source, source.settings()?)));
+    let sources = sources.collect::<Result<Vec<_>, Failure>>()?;
     args.with_tool(|hub, tool| {
         let (catalog, servers) = (hub.catalog(), hub.config().servers());
         let mut patterns: Vec<Pattern> = servers.iter().flat_map(approved).collect();
-        patterns.extend(of_settings(&environment, variable_of, true));
-        patterns.extend(of_settings(&folder, |key| format!("{key} of this folder"), false));
-        patterns.extend(of_settings(&file, |key| format!("{key} of config.toml"), true));
+        patterns.extend(sources.iter().flat_map(of_settings));
         let permissions = Permissions::of(servers);
         let mut text = format!("{}\n", full_name(tool.server.as_deref(), &tool.name));
         for (program, default) in [("chat", DefaultDecision::Ask), ("serve", DefaultDecision::Deny)] {
@@ -98,7 +94,7 @@ pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
         for pattern in patterns.iter().filter(|pattern| pattern.denies_some(tool)) {
             text += &format!("  what {} ({}) denies does not run\n", word(&pattern.text), word(&pattern.from));
         }
-        text += &after_untrusted([&environment, &folder, &file], &patterns, tool, &catalog);
+        text += &after_untrusted(&sources, &patterns, tool, &catalog);
         output::emit(&text)
     })
 }
@@ -123,17 +119,13 @@ fn approved(server: &ServerConfig) -> impl Iterator<Item = Pattern> + '_ {
 }
 
 /// The patterns of a source of settings.
-fn of_settings(
-    settings: &Settings,
-    named: impl Fn(&str) -> String,
-    is_in_serve: bool,
-) -> impl Iterator<Item = Pattern> {
-    let patterns = |list: &[String], key: &str, is_denial| {
-        let from = named(key);
-        let pattern = |text: &String| Pattern { text: text.clone(), from: from.clone(), is_denial, is_in_serve };
-        list.iter().map(pattern).collect::<Vec<_>>()
-    };
-    patterns(&settings.allow, "allow", false).into_iter().chain(patterns(&settings.deny, "deny", true))
+fn of_settings((source, settings): &(Source, Settings)) -> Vec<Pattern> {
+    let is_in_serve = *source != Source::Folder;
+    let lists = [("allow", false, &settings.allow), ("deny", true, &settings.deny)];
+    let patterns = lists.into_iter().flat_map(|(key, is_denial, list)| {
+        list.iter().map(move |text| Pattern { text: text.clone(), from: source.name(key), is_denial, is_in_serve })
+    });
+    patterns.collect()
 }
 
 /// Returns the decision on a call, and its rule.
@@ -158,8 +150,8 @@ fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: boo
 }
 
 /// Returns the decision after the output of untrusted servers, if it is another.
-fn after_untrusted(sources: [&Settings; 3], patterns: &[Pattern], tool: &Tool, catalog: &Catalog) -> String {
-    let untrusted: Vec<String> = sources.iter().flat_map(|source| source.untrusted.iter().cloned()).collect();
+fn after_untrusted(sources: &[(Source, Settings)], patterns: &[Pattern], tool: &Tool, catalog: &Catalog) -> String {
+    let untrusted: Vec<String> = sources.iter().flat_map(|(_, settings)| settings.untrusted.iter().cloned()).collect();
     let policy = patterns.iter().fold(Policy::default(), |policy, one| one.add_to(policy)).in_catalog(catalog);
     let annotations: Option<&Annotations> = tool.annotations.as_ref();
     if untrusted.is_empty() || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, None, &untrusted) {

@@ -2,17 +2,18 @@
 //!
 //! The file is TOML; what is written into it keeps its comments and order.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use toml_edit::{DocumentMut, Item, Table, Value};
 use toolgraft_files::{self as files, Mode};
 
-use super::keys::{KEYS, Settings};
+use super::keys::{KEYS, Settings, known};
 use super::names::{Names, TABLES, wrong_in_names};
-use super::probed::wrong_in_probed;
-use super::wrong::{Wrong, in_plain_words};
+use super::probed::{SavedProfile, wrong_in_probed};
+use super::wrong::{Wrong, read_item};
 use crate::base::{Failure, input, words};
 
 /// Path of the file below the home directory.
@@ -26,35 +27,45 @@ pub(crate) fn path() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(FILE))
 }
 
-/// The values of the file; none where there is no file.
-pub(crate) fn read() -> Result<Settings, Failure> {
-    Ok(whole()?.0)
+/// The content of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ConfigToml {
+    /// The settings for all models and folders.
+    #[serde(skip)]
+    pub(crate) settings: Settings,
+    #[serde(flatten)]
+    pub(crate) names: Names,
+    pub(super) probed: Vec<SavedProfile>,
+    pub(super) folders: BTreeMap<String, Settings>,
 }
 
-/// The names of endpoints and models that the file gives.
-pub(crate) fn names() -> Result<Names, Failure> {
-    Ok(whole()?.1)
+/// Returns the content of the user's file; nothing is set where there is none.
+pub(crate) fn read() -> Result<ConfigToml, Failure> {
+    path().map_or_else(|| Ok(ConfigToml::default()), |path| read_from(&path))
 }
 
-fn whole() -> Result<(Settings, Names), Failure> {
-    match path().filter(|path| path.exists()) {
-        Some(path) => parsed(&text(&path)?, &path),
-        None => Ok(Default::default()),
-    }
+/// Returns the content of this file.
+pub(super) fn read_from(path: &Path) -> Result<ConfigToml, Failure> {
+    parsed(&text(path)?, path)
 }
 
-/// The file's text; an empty file sets nothing.
+/// The file's text; an empty file sets nothing, nor does one that is not there.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    if !path.exists() {
+        return Ok(String::new());
+    }
     let read = std::fs::read(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
     input::decode(read, &path.display().to_string())
 }
 
 /// Reads a text. What is wrong is said with its place, all of it at once.
-pub(super) fn parsed(text: &str, path: &Path) -> Result<(Settings, Names), Failure> {
-    let (settings, mut document) = parsed_with(text, path, &[&TABLES[..], &OTHERS].concat(), &[])?;
-    document.retain(|key, _| TABLES.contains(&key));
-    let names = toml_edit::de::from_document(document).map_err(|e| unfit(path, e.message()))?;
-    Ok((settings, names))
+pub(super) fn parsed(text: &str, path: &Path) -> Result<ConfigToml, Failure> {
+    let tables = [&TABLES[..], &OTHERS].concat();
+    let (settings, mut document) = parsed_with(text, path, &tables, &[])?;
+    document.retain(|key, _| tables.contains(&key));
+    let content: ConfigToml = toml_edit::de::from_document(document).map_err(|e| unfit(path, e.message()))?;
+    Ok(ConfigToml { settings, ..content })
 }
 
 /// Returns what is wrong in the tables that are no settings.
@@ -63,7 +74,7 @@ fn wrong_in_tables(document: &Table) -> Vec<Wrong> {
     let of_folder = |(folder, item): (&str, &Item)| {
         let keys = item.as_table_like().into_iter().flat_map(|table| table.iter());
         let problem = |(key, item): (&str, &Item)| {
-            let problem = check(key, item).err()?;
+            let problem = read_key(key, item).err()?;
             Some((vec!["folders".to_owned(), folder.to_owned(), key.to_owned()], (None, problem)))
         };
         keys.filter_map(problem).collect::<Vec<_>>()
@@ -71,11 +82,6 @@ fn wrong_in_tables(document: &Table) -> Vec<Wrong> {
     let names = document.iter().flat_map(|(key, item)| wrong_in_names(key, item));
     let probed = document.get("probed").map(wrong_in_probed).unwrap_or_default();
     names.chain(probed).chain(folders.flat_map(of_folder)).collect()
-}
-
-/// Fails if there is no such key, or it may not have this value.
-fn check(key: &str, item: &Item) -> Result<(), String> {
-    if KEYS.iter().any(|known| known.name == key) { fits(key, item) } else { Err(unknown(key)) }
 }
 
 /// Returns where a key is in the text; of an array of tables the next key is the number of one.
@@ -108,7 +114,7 @@ pub(crate) fn parsed_with(
     for (key, item) in document.iter().filter(|(key, _)| !own.contains(key)) {
         let problem = match refused.iter().find(|(refused, _)| *refused == key) {
             Some((_, remedy)) => Some(format!("{key} is not accepted here: {remedy}")),
-            None => check(key, item).err(),
+            None => read_key(key, item).err(),
         };
         problems.extend(problem.map(|problem| (place(&[key]), problem)));
     }
@@ -147,7 +153,7 @@ pub(super) fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> 
 /// # Errors
 /// The file cannot be read or written, or is wrong.
 pub(super) fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
-    let text = if path.exists() { text(path)? } else { String::new() };
+    let text = text(path)?;
     parsed(&text, path)?;
     write_changed(path, &text, change, true)
 }
@@ -157,7 +163,7 @@ pub(super) fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<
 /// # Errors
 /// As those of [`edit`], but for what is wrong in the file beside its TOML.
 pub(super) fn remove(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
-    let text = if path.exists() { text(path)? } else { String::new() };
+    let text = text(path)?;
     let is_right = parsed(&text, path).is_ok();
     write_changed(path, &text, change, is_right)
 }
@@ -175,21 +181,6 @@ fn write_changed(
     }
     files::replace(path, document.to_string().as_bytes(), Mode::Kept)
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
-}
-
-/// Reads tables of the file that hold no settings for all; nothing where there is no file.
-///
-/// # Errors
-/// The file cannot be read, or the tables hold what they may not.
-pub(super) fn tables<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Failure> {
-    match path.exists() {
-        true => {
-            let text = text(path)?;
-            parsed(&text, path)?;
-            toml_edit::de::from_str(&text).map_err(|e| unfit(path, e.message()))
-        }
-        false => Ok(T::default()),
-    }
 }
 
 /// Returns the failure for a problem with the file.
@@ -212,21 +203,21 @@ pub(super) fn unknown(key: &str) -> String {
     }
 }
 
-/// Fails if a key may not have this value.
-pub(super) fn fits(key: &str, item: &Item) -> Result<(), String> {
-    let mut document = DocumentMut::new();
-    document[key] = item.clone();
-    let problem = match toml_edit::de::from_document::<Settings>(document) {
-        Err(e) => Some(in_plain_words(e.message().lines().next().unwrap_or_default())),
-        Ok(_) => None,
-    };
-    let example = KEYS.iter().find(|known| known.name == key).map(|known| known.example).unwrap_or_default();
-    problem.map_or(Ok(()), |problem| Err(format!("{key}: {problem}: write, for instance, {key} = {example}")))
+/// Reads the value of a key.
+///
+/// # Errors
+/// There is no such key, or it may not have this value.
+pub(super) fn read_key(key: &str, item: &Item) -> Result<Settings, String> {
+    let example = known(key).ok_or_else(|| unknown(key))?.example;
+    let mut table = Table::new();
+    table[key] = item.clone();
+    read_item(&Item::Table(table))
+        .map_err(|(_, problem)| format!("{key}: {problem}: write, for instance, {key} = {example}"))
 }
 
 /// A value of the command line: a text needs no quotation marks.
 pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
-    let fits_key = |value: &Value| fits(key, &Item::Value(value.clone()));
+    let fits_key = |value: &Value| read_key(key, &Item::Value(value.clone())).map(drop);
     let as_it_is = text.parse::<Value>().ok();
     let plain = Value::from(text);
     let (list, is_list) = (Value::from_iter([text]), matches!(as_it_is, Some(Value::Array(_))));
@@ -242,9 +233,7 @@ pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
 
 /// Returns the settings that one key has with a value of the command line.
 pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
-    let mut document = DocumentMut::new();
-    document[key] = Item::Value(toml_value(key, text)?);
-    toml_edit::de::from_document(document).map_err(Failure::usage)
+    read_key(key, &Item::Value(toml_value(key, text)?)).map_err(Failure::usage)
 }
 
 /// The names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A
@@ -292,7 +281,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
-        parsed(text, Path::new("config.toml")).map(|(settings, _)| settings).map_err(|failure| match failure {
+        parsed(text, Path::new("config.toml")).map(|content| content.settings).map_err(|failure| match failure {
             Failure::Usage(message) => message,
             other => panic!("{other:?}"),
         })

@@ -4,25 +4,13 @@
 //! (`[folders."/home/kim/notes"]`). Nothing is read from the folder itself: files that somebody else made grant no
 //! permission.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::file;
-use super::keys::Settings;
+use super::keys::{Settings, Values, is_set};
 use crate::base::Failure;
-
-/// Keys of [`Settings`] with their values, as JSON has them.
-type Values = Map<String, Value>;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tables {
-    folders: BTreeMap<String, Settings>,
-}
 
 /// The working directory, and where its settings are kept.
 pub(crate) struct Folder {
@@ -40,25 +28,17 @@ impl Folder {
 
     /// Returns the settings of this folder.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        let tables = self.file.as_deref().map_or_else(|| Ok(Tables::default()), file::tables::<Tables>);
-        Ok(tables?.folders.remove(&self.place).unwrap_or_default())
-    }
-
-    /// The same as keys and values; those that say nothing are not there.
-    pub(crate) fn values(&self) -> Result<Values, Failure> {
-        let values = serde_json::to_value(self.settings()?).map_err(Failure::job)?;
-        let mut values = values.as_object().cloned().unwrap_or_default();
-        values.retain(|_, value| is_said(value));
-        Ok(values)
+        let content = self.file.as_deref().map(file::read_from).transpose()?;
+        Ok(content.and_then(|mut content| content.folders.remove(&self.place)).unwrap_or_default())
     }
 
     /// Changes what holds here from the next start on.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Values)) -> Result<(), Failure> {
         let file = self.file.as_deref().ok_or_else(|| Failure::job("there is no home directory to keep it in"))?;
         // Read again: another conversation may have changed it.
-        let mut values = self.values()?;
+        let mut values = self.settings()?.values();
         change(&mut values);
-        values.retain(|_, value| is_said(value));
+        values.retain(|_, value| is_set(value));
         let table = toml_edit::ser::to_document(&values).map(DocumentMut::into_table).map_err(Failure::job)?;
         file::edit(file, |document| {
             let folders = document.entry("folders").or_insert_with(|| {
@@ -77,14 +57,9 @@ impl Folder {
     }
 }
 
-/// Returns `true` if a value sets anything.
-fn is_said(value: &Value) -> bool {
-    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

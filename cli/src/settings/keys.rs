@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -149,10 +150,33 @@ settings! {
         "days that a conversation is kept after its last use; 0 keeps it until you remove it" [];
 }
 
+/// Returns the key of this name.
+pub(super) fn known(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
 /// Returns the names of the keys that one of these reads.
 pub(crate) fn keys_of(readers: &[Reader]) -> Vec<&'static str> {
     let is_read = |key: &&Key| key.read_by.iter().any(|reader| readers.contains(reader));
     KEYS.iter().filter(is_read).map(|key| key.name).collect()
+}
+
+/// Keys of [`Settings`] with their values, as JSON has them.
+pub(crate) type Values = Map<String, Value>;
+
+impl Settings {
+    /// Returns the values of the keys that are set.
+    pub(crate) fn values(&self) -> Values {
+        let values = serde_json::to_value(self).ok().and_then(|values| values.as_object().cloned());
+        let mut values = values.unwrap_or_default();
+        values.retain(|_, value| is_set(value));
+        values
+    }
+}
+
+/// Returns `true` if a value sets anything.
+pub(super) fn is_set(value: &Value) -> bool {
+    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
 }
 
 /// Returns the names of all keys.

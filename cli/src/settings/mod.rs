@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! flags, --set ◀─ environment ◀─ config.toml ◀─ its [[probed]] ◀─ profile of the model ◀─ built in
-//!               └──────── defaults() ───────┘  └─ of a model ─┘ └──── the library ────┘
+//!               └─ environment_over(File) ─┘  └─ of a model ─┘ └──── the library ────┘
 //! ```
 //!
 //! A further setting is a line of the table in `keys`, which says who reads it, and the place that it counts for. Only
@@ -33,10 +33,10 @@ mod variables;
 mod wrong;
 
 pub(crate) use command::{Args, run};
-pub(crate) use file::{names, parsed_with, path, read as file};
+pub(crate) use file::{parsed_with, path, read as file};
 pub(crate) use folder::Folder;
 pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, key_names};
 pub(crate) use names::{Names, Place};
 pub(crate) use set_args::{changeable_keys, changed};
-pub(crate) use sources::{defaults, environment, nearer, source_of, warn_of_variables};
+pub(crate) use sources::{Source, environment_over, source_of, warn_of_variables};
 pub(crate) use variables::variable;

@@ -21,19 +21,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
 use super::file::{self, path};
 use super::keys::Settings;
 pub(crate) use super::probed::SavedProfile;
 use crate::base::Failure;
-
-#[derive(Debug, Default, Deserialize)]
-struct Tables {
-    #[serde(default)]
-    probed: Vec<SavedProfile>,
-}
 
 /// When the file was written; `None` where there is none.
 pub(crate) fn written() -> Option<SystemTime> {
@@ -45,12 +38,7 @@ pub(crate) fn written() -> Option<SystemTime> {
 /// # Errors
 /// The file cannot be read, or holds what it may not.
 pub(crate) fn find(endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
-    path().map_or(Ok(None), |path| find_in(&path, endpoint, model))
-}
-
-fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
-    let kept = read(path)?;
-    Ok(fitting(&kept, endpoint, model).cloned())
+    Ok(fitting(&file::read()?.probed, endpoint, model).cloned())
 }
 
 /// Returns the saved profiles of each model at an endpoint, or else of the model anywhere.
@@ -58,17 +46,12 @@ fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<Sa
 /// # Errors
 /// The file cannot be read, or holds what it may not.
 pub(crate) fn all_at(endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
-    path().map_or(Ok(Vec::new()), |path| all_in(&path, endpoint))
+    Ok(each_at(&file::read()?.probed, endpoint))
 }
 
-fn all_in(path: &Path, endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
-    let kept = read(path)?;
+fn each_at(kept: &[SavedProfile], endpoint: &str) -> Vec<SavedProfile> {
     let names: BTreeSet<&str> = kept.iter().map(|kept| kept.name.as_str()).collect();
-    Ok(names.into_iter().filter_map(|name| fitting(&kept, Some(endpoint), name).cloned()).collect())
-}
-
-fn read(path: &Path) -> Result<Vec<SavedProfile>, Failure> {
-    Ok(file::tables::<Tables>(path)?.probed)
+    names.into_iter().filter_map(|name| fitting(kept, Some(endpoint), name).cloned()).collect()
 }
 
 /// The one for the model at the endpoint, or else for the model anywhere.
@@ -98,8 +81,6 @@ pub(crate) fn place(url: &str) -> String {
 /// # Errors
 /// The file cannot be read or written, or is no such file: it stays as it is.
 pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
-    // What is wrong in these tables is said before anything is written.
-    read(path)?;
     file::edit(path, |document| {
         let tables = document.entry("probed").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let wrong = || file::unfit(path, "\"probed\" has to be written as [[probed]] tables");
@@ -173,6 +154,10 @@ mod tests {
 
     use super::*;
 
+    fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
+        Ok(fitting(&file::read_from(path)?.probed, endpoint, model).cloned())
+    }
+
     fn compact(name: &str, endpoint: Option<&str>) -> SavedProfile {
         SavedProfile {
             name: name.to_owned(),
@@ -198,7 +183,7 @@ mod tests {
         assert_eq!(found(Some("http://a/v1"), "m").unwrap(), compact("m", Some("http://a/v1")));
         assert_eq!(found(Some("http://b/v1"), "m").unwrap().tools_mode, Some(ToolsMode::Native));
         assert!(found(None, "m").is_some() && found(None, "other").is_none());
-        let all = |endpoint: &str| all_in(&path, endpoint).unwrap();
+        let all = |endpoint: &str| each_at(&file::read_from(&path).unwrap().probed, endpoint);
         assert_eq!(all("http://a/v1"), [compact("m", Some("http://a/v1"))]);
         assert_eq!(
             all("http://b/v1").iter().map(|kept| kept.tools_mode).collect::<Vec<_>>(),

@@ -2,7 +2,7 @@
 //! conversation.
 
 use super::file::{self, one};
-use super::keys::{KEYS, Key, Reader, Settings, keys_of};
+use super::keys::{KEYS, Key, Reader, Settings, keys_of, known};
 use super::sources;
 use crate::base::Failure;
 
@@ -26,15 +26,12 @@ struct Setting {
 fn setting(text: &str) -> Result<Setting, String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as temperature=0.2")?;
     let key = key.trim().replace('-', "_");
-    match is_key(&key) {
-        true => one(&key, value).map(|value| Setting { key, value }).map_err(|failure| failure.message().to_owned()),
-        false => Err(file::unknown(&key)),
-    }
+    one(&key, value).map(|value| Setting { key, value }).map_err(|failure| failure.message().to_owned())
 }
 
 /// Returns `true` if the table has this key.
 pub(crate) fn is_key(name: &str) -> bool {
-    KEYS.iter().any(|key| key.name == name)
+    known(name).is_some()
 }
 
 /// The keys, each with what it does, its variable and a value that it may have, for `--help-all`.
@@ -65,7 +62,7 @@ pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
     if changeable_keys().contains(&key) {
         return one(key, value);
     }
-    let Some(known) = KEYS.iter().find(|known| known.name == key) else {
+    let Some(known) = known(key) else {
         return Err(Failure::usage(file::unknown(key)));
     };
     let remedy = match (key, known) {

@@ -1,4 +1,4 @@
-//! The sources that every command has: the environment and the file.
+//! The sources that every command has: the environment, a folder and the file.
 
 use super::file::{self, one};
 use super::folder::Folder;
@@ -7,23 +7,49 @@ use super::variables::variable;
 use crate::base::{Failure, output};
 use serde_json::Value;
 
-/// Returns what counts where an option says nothing: the environment, then the file.
-///
-/// # Errors
-/// A variable has a value that its key may not have; the file cannot be read, or holds what it may not.
-pub(crate) fn defaults() -> Result<Settings, Failure> {
-    let mut settings = environment()?;
-    settings.over(&file::read()?);
-    Ok(settings)
+/// A source of settings beside the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Environment,
+    /// What holds in the working directory.
+    Folder,
+    /// `config.toml`.
+    File,
 }
 
-/// Returns what counts in a conversation before the file: the environment, then what holds in this folder.
+impl Source {
+    /// All of them, the strongest first.
+    pub(super) const ALL: [Source; 3] = [Source::Environment, Source::Folder, Source::File];
+
+    /// Reads its settings.
+    ///
+    /// # Errors
+    /// A variable has a value that its key may not have; the file cannot be read, or holds what it may not.
+    pub(crate) fn settings(self) -> Result<Settings, Failure> {
+        match self {
+            Source::Environment => environment(),
+            Source::Folder => Folder::here().settings(),
+            Source::File => Ok(file::read()?.settings),
+        }
+    }
+
+    /// Returns the name of a key in this source, for messages.
+    pub(super) fn name(self, key: &str) -> String {
+        match self {
+            Source::Environment => variable_of(key),
+            Source::Folder => format!("{key} of this folder"),
+            Source::File => format!("{key} of config.toml"),
+        }
+    }
+}
+
+/// Returns what counts where an option says nothing: the environment, then the weaker source.
 ///
 /// # Errors
-/// As those of [`defaults`].
-pub(crate) fn nearer() -> Result<Settings, Failure> {
+/// As those of [`Source::settings`].
+pub(crate) fn environment_over(weaker: Source) -> Result<Settings, Failure> {
     let mut settings = environment()?;
-    settings.over(&Folder::here().settings()?);
+    settings.over(&weaker.settings()?);
     Ok(settings)
 }
 
@@ -31,7 +57,7 @@ pub(crate) fn nearer() -> Result<Settings, Failure> {
 ///
 /// # Errors
 /// A variable has a value that its key may not have.
-pub(crate) fn environment() -> Result<Settings, Failure> {
+fn environment() -> Result<Settings, Failure> {
     let mut settings = Settings::default();
     for key in KEYS {
         let name = variable_of(key.name);
@@ -45,19 +71,11 @@ pub(crate) fn environment() -> Result<Settings, Failure> {
 
 /// Returns the source other than an option that has this text for a key, or in its list, for messages.
 pub(crate) fn source_of(key: &str, text: &str) -> Option<String> {
-    let has = |settings: Result<Settings, Failure>| {
-        let value = settings.ok().and_then(|settings| serde_json::to_value(settings).ok());
-        match value.as_ref().and_then(|value| value.get(key)) {
-            Some(Value::Array(list)) => list.iter().any(|one| one == text),
-            value => value.is_some_and(|value| value == text),
-        }
+    let has = |source: &Source| match source.settings().unwrap_or_default().values().get(key) {
+        Some(Value::Array(list)) => list.iter().any(|one| one == text),
+        value => value.is_some_and(|value| value == text),
     };
-    match () {
-        () if has(environment()) => Some(variable_of(key)),
-        () if has(Folder::here().settings()) => Some(format!("{key} of this folder")),
-        () if has(file::read()) => Some(format!("{key} of config.toml")),
-        () => None,
-    }
+    Source::ALL.into_iter().find(has).map(|source| source.name(key))
 }
 
 /// Warns of variables that are those of keys but for a slip. Others may be another program's.

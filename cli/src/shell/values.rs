@@ -64,7 +64,7 @@ fn expected<T: FromStr<Err = UnknownKeyword>>() -> Vec<&'static str> {
 }
 
 fn names() -> Names {
-    settings::names().unwrap_or_default()
+    settings::file().unwrap_or_default().names
 }
 
 /// The names of `config.toml`, and what the servers on this machine have.

@@ -95,7 +95,7 @@ impl Chats {
     /// The names by which a model can be chosen: what `config.toml` calls models, then what the
     /// endpoint lists. Where it lists nothing now, the first are all.
     pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
-        let mut models: Vec<String> = settings::names()?.models().map(str::to_owned).collect();
+        let mut models: Vec<String> = settings::file()?.names.models().map(str::to_owned).collect();
         let listed = tokio::time::timeout(PATIENCE, self.common.home.clone().models()).await;
         models.extend(listed.ok().and_then(Result::ok).unwrap_or_default());
         Ok(models)

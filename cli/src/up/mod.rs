@@ -61,8 +61,8 @@ pub(super) struct Args {
 /// Runs `toolgraft up`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.take_options(&[Reader::Talk])?;
-    let settings = settings::file()?;
-    args.talk.settings.over(&settings::nearer()?);
+    let settings = settings::file()?.settings;
+    args.talk.settings.over(&settings::environment_over(settings::Source::Folder)?);
     args.talk.complete(&settings);
     let store = match settings.sessions.unwrap_or(true) && !args.no_session {
         true => Store::open().ok(),
