@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
-use axum::http::{StatusCode, header};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
@@ -39,11 +39,9 @@ use axum::{Extension, Router, middleware};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream;
-use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::chat::Chat;
 use super::chats::Chats;
 use super::common::Refusal;
 use crate::base::Failure;
@@ -75,6 +73,10 @@ pub(super) const GUARDED: Guarded = Guarded {
     other_port: "without --port a free one is used",
 };
 
+/// The requests that change something, but for `/ask`, which may be long.
+const CHANGES: [&str; 10] =
+    ["/model", "/retry", "/undo", "/rename", "/delete", "/set", "/answer", "/input", "/stop", "/switch"];
+
 /// The state from which every request is answered.
 #[derive(Clone)]
 struct Desk {
@@ -98,17 +100,10 @@ pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Fai
         .route("/chats", get(list))
         .route("/tools", get(tools))
         .route("/models", get(models))
-        .route("/model", post(model))
-        .route("/ask", post(ask).layer(DefaultBodyLimit::max(MAX_QUESTION)))
-        .route("/retry", post(retry))
-        .route("/undo", post(undo))
-        .route("/rename", post(rename))
-        .route("/delete", post(delete))
-        .route("/set", post(set))
-        .route("/answer", post(answer))
-        .route("/input", post(input))
-        .route("/stop", post(stop))
-        .route("/switch", post(switch))
+        .route("/ask", post(change).layer(DefaultBodyLimit::max(MAX_QUESTION)));
+    let of_the_page = CHANGES
+        .iter()
+        .fold(of_the_page, |router, path| router.route(path, post(change)))
         .layer(middleware::from_fn_with_state(doors, doors::check_page_key));
     Ok(pages.merge(of_the_page).with_state(desk))
 }
@@ -195,8 +190,12 @@ async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered 
     Ok(([(header::CONTENT_DISPOSITION, name)], Html(page)).into_response())
 }
 
-/// The servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
 async fn tools(State(desk): State<Desk>) -> Answered {
+    answered(&all_tools(&desk))
+}
+
+/// The servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
+fn all_tools(desk: &Desk) -> Value {
     let mut servers = json!(reports(&desk.chats.common.hub));
     for server in servers.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         if let Some(Value::String(error)) = server.get_mut("error") {
@@ -211,24 +210,58 @@ async fn tools(State(desk): State<Desk>) -> Answered {
             }
         }
     }
-    answered(&json!({ "servers": servers }))
+    json!({ "servers": servers })
 }
 
 async fn models(State(desk): State<Desk>) -> Answered {
     answered(&json!({ "models": desk.chats.models().await? }))
 }
 
-async fn model(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
-    chat(&desk, &said)?.change_model(text(&said, "model"), &desk.chats.common).await?;
-    answered(&Value::Null)
-}
-
-async fn ask(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
-    let line = Line::of(text(&said, "text"), texts(&said["pasted"]));
-    chat(&desk, &said)?.ask(line.said, files(&said["files"])?, question(&said))?;
-    answered(&Value::Null)
+/// Changes what a request says, and answers with what comes of it.
+async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> Answered {
+    let said: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let (chats, common) = (&desk.chats, &desk.chats.common);
+    let chat = || said["chat"].as_str().and_then(|id| chats.find(id)).ok_or_else(Refusal::gone);
+    let text = |name: &str| text(&said, name);
+    let question = said["question"].as_u64().map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+    let answer = match uri.path() {
+        "/model" => json!(chat()?.change_model(text("model"), common).await?),
+        "/ask" => {
+            let line = Line::of(text("text"), texts(&said["pasted"]));
+            json!(chat()?.ask(line.said, files(&said["files"])?, question)?)
+        }
+        "/retry" => json!(chat()?.retry()?),
+        "/undo" => json!({ "text": chat()?.take_back(question)? }),
+        "/rename" => {
+            chat()?.rename(text("title"))?;
+            json!(chats.announce("list"))
+        }
+        "/delete" => json!(chats.forget(text("chat"))?),
+        "/set" => json!(chat()?.set(text("key"), text("value"), common)?),
+        "/answer" => {
+            let is_asked = chat()?.answer((text("call"), text("definition")), allowed(&said)?);
+            json!(is_asked.then_some(()).ok_or_else(Refusal::gone)?)
+        }
+        "/input" => match chats.inputs.answer(text("input"), said["values"].as_object()) {
+            Ok(is_asked) => json!(is_asked.then_some(()).ok_or_else(Refusal::gone)?),
+            // A slip of the person, which the question's window shows.
+            Err(wrong) => json!({ "wrong": wrong }),
+        },
+        // One that is gone has stopped.
+        "/stop" => json!(chat().into_iter().for_each(|chat| chat.stop())),
+        // A server, or one of its tools.
+        _ => {
+            let (hub, server, on) = (&common.hub, text("server"), said["on"] == true);
+            let done = match said["tool"].as_str() {
+                Some(tool) => hub.switch_tools(server, &[tool.to_owned()], on).map(drop),
+                None => hub.switch(server, on).await,
+            };
+            done.map_err(|error| Refusal(StatusCode::CONFLICT, error.to_string()))?;
+            chats.announce("tools");
+            all_tools(&desk)
+        }
+    };
+    answered(&answer)
 }
 
 /// The files that go with a question, each with its bytes in base64.
@@ -247,110 +280,26 @@ fn files(list: &Value) -> Result<Attached, Refusal> {
     Ok(files)
 }
 
-fn question(said: &Value) -> Option<usize> {
-    said["question"].as_u64().map(|at| usize::try_from(at).unwrap_or(usize::MAX))
-}
-
-/// Changes the conversation that a request names, and answers with what comes of it.
-fn change<T: Serialize>(
-    desk: &Desk,
-    body: &Bytes,
-    change: impl FnOnce(Arc<Chat>, &Value) -> Result<T, Refusal>,
-) -> Answered {
-    let said = read(body);
-    answered(&json!(change(chat(desk, &said)?, &said)?))
-}
-
-async fn retry(State(desk): State<Desk>, body: Bytes) -> Answered {
-    change(&desk, &body, |chat, _| chat.retry())
-}
-
-async fn undo(State(desk): State<Desk>, body: Bytes) -> Answered {
-    change(&desk, &body, |chat, said| Ok(json!({ "text": chat.take_back(question(said))? })))
-}
-
-async fn rename(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let answer = change(&desk, &body, |chat, said| chat.rename(text(said, "title")));
-    desk.chats.announce("list");
-    answer
-}
-
-async fn delete(State(desk): State<Desk>, body: Bytes) -> Answered {
-    desk.chats.forget(text(&read(&body), "chat"))?;
-    answered(&Value::Null)
-}
-
-async fn set(State(desk): State<Desk>, body: Bytes) -> Answered {
-    change(&desk, &body, |chat, said| chat.set(text(said, "key"), text(said, "value"), &desk.chats.common))
-}
-
 /// The texts of a list, without the white space around them, as a question is sent.
 fn texts(list: &Value) -> Vec<String> {
     let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-async fn answer(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
+/// What a person says to a call.
+fn allowed(said: &Value) -> Result<Answer, Refusal> {
     let reason = said["reason"].as_str().map(str::trim).filter(|reason| !reason.is_empty());
-    let answer = match said["answer"].as_str() {
-        Some("once") => Answer::Once,
-        Some("always") => Answer::Always,
-        Some("no") => Answer::No(reason.map(str::to_owned)),
-        _ => return Err(Refusal(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no".to_owned())),
-    };
-    match chat(&desk, &said)?.answer((text(&said, "call"), text(&said, "definition")), answer) {
-        true => answered(&Value::Null),
-        false => Err(Refusal::gone()),
+    match said["answer"].as_str() {
+        Some("once") => Ok(Answer::Once),
+        Some("always") => Ok(Answer::Always),
+        Some("no") => Ok(Answer::No(reason.map(str::to_owned))),
+        _ => Err(Refusal(StatusCode::BAD_REQUEST, "\"answer\" takes once, always or no".to_owned())),
     }
-}
-
-/// Answers a request of a server for input.
-async fn input(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let said = read(&body);
-    match desk.chats.inputs.answer(text(&said, "input"), said["values"].as_object()) {
-        Ok(true) => answered(&Value::Null),
-        Ok(false) => Err(Refusal::gone()),
-        // A slip of the person, which the question's window shows.
-        Err(wrong) => answered(&json!({ "wrong": wrong })),
-    }
-}
-
-async fn stop(State(desk): State<Desk>, body: Bytes) -> Answered {
-    // One that is gone has stopped.
-    chat(&desk, &read(&body)).into_iter().for_each(|chat| chat.stop());
-    answered(&Value::Null)
-}
-
-/// Switches a server, or one of its tools.
-async fn switch(State(desk): State<Desk>, body: Bytes) -> Answered {
-    let (said, hub) = (read(&body), &desk.chats.common.hub);
-    let (server, on) = (text(&said, "server"), said["on"] == true);
-    let done = match said["tool"].as_str() {
-        Some(tool) => hub.switch_tools(server, &[tool.to_owned()], on).map(drop),
-        None => hub.switch(server, on).await,
-    };
-    match done {
-        Ok(()) => {
-            desk.chats.announce("tools");
-            tools(State(desk)).await
-        }
-        Err(error) => Err(Refusal(StatusCode::CONFLICT, error.to_string())),
-    }
-}
-
-/// The conversation that a request names.
-fn chat(desk: &Desk, said: &Value) -> Result<Arc<Chat>, Refusal> {
-    said["chat"].as_str().and_then(|id| desk.chats.find(id)).ok_or_else(Refusal::gone)
 }
 
 /// A text of a request, empty where it is not there.
 fn text<'a>(said: &'a Value, name: &str) -> &'a str {
     said[name].as_str().unwrap_or_default()
-}
-
-fn read(body: &Bytes) -> Value {
-    serde_json::from_slice(body).unwrap_or_default()
 }
 
 /// Work at the disk, beside what answers others.
