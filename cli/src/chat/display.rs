@@ -61,8 +61,6 @@ pub(super) struct Display {
     shelf: Option<Shelf>,
     /// Standard output is no terminal and gets what the model says, and that alone.
     piped: Option<Piped>,
-    /// The answer must match a schema.
-    has_schema: bool,
     quiet: bool,
     reasoning: ReasoningDisplay,
     calls_as: CallDisplay,
@@ -71,10 +69,10 @@ pub(super) struct Display {
     thoughts: Thoughts,
     /// The text that seemed to be reasoning in this round was the answer.
     untagged: bool,
-    /// Calls that run: id and name.
-    running: Vec<(String, String)>,
-    /// The call that is asked about, id and name; what happens meanwhile is shown later.
-    asked: Option<(String, String)>,
+    /// Calls that run, by their numbers.
+    running: Vec<usize>,
+    /// The call that is asked about, by its number; what happens meanwhile is shown later.
+    asked: Option<usize>,
     later: Vec<AgentEvent>,
     /// A server asks for input, and all else is shown later.
     paused: bool,
@@ -137,7 +135,6 @@ impl Display {
             shelf,
             pictures: Protocol::of(variable).filter(|_| styled && frame == Frame::Drawn),
             piped: piped.then(|| Piped::new(args.schema.is_some())),
-            has_schema: args.schema.is_some(),
             quiet: args.quiet,
             reasoning: ReasoningDisplay::Folded,
             calls_as: CallDisplay::Box,
@@ -238,26 +235,22 @@ impl Display {
     }
 
     fn show_or_keep(&mut self, event: AgentEvent) -> io::Result<()> {
-        if let Some((id, _)) = &self.asked {
-            let answered = match &event {
-                AgentEvent::CallRunning { id: other, .. } | AgentEvent::Outcome { id: other, .. } => other == id,
-                _ => false,
-            };
-            self.later.push(event);
-            return match (answered, self.paused) {
-                (true, false) => self.answered(),
-                (true, true) => {
-                    self.running.extend(self.asked.take());
-                    Ok(())
-                }
-                (false, _) => Ok(()),
-            };
+        if self.asked.is_none() && !self.paused {
+            return self.show(event);
         }
-        if self.paused {
-            self.later.push(event);
-            return Ok(());
+        let answered = match &event {
+            AgentEvent::CallRunning { id, .. } | AgentEvent::Outcome { id, .. } => {
+                self.asked.and_then(|number| self.calls.id_of(number)) == Some(id)
+            }
+            _ => false,
+        };
+        self.later.push(event);
+        match self.paused {
+            false if answered => return self.answered(),
+            true if answered => self.running.extend(self.asked.take()),
+            _ => {}
         }
-        self.show(event)
+        Ok(())
     }
 
     /// Shows what happened while a question was open.
@@ -321,17 +314,16 @@ impl Display {
             AgentEvent::ApprovalAsked(request) => {
                 self.live.clear();
                 let name = full_name(request.server.as_deref(), &request.tool);
-                self.calls.name(&request.id, &name);
+                self.asked = Some(self.calls.name(&request.id, &name));
                 self.screen.end_line()?;
                 let last = self.drawn.take().filter(|(_, shown)| *shown == self.screen.shown());
                 self.above.set(last.map(|(call, _)| call));
-                self.asked = Some((request.id, name));
                 Ok(())
             }
             AgentEvent::CallRunning { id, server, tool, .. } => {
-                self.calls.name(&id, &full_name(server.as_deref(), &tool));
-                if !self.running.iter().any(|(other, _)| *other == id) {
-                    self.running.push((id, full_name(server.as_deref(), &tool)));
+                let number = self.calls.name(&id, &full_name(server.as_deref(), &tool));
+                if !self.running.contains(&number) {
+                    self.running.push(number);
                 }
                 self.spin()
             }
@@ -356,9 +348,7 @@ impl Display {
         self.screen.end_line()?;
         if let Some(piped) = &mut self.piped {
             // Without a value that matches the schema there is nothing that a program could read.
-            let output = finished.output.as_ref().map(Value::to_string);
-            piped
-                .finish(&output.or_else(|| (!self.has_schema).then(|| finished.answer.clone())).unwrap_or_default())?;
+            piped.finish(finished.output.as_ref().map(Value::to_string), &finished.answer)?;
         }
         match &finished.reason {
             StopReason::Answered => {}
@@ -563,10 +553,8 @@ impl Display {
 
     fn outcome(&mut self, id: &str, outcome: &Outcome) -> io::Result<()> {
         let number = self.calls.of(id);
-        let at = self.running.iter().position(|(other, _)| other == id);
-        // A call that was never asked about and never ran is known by its box.
-        let known = || self.calls.tool_of(number).unwrap_or(id).to_owned();
-        let name = at.map(|at| self.running.remove(at).1).unwrap_or_else(known);
+        self.running.retain(|running| *running != number);
+        let name = self.calls.tool_of(number).unwrap_or(id);
         let style = match outcome.status {
             Status::Result | Status::Displayed => RESULT,
             Status::Cancelled => DIM,
@@ -579,7 +567,7 @@ impl Display {
             let text = event.data.get("text").and_then(Value::as_str).unwrap_or_default();
             body = format!("{body}\nfor you, not for the model:\n{}", text.trim());
         }
-        let title = outcome_title(number, outcome.status, &name, took.as_deref());
+        let title = outcome_title(number, outcome.status, name, took.as_deref());
         match style == RESULT && self.is_lines() {
             true => self.one_line(style, &title, &outcome.said())?,
             false => self.boxed(style, &title, &body)?,
@@ -636,7 +624,7 @@ impl Display {
 
     /// Turns while calls run.
     fn spin(&mut self) -> io::Result<()> {
-        let names: Vec<&str> = self.running.iter().map(|(_, name)| name.as_str()).collect();
+        let names: Vec<&str> = self.running.iter().filter_map(|number| self.calls.tool_of(*number)).collect();
         if names.is_empty() {
             return Ok(());
         }
@@ -687,10 +675,7 @@ impl Display {
 /// it known that no row is longer than one of the terminal's.
 fn size() -> (usize, Option<usize>) {
     let columns = terminal::columns();
-    match terminal::size() {
-        Some((own, rows)) => (columns.min(own), Some(rows)),
-        None => (columns, None),
-    }
+    terminal::size().map_or((columns, None), |(own, rows)| (columns.min(own), Some(rows)))
 }
 
 /// The title of an outcome's box: its number, what became of the call, the tool's name and the time.

@@ -130,15 +130,18 @@ impl Piped {
     }
 
     /// The turn is over: its answer, unless that went out as it came.
-    pub(super) fn finish(&mut self, answer: &str) -> io::Result<()> {
+    pub(super) fn finish(&mut self, output: Option<String>, answer: &str) -> io::Result<()> {
         if self.written > 0 {
             return self.end_line().map(drop);
         }
-        if answer.is_empty() {
-            return Ok(());
+        let answer = if self.sends == Sends::AtTheEnd { "" } else { answer };
+        match output.as_deref().unwrap_or(answer) {
+            "" => Ok(()),
+            answer => {
+                let mut out = stdout().lock();
+                writeln!(out, "{answer}")?;
+                out.flush()
+            }
         }
-        let mut out = stdout().lock();
-        writeln!(out, "{answer}")?;
-        out.flush()
     }
 }
