@@ -73,10 +73,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             .into_iter()
             .collect::<Result<Vec<_>, _>>()
     })?;
-    match args.json {
-        true => output::emit_json(&endpoints),
-        false => output::emit_styled(&text(&endpoints)),
-    }
+    output::emit_either(args.json, &endpoints, || text(&endpoints))
 }
 
 /// The models of an endpoint, or the one of this name.

@@ -50,6 +50,11 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
     write(&line)
 }
 
+/// Writes a value as JSON where that was asked for, else the text that says the same, with styles of our own.
+pub(crate) fn emit_either(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    if as_json { emit_json(value) } else { emit_styled(&text()) }
+}
+
 /// A remark on stderr.
 pub(crate) fn note(message: &str) {
     tell_stderr(wrapped(&remark(message)));

@@ -245,8 +245,9 @@ impl Approvals {
             }
             return match answer {
                 Some(Answer::Always) if !each_time => {
+                    // What the policy allows is the tool as it is now, from now on.
                     if request.reason == AskReason::Changed {
-                        self.accept(&name);
+                        self.tool(&name).iter().for_each(|tool| self.permissions.accept(tool));
                     }
                     lock(&self.always).insert(name, now);
                     Approval::Approved
@@ -293,11 +294,6 @@ impl Approvals {
             is_doubtful: is_asked_each_time(request.reason),
             definition: hash(definition),
         }
-    }
-
-    /// Takes the tool as it is now for what the policy allows, from now on.
-    fn accept(&self, name: &Name) {
-        self.tool(name).iter().for_each(|tool| self.permissions.accept(tool));
     }
 
     /// Returns the tool of this name as it is now.

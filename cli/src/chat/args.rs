@@ -145,12 +145,6 @@ impl EndpointArgs {
         (self.base_url, self.model) = (place.url, place.model);
         Ok(())
     }
-
-    /// Takes the key that servers have for their endpoint, where one was named and no other key.
-    pub(crate) fn take_upstream_key(&mut self) -> Result<(), Failure> {
-        self.api_key = self.place()?.key_or("TOOLGRAFT_UPSTREAM_KEY");
-        Ok(())
-    }
 }
 
 /// The endpoint, the model and the key.

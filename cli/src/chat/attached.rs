@@ -23,7 +23,7 @@ impl Attached {
         let mut attached = Attached::default();
         for file in files {
             let mut one = Attached::default();
-            one.add(file, flag)?;
+            one.take(&input::shown(file), input::read_bytes(file)?, flag)?;
             attached.extend(one);
         }
         Ok(attached)
@@ -43,10 +43,6 @@ impl Attached {
     pub(super) fn names(&self) -> Option<String> {
         let names: Vec<String> = self.names.iter().map(|name| word(name)).collect();
         (!names.is_empty()).then(|| names.join(", "))
-    }
-
-    fn add(&mut self, file: &Path, flag: &str) -> Result<(), Failure> {
-        self.take(&input::shown(file), input::read_bytes(file)?, flag)
     }
 
     /// Takes what a file of this name holds.

@@ -148,13 +148,10 @@ impl Session {
             ["/tools"] => output::emit_styled(&tools::listing(&self.talk.hub)),
             ["/prompt"] => {
                 let system = self.talk.system()?;
-                let size = tokens::count(&system.text);
-                let size = match prompt_settings::fitted(&system.listed) {
-                    Some(fitted) => format!("{size} tokens (o200k); {fitted}"),
-                    None => format!("{size} tokens (o200k)"),
-                };
+                let fitted = prompt_settings::fitted(&system.listed).map(|fitted| format!("; {fitted}"));
                 self.note(anstyle::Style::new(), &system.text)?;
-                self.note(DIM, &size)
+                let size = tokens::count(&system.text);
+                self.note(DIM, &format!("{size} tokens (o200k){}", fitted.unwrap_or_default()))
             }
             ["/think"] => {
                 let thoughts = self.display.thoughts();

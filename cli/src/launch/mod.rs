@@ -82,7 +82,8 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
             args.client.program, args.client.install
         )));
     }
-    args.endpoint.take_upstream_key()?;
+    // The key that servers have for their endpoint, where one was named and no other key.
+    args.endpoint.api_key = args.endpoint.place()?.key_or("TOOLGRAFT_UPSTREAM_KEY");
     let runner = Runner::start()?;
     let asker = Asker::at_terminal();
     let endpoint = runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref()).await?.reached().await })?;

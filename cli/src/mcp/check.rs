@@ -66,10 +66,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let config = servers.load()?;
     let reports = Runner::start()?.with_hub(&config, async |hub| reports(&hub))?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
-    match args.json {
-        true => output::emit_json(&as_json(&reports))?,
-        false => output::emit_styled(&table(&reports))?,
-    }
+    output::emit_either(args.json, &as_json(&reports), || table(&reports))?;
     tools::verdict(&statuses)
 }
 

@@ -404,18 +404,10 @@ impl Translation<'_> {
         let is_expanded = program.expanded.is_empty() || program.expanded.iter().any(|expanded| expanded == key);
         let variables = if is_expanded { program.variables } else { Variables::None };
         let text = if variables == Variables::Dollar { braced(text, key == "args") } else { text.to_owned() };
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text.as_str();
-        while let Some((before, after)) = rest.split_once("${") {
-            let Some((inside, after)) = after.split_once('}') else { break };
-            out.push_str(before);
-            match variables == Variables::Any && before.ends_with('$') {
-                true => out.push_str(&reference(inside)),
-                false => out.push_str(&self.value(variables, inside)),
-            }
-            rest = after;
-        }
-        out.push_str(rest);
+        let out = replaced(&text, "${", |before, inside| match variables == Variables::Any && before.ends_with('$') {
+            true => reference(inside),
+            false => self.value(variables, inside),
+        });
         if variables == Variables::Braces { self.without_braces(&out) } else { out }
     }
 
@@ -477,16 +469,20 @@ impl Translation<'_> {
         if text.contains("{file:") {
             self.refuse("a `{file:…}` in it is read by opencode alone");
         }
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("{env:") {
-            let Some((name, after)) = after.split_once('}') else { break };
-            out.push_str(before);
-            out.push_str(&reference(name.trim()));
-            rest = after;
-        }
-        out + rest
+        replaced(text, "{env:", |_, name| reference(name.trim()))
     }
+}
+
+/// A text in which what stands between `open` and `}` is replaced; `by` gets the text before it, too.
+fn replaced(text: &str, open: &str, mut by: impl FnMut(&str, &str) -> String) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once(open) {
+        let Some((inside, after)) = after.split_once('}') else { break };
+        out.push_str(before);
+        out.push_str(&by(before, inside));
+        rest = after;
+    }
+    out + rest
 }
 
 /// Returns `true` if a key that no row knows may restrict a server.

@@ -49,11 +49,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = servers.load()?;
     let (statuses, catalog, prompts) =
         Runner::start()?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;
-    if args.json {
-        output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
-    } else {
-        output::emit_styled(&as_text(&statuses, (&catalog, &prompts), args.schemas))?;
-    }
+    let text = || as_text(&statuses, (&catalog, &prompts), args.schemas);
+    output::emit_either(args.json, &as_json(&statuses, &catalog, &prompts), text)?;
     verdict(&statuses)
 }
 

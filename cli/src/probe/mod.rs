@@ -160,10 +160,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         let tried = page::Tried { tasks: &bench.tasks, store: &probe.store, given: bench.call_threshold };
         page::write(path, &report, &tried)?;
     }
-    match args.json {
-        true => output::emit_json(&report)?,
-        false => output::emit_styled(&report.table())?,
-    }
+    output::emit_either(args.json, &report, || report.table())?;
     let Some(best) = &report.best else {
         // With more than one way that works when it is told to, it is the decision that is missing.
         let is_told = report.rows.iter().any(|row| !row.cell.decides() && row.score.fully_right > 0);
@@ -197,10 +194,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
     let report = runner.wait(async { probe.jobs(&jobs, half, &cells).await });
     probe.note_kept(&report);
     let report = report?;
-    match args.json {
-        true => output::emit_json(&report),
-        false => output::emit_styled(&report.table()),
-    }
+    output::emit_either(args.json, &report, || report.table())
 }
 
 /// Returns the result of the best way, and the advice, in a few sentences.
