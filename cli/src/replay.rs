@@ -66,18 +66,11 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     replay(&args, tools.as_ref(), None)
 }
 
-/// The page of one recording, with this above it.
-pub(crate) fn page(name: &str, recording: &Recording, about: Value) -> io::Result<String> {
-    one_page(html::Pages::new(html::Target::Stdout, false), name, recording, about)
-}
-
-/// The same for whoever reads what was said: the Markdown of answers is formatted.
-pub(crate) fn read_page(name: &str, recording: &Recording, about: Value) -> io::Result<String> {
-    one_page(html::Pages::new(html::Target::Stdout, false).formatted(), name, recording, about)
-}
-
-fn one_page(view: html::Pages, name: &str, recording: &Recording, about: Value) -> io::Result<String> {
+/// The page of one recording, with this above it. For whoever reads what was said, the Markdown of answers is formatted
+/// (`formats`).
+pub(crate) fn page(name: &str, recording: &Recording, about: Value, formats: bool) -> io::Result<String> {
     let args = Args::default();
+    let view = html::Pages::new((html::Target::Stdout, false), formats);
     run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
 }
 
@@ -97,7 +90,7 @@ fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>
     }
     if let Some(target) = &args.html {
         target.check(&args.files)?;
-        let view = html::Pages::new(target.clone(), args.open);
+        let view = html::Pages::new((target.clone(), args.open), false);
         return run::Replay::new(args, tools, caller, view).files();
     }
     let frame = Frame::of(&io::stdout());

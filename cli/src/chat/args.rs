@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::base::Failure;
-use crate::servers::{ListedArgs, ServerArgs};
+use crate::servers::ListedArgs;
 use crate::settings::{self, Place, Reader, Settings, offer_args::OfferArgs, set_args::SetArgs, trust_args::TrustArgs};
 use toolgraft::conversation::User;
 use toolgraft::dialect::Lang;
@@ -55,9 +55,6 @@ pub(crate) struct TalkArgs {
     pub(crate) endpoint: EndpointArgs,
 
     #[command(flatten)]
-    pub(crate) servers: ServerArgs,
-
-    #[command(flatten)]
     pub(crate) listed: ListedArgs,
 
     #[command(flatten)]
@@ -77,7 +74,7 @@ pub(crate) struct TalkArgs {
 impl TalkArgs {
     /// Returns the MCP servers; `None` where none were named and no file is there.
     pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
-        ServerArgs { listed_tools: self.listed.tools.clone(), ..self.servers.clone() }.load_if_any()
+        self.listed.servers().load_if_any()
     }
 
     /// Takes the options and `--set` into the settings.

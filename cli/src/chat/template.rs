@@ -49,7 +49,7 @@ const REFUSED: [(&str, &str); 6] = [
 pub(super) fn ask(file: &Path, args: &mut Args) -> Result<(), Failure> {
     let template = Template::read(file)?;
     args.filled = Some(template.filled(&std::mem::take(&mut args.question))?);
-    args.talk.servers.only = template.servers;
+    args.talk.listed.servers.only = template.servers;
     if args.talk.listed.tools.is_empty() {
         args.talk.listed.tools = template.tools;
     }

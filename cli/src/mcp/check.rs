@@ -12,7 +12,7 @@ use crate::base::{Failure, output, tokens};
 use crate::mcp::tools;
 use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
 use crate::servers::permissions::{Permissions, change_line};
-use crate::servers::{ListedArgs, ServerArgs, runner::Runner, status::state};
+use crate::servers::{ListedArgs, runner::Runner, status::state};
 use crate::terminal::{counted, grouped};
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, TOOL_BUDGET};
@@ -38,9 +38,6 @@ pub(super) struct Args {
     json: bool,
 
     #[command(flatten)]
-    servers: ServerArgs,
-
-    #[command(flatten)]
     listed: ListedArgs,
 }
 
@@ -61,9 +58,8 @@ struct Report {
 
 /// Runs `toolgraft mcp check`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     // What a program reads is English.
-    let config = servers.load()?;
+    let config = args.listed.servers().load()?;
     let reports = Runner::start()?.with_hub(&config, async |hub| reports(&hub))?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     output::emit_either(args.json, &as_json(&reports), || table(&reports))?;

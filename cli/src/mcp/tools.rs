@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::base::{Failure, output};
 use crate::screen::visible::{clean, plain};
 use crate::screen::wrap::hanging;
-use crate::servers::{self, ListedArgs, ServerArgs, runner::Runner, status::head};
+use crate::servers::{self, ListedArgs, runner::Runner, status::head};
 use crate::terminal::{self, shortened};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::Server;
@@ -37,16 +37,12 @@ pub(crate) struct Args {
     schemas: bool,
 
     #[command(flatten)]
-    servers: ServerArgs,
-
-    #[command(flatten)]
     listed: ListedArgs,
 }
 
 /// Runs `toolgraft mcp tools`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
-    let config = servers.load()?;
+    let config = args.listed.servers().load()?;
     let (statuses, catalog, prompts) =
         Runner::start()?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;
     let text = || as_text(&statuses, (&catalog, &prompts), args.schemas);
@@ -110,13 +106,15 @@ fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt
 fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool) {
     // Elsewhere than on a terminal an entry is a line.
     let columns = if stdout().is_terminal() { terminal::columns() } else { usize::MAX };
-    let tools: Vec<_> = server.tools.iter().map(|t| (signature(t), t.description.as_deref(), Some(t))).collect();
+    let of_tool = |t: &Tool| signature(&t.name, t.parameters().map(|p| (p.name.to_string(), p.required)));
+    let tools: Vec<_> = server.tools.iter().map(|t| (of_tool(t), t.description.as_deref(), Some(t))).collect();
     let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name)), None));
     let templates = server
         .resource_templates
         .iter()
         .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
-    let prompts = prompts.iter().map(|prompt| (prompt_signature(prompt), prompt.description.as_deref(), None));
+    let of_prompt = |p: &McpPrompt| signature(&p.name, p.arguments.iter().map(|a| (a.name.clone(), a.required)));
+    let prompts = prompts.iter().map(|prompt| (of_prompt(prompt), prompt.description.as_deref(), None));
     let lists: [(&str, Vec<_>); 4] = [
         ("tools", tools),
         ("resources", resources.collect()),
@@ -160,15 +158,9 @@ fn push(text: &mut String, line: &str) {
 }
 
 /// `name(required, optional?)`.
-fn signature(tool: &Tool) -> String {
-    let parameters: Vec<_> =
-        tool.parameters().map(|p| format!("{}{}", p.name, if p.required { "" } else { "?" })).collect();
-    format!("{}({})", tool.name, parameters.join(", "))
-}
-
-fn prompt_signature(prompt: &McpPrompt) -> String {
-    let arguments = prompt.arguments.iter().map(|a| format!("{}{}", a.name, if a.required { "" } else { "?" }));
-    format!("{}({})", prompt.name, arguments.collect::<Vec<_>>().join(", "))
+fn signature(name: &str, parameters: impl Iterator<Item = (String, bool)>) -> String {
+    let parameters = parameters.map(|(name, required)| if required { name } else { format!("{name}?") });
+    format!("{name}({})", parameters.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -178,7 +170,9 @@ mod tests {
     #[test]
     fn a_signature_marks_what_may_be_left_out() {
         let schema = json!({ "properties": { "city": {}, "date": {} }, "required": ["city"] });
-        assert_eq!(signature(&Tool::new("weather").with_schema(schema)), "weather(city, date?)");
+        let tool = Tool::new("weather").with_schema(schema);
+        let parameters = tool.parameters().map(|p| (p.name.to_string(), p.required));
+        assert_eq!(signature(&tool.name, parameters), "weather(city, date?)");
     }
 
     #[test]

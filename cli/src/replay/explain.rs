@@ -42,6 +42,15 @@ pub(super) struct GivenBack {
     pub(super) remedy: String,
 }
 
+impl GivenBack {
+    /// What was found in a text, and at which offset.
+    fn new(text: &str, (found, offset): (String, usize), region: Region, verdict: Verdict) -> Self {
+        let (line, column) = place(text, offset);
+        let Verdict { rule, why, remedy } = verdict;
+        GivenBack { found, offset, line, column, region, rule, why, remedy }
+    }
+}
+
 /// Lists what was given back in a round, by offset.
 pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
     let context = Context { text: &played.stream, config, ended };
@@ -50,18 +59,8 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<Give
         .into_iter()
         .filter_map(|candidate| {
             let region = region_at(&regions, candidate.span.start)?;
-            let verdict = words::judge(&context, &candidate, region);
-            let (line, column) = place(context.text, candidate.span.start);
-            Some(GivenBack {
-                found: candidate.found(context.text),
-                offset: candidate.span.start,
-                line,
-                column,
-                region,
-                rule: verdict.rule,
-                why: verdict.why,
-                remedy: verdict.remedy,
-            })
+            let found = (candidate.found(context.text), candidate.span.start);
+            Some(GivenBack::new(context.text, found, region, words::judge(&context, &candidate, region)))
         })
         .collect();
     // Of a near call the rule that gave its text back says more.
@@ -91,20 +90,11 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                 let written = || context.text.find(rejected.raw.lines().next().unwrap_or_default());
                 let is_near = rejected.kind == RejectedKind::NearCall;
                 let offset = is_near.then(written).flatten().unwrap_or(offset);
-                let (line, column) = place(context.text, offset);
-                let Verdict { rule, remedy, .. } = rules::of_kind(rejected.kind, rejected.quoted_in, context);
+                let verdict = rules::of_kind(rejected.kind, rejected.quoted_in, context);
+                let verdict = Verdict { why: rejected.message.clone(), ..verdict };
                 let region =
                     if rejected.kind == RejectedKind::InReasoning { Region::Reasoning } else { Region::Content };
-                list.push(GivenBack {
-                    found: opener(&rejected.raw),
-                    offset,
-                    line,
-                    column,
-                    region,
-                    rule,
-                    why: rejected.message.clone(),
-                    remedy,
-                });
+                list.push(GivenBack::new(context.text, (opener(&rejected.raw), offset), region, verdict));
             }
             _ => {}
         }

@@ -32,6 +32,13 @@ impl<W: Write> JsonLines<W> {
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
+
+    /// A value with its kind.
+    fn tagged(&mut self, place: Value, kind: &str, value: &impl serde::Serialize) -> io::Result<()> {
+        let mut fields = serde_json::to_value(value)?;
+        set_member(&mut fields, "type", kind);
+        self.line(place, fields)
+    }
 }
 
 fn whole(at: At<'_>) -> Value {
@@ -42,20 +49,12 @@ fn within(at: At<'_>) -> Value {
     json!({ "file": at.file, "recording": at.recording, "round": at.round })
 }
 
-fn tagged(kind: &str, value: &impl serde::Serialize) -> io::Result<Value> {
-    let mut value = serde_json::to_value(value)?;
-    if let Value::Object(object) = &mut value {
-        object.insert("type".to_owned(), json!(kind));
-    }
-    Ok(value)
-}
-
 impl<W: Write> View for JsonLines<W> {
     fn recording(&mut self, at: At<'_>, _: usize, format: Format, recording: &Recording) -> io::Result<()> {
-        let mut fields = tagged("recording", &recording.session)?;
+        let mut fields = serde_json::to_value(&recording.session)?;
         set_member(&mut fields, "format", json!(format));
         set_member(&mut fields, "rounds", recording.rounds.len());
-        self.line(whole(at), fields)?;
+        self.tagged(whole(at), "recording", &fields)?;
         recording
             .notes
             .iter()
@@ -70,10 +69,7 @@ impl<W: Write> View for JsonLines<W> {
             "tools": config.catalog.as_ref().map(|c| c.tools().count()), "deltas": round.deltas.len(),
         });
         self.line(within(at), fields)?;
-        round.messages.iter().try_for_each(|message| {
-            let fields = tagged("message", message)?;
-            self.line(within(at), fields)
-        })
+        round.messages.iter().try_for_each(|message| self.tagged(within(at), "message", message))
     }
 
     fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
@@ -85,25 +81,17 @@ impl<W: Write> View for JsonLines<W> {
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        round.native_calls.iter().try_for_each(|call| {
-            let fields = tagged("native_call", call)?;
-            self.line(within(at), fields)
-        })?;
+        round.native_calls.iter().try_for_each(|call| self.tagged(within(at), "native_call", call))?;
         let finish = json!({
             "type": "finish", "reason": round.finish.as_ref().map(|f| f.reason.as_str()),
             "bytes": played.stream.len(), "read": played.stop.map(|stop| stop.bytes), "ms": round.finish.as_ref().and_then(|f| f.ms),
         });
         self.line(within(at), finish)?;
-        let mut fields = result(&played.assembled);
-        set_member(&mut fields, "type", "result");
-        self.line(within(at), fields)
+        self.tagged(within(at), "result", &result(&played.assembled))
     }
 
     fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()> {
-        list.iter().try_for_each(|entry| {
-            let fields = tagged("given_back", entry)?;
-            self.line(within(at), fields)
-        })
+        list.iter().try_for_each(|entry| self.tagged(within(at), "given_back", entry))
     }
 
     fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()> {
@@ -128,7 +116,6 @@ impl<W: Write> View for JsonLines<W> {
     }
 
     fn summary(&mut self, totals: &Totals) -> io::Result<()> {
-        let fields = tagged("summary", totals)?;
-        self.line(json!({}), fields)
+        self.tagged(json!({}), "summary", totals)
     }
 }

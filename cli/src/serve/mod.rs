@@ -15,7 +15,7 @@ use crate::pages::doors::LocalServer;
 use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
-    ListedArgs, ServerArgs,
+    ListedArgs,
     logins::of_this_user,
     permissions::{Permissions, warn_changed},
     refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
@@ -54,9 +54,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     set: SetArgs,
-
-    #[command(flatten)]
-    servers: ServerArgs,
 
     #[command(flatten)]
     listed: ListedArgs,
@@ -182,7 +179,7 @@ impl Args {
         let said = self.set.under(options, &[Reader::Served, Reader::Serve])?;
         let has_names = [&said.allow, &said.deny, &said.untrusted].iter().any(|names| !names.is_empty());
         match *mcp_always || max_calls.is_some() || said.search.is_some() || has_names {
-            true if !self.servers.is_given() => Err(Failure::usage(
+            true if !self.listed.servers.is_given() => Err(Failure::usage(
                 "--allow, --deny, --untrusted, --search, --max-calls and --mcp-always are about MCP servers: name their configuration with --mcp-config",
             )),
             _ => Ok(said),
@@ -251,8 +248,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     }
     settings.model.clone_from(&args.endpoint.model);
     args.model.offer.teach(&mut settings);
-    let mut servers = args.servers.clone();
-    servers.listed_tools.clone_from(&args.listed.tools);
+    let servers = args.listed.servers();
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
     if let Some(servers) = &servers {
         refuse_problems(servers)?;
@@ -307,7 +303,7 @@ async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Fa
     config = args.door.origin.iter().fold(config, Config::with_origin);
     config = set(config, args.calls.max_calls.map(NonZeroUsize::get), Config::with_max_calls);
     // Without servers there is nothing for them to be about.
-    if args.servers.is_given() {
+    if args.listed.servers.is_given() {
         config = settings.untrusted.iter().fold(config, Config::with_untrusted);
         config = set(config, settings.search.as_deref(), Config::with_search);
     }

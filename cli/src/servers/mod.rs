@@ -55,11 +55,14 @@ pub(crate) struct ServerArgs {
     pub(crate) only: Option<Vec<String>>,
 }
 
-/// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
+/// The same, and which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
 /// a file where a command can do without servers.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct ListedArgs {
+    #[command(flatten)]
+    pub(crate) servers: ServerArgs,
+
     /// List only these tools: a glob over SERVER.TOOL, or TOOL alone
     ///
     /// May be given several times. The others are in no prompt and cannot be called,
@@ -104,6 +107,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse::<f64>().ok().filter(|s| *s > 0.0);
     let time = number.and_then(|s| Duration::try_from_secs_f64(s).ok()).filter(|t| *t <= Duration::from_secs(86_400));
     time.ok_or_else(|| "expected a number of seconds above 0, at most 86400".to_owned())
+}
+
+impl ListedArgs {
+    /// The servers, with their tools that are listed.
+    pub(crate) fn servers(&self) -> ServerArgs {
+        ServerArgs { listed_tools: self.tools.clone(), ..self.servers.clone() }
+    }
 }
 
 impl ServerArgs {

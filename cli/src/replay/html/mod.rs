@@ -81,6 +81,7 @@ pub(super) struct Pages {
 }
 
 /// A recording with all that is said about it.
+#[derive(Default)]
 struct Taken {
     session: Vec<Value>,
     title: String,
@@ -102,13 +103,8 @@ struct Taken {
 }
 
 impl Pages {
-    pub(super) fn new(target: Target, open: bool) -> Self {
-        Pages { target, open, formats: false, files: Vec::new() }
-    }
-
-    /// The same with the Markdown of answers formatted.
-    pub(super) fn formatted(self) -> Self {
-        Pages { formats: true, ..self }
+    pub(super) fn new((target, open): (Target, bool), formats: bool) -> Self {
+        Pages { target, open, formats, files: Vec::new() }
     }
 
     /// The page of all that was taken, with this above it.
@@ -152,15 +148,7 @@ impl Taken {
             source: format!("{}{which} · {format}", at.file),
             notes: recording.notes.iter().map(ToString::to_string).collect(),
             rows: Rows::new(recording),
-            rounds: Vec::new(),
-            contents: Vec::new(),
-            endings: Vec::new(),
-            totals: Totals::default(),
-            tokens: 0,
-            times: Vec::new(),
-            notices: Vec::new(),
-            answered: false,
-            asked: false,
+            ..Taken::default()
         }
     }
 

@@ -48,14 +48,15 @@ const ROWS: usize = 40;
 /// Rows of a part, at least; it begins with a round.
 const PART: usize = 20;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Ms,
+    #[default]
     Bytes,
 }
 
 /// Collects rows, round by round.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rows {
     unit: Unit,
     /// When the first request was sent, plus the time that users took for later questions: nothing happens meanwhile,
@@ -85,7 +86,7 @@ impl Rows {
             recording.rounds.iter().any(|r| !r.deltas.is_empty() || r.finish.as_ref().is_some_and(|f| f.ms.is_some()));
         let unit = if any && recording.rounds.iter().all(timed) { Unit::Ms } else { Unit::Bytes };
         let began = recording.rounds.first().and_then(|r| r.sent.as_ref()?.at).unwrap_or(0);
-        Rows { unit, began, is_asked: false, rows: Vec::new(), cursor: 0 }
+        Rows { unit, began, ..Rows::default() }
     }
 
     /// The next round answers a question of a person.
