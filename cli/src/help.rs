@@ -147,28 +147,19 @@ fn here(before: &[String], word: &str, rest: &[String]) -> Option<Vec<String>> {
 }
 
 /// Options of other programs, by the command here, and what they are here.
-const OTHERS: [(&[&str], &str, &str); 13] = [
+const OTHERS: [(&[&str], &[&str], &str); 8] = [
     (
         &["mcp", "add"],
-        "--transport",
+        &["--transport", "-t"],
         "a URL needs no option (--type sse for the older transport), and a program is given after --",
     ),
-    (
-        &["mcp", "add"],
-        "-t",
-        "a URL needs no option (--type sse for the older transport), and a program is given after --",
-    ),
-    (&["mcp", "add"], "-e", "here that is --env NAME=VALUE"),
-    (&["mcp", "add"], "-H", "here that is --header 'NAME: VALUE'"),
-    (&["mcp", "add"], "-s", "all servers are yours alone; --mcp-config FILE names another file"),
-    (&["mcp", "add"], "--scope", "all servers are yours alone; --mcp-config FILE names another file"),
-    (&["chat"], "-p", "the question needs no option: toolgraft chat QUESTION"),
-    (&["chat"], "--print", "the question needs no option: toolgraft chat QUESTION"),
-    (&["chat"], "-r", "here that is --continue=ID"),
-    (&[], "--url", "here that is --base-url URL"),
-    (&[], "--api-base", "here that is --base-url URL"),
-    (&[], "--verbose", "chat --trace FILE writes down what goes over the wire"),
-    (&[], "-v", "chat --trace FILE writes down what goes over the wire"),
+    (&["mcp", "add"], &["-e"], "here that is --env NAME=VALUE"),
+    (&["mcp", "add"], &["-H"], "here that is --header 'NAME: VALUE'"),
+    (&["mcp", "add"], &["-s", "--scope"], "all servers are yours alone; --mcp-config FILE names another file"),
+    (&["chat"], &["-p", "--print"], "the question needs no option: toolgraft chat QUESTION"),
+    (&["chat"], &["-r"], "here that is --continue=ID"),
+    (&[], &["--url", "--api-base"], "here that is --base-url URL"),
+    (&[], &["--verbose", "-v"], "chat --trace FILE writes down what goes over the wire"),
 ];
 
 /// Suggests the option that the user may have meant. clap takes an unknown option for a value, and knows neither keys
@@ -196,7 +187,8 @@ fn other_option(error: &mut clap::Error, mut command: Command, words: &[String])
         let (name, program) = (quoted(std::slice::from_ref(name))?, quoted(program)?);
         return Some(format!("a program is given after --: toolgraft mcp add {name} -- {program}"));
     }
-    let of_other = OTHERS.iter().find(|(place, other, _)| path.starts_with(place) && *other == option);
+    let is_meant = |others: &[&str]| others.contains(&option.as_str());
+    let of_other = OTHERS.iter().find(|(place, others, _)| path.starts_with(place) && is_meant(others));
     if let Some((.., tip)) = of_other {
         return Some((*tip).to_owned());
     }

@@ -353,22 +353,15 @@ impl Talk {
 
     /// Warns where what is said takes much of what the model can read.
     pub(super) fn warn_long(&self, text: &str) {
-        if let Some(tokens) = self.much(text) {
-            output::warn(&format!("this takes about {tokens}; Ctrl-C stops it"));
-        }
-    }
-
-    /// The size of a text that is large for the model.
-    fn much(&self, text: &str) -> Option<String> {
         let context = self.args.settings.context.map(Into::into).or(self.endpoint.context());
         let most = context.map_or(LARGE, |context: usize| context / LARGE_SHARE);
         // No token is shorter than a byte.
         let tokens = if text.len() > most { tokens::count(text) } else { 0 };
-        let shown = grouped(tokens as u64);
-        (tokens > most).then(|| match context {
-            Some(context) => format!("{shown} tokens of the {} that the context has", grouped(context as u64)),
-            None => format!("{shown} tokens"),
-        })
+        if tokens > most {
+            let of_all = context.map(|all| format!(" of the {} that the context has", grouped(all as u64)));
+            let (tokens, of_all) = (grouped(tokens as u64), of_all.unwrap_or_default());
+            output::warn(&format!("this takes about {tokens} tokens{of_all}; Ctrl-C stops it"));
+        }
     }
 }
 

@@ -185,13 +185,11 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Fail
         let (from, values) = sources.iter().find(|(_, values)| values.contains_key(key))?;
         Some((&values[key], from.clone().unwrap_or_else(|| variable_of(key))))
     };
+    let set = |key: &str| document.get(key).map(|item| item.to_string().trim().to_owned());
     if args.json {
-        let key = |key: &Key| {
-            let set = document.get(key.name).map(|item| item.to_string().trim().to_owned());
-            let (value, from) = found(key.name).unzip();
-            let what = key.does;
-            let variable = variable_of(key.name);
-            json!({ "key": key.name, "variable": variable, "set": set, "value": value, "from": from, "what": what })
+        let key = |Key { name, does, .. }: &Key| {
+            let ((value, from), set) = (found(name).unzip(), set(name));
+            json!({ "key": name, "variable": variable_of(name), "set": set, "value": value, "from": from, "what": does })
         };
         let mut shown = json!({ "file": path, "keys": KEYS.iter().map(key).collect::<Vec<_>>() });
         secrets_of(&shown.to_string()).hide_in(&mut shown);
@@ -201,7 +199,7 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Fail
     let mut text = format!("# {}\n", if path.exists() { file.clone() } else { format!("{file} (not there yet)") });
     for Key { name, does, example, .. } in KEYS {
         text.push_str(&format!("\n# {}\n", does));
-        let set = document.get(name).map(|item| item.to_string().trim().to_owned());
+        let set = set(name);
         if let Some(set) = &set {
             text.push_str(&format!("{name} = {set}\n"));
         }
