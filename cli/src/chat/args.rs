@@ -134,14 +134,6 @@ impl EndpointArgs {
         (self.base_url, self.model) = (place.called.or(place.url), None);
         Ok(place.model)
     }
-
-    /// Puts what the names of `config.toml` mean in their place, and the key that servers have for their endpoint.
-    pub(crate) fn resolve(&mut self) -> Result<(), Failure> {
-        let place = self.place()?;
-        self.api_key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
-        (self.base_url, self.model) = (place.url, place.model);
-        Ok(())
-    }
 }
 
 /// The endpoint, the model and the key.

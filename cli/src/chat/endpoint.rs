@@ -427,10 +427,8 @@ impl Endpoint {
     /// # Errors
     /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
     pub(crate) async fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
-        let (names, wanted) = (
-            settings::file()?.names,
-            Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() },
-        );
+        let names = settings::file()?.names;
+        let wanted = Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() };
         let place = names.locate(wanted.clone())?;
         let Some(model) = &place.model else {
             let name = name.trim_end_matches(':');

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::{Failure, digest::sha256, media::numbered, output, state};
 use crate::screen::visible::word;
+use crate::servers::trust;
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
 use crate::settings::{self, Place, Settings};
 use toolgraft::secrets::{REDACTED, kept_url};
@@ -209,9 +210,7 @@ pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
     if file.metadata().is_ok_and(|found| !found.is_file()) {
         return Ok(None);
     }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
-    let place = file.canonicalize().ok().or_else(beside);
+    let place = file.canonicalize().or_else(|_| trust::place(file)).ok();
     let Some((place, locks)) = place.zip(state::file("locks")) else { return Ok(None) };
     let name = sha256(place.as_os_str().as_encoded_bytes());
     Lock::take(&locks.join(format!("{}.lock", &name[..32]))).map_or(Ok(None), |taken| taken.map(Some))

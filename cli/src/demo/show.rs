@@ -56,15 +56,11 @@ impl<W: Write> Show<W> {
     /// there.
     pub(super) fn invented(&self, event: &AgentEvent) -> Option<String> {
         let cut = matches!(event, AgentEvent::RoundFinished { finish: None, .. }) && self.called;
-        cut.then(|| {
-            self.behind_call.as_ref().map(|text| {
-                format!(
-                    "after its call the model invented a result, “{text}”: its stream was cancelled there, and the \
-             result is not shown"
-                )
-            })
-        })
-        .flatten()
+        let text = self.behind_call.as_ref().filter(|_| cut)?;
+        Some(format!(
+            "after its call the model invented a result, “{text}”: its stream was cancelled there, and the result is \
+             not shown"
+        ))
     }
 
     /// Anything but a round's start and the turn's end.

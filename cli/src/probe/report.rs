@@ -77,15 +77,9 @@ impl Report {
     /// The table.
     pub(crate) fn table(&self) -> String {
         let all: Vec<[String; 10]> = std::iter::once(HEAD.map(str::to_owned)).chain(self.cells()).collect();
-        let bold = Style::new().bold();
-        let mut text = String::new();
-        for (number, line) in aligned(&all, 1, "  ").into_iter().enumerate() {
-            match number {
-                0 => text.push_str(&format!("{bold}{line}{bold:#}\n")),
-                _ => text.push_str(&format!("{line}\n")),
-            }
-        }
-        text
+        let style = |number: usize| if number == 0 { Style::new().bold() } else { Style::new() };
+        let lines = aligned(&all, 1, "  ").into_iter().enumerate();
+        lines.map(|(number, line)| format!("{style}{line}{style:#}\n", style = style(number))).collect()
     }
 }
 

@@ -239,7 +239,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut settings = args.settings()?;
     settings.over(&defaults(&args.door.listen)?);
     args.endpoint.fill(&settings);
-    args.endpoint.resolve()?;
+    let place = args.endpoint.place()?;
+    args.endpoint.api_key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
+    (args.endpoint.base_url, args.endpoint.model) = (place.url, place.model);
     if let Some(url) = args.endpoint.base_url.as_deref().filter(|url| is_itself(url, &args.door.listen)) {
         return Err(Failure::usage(format!(
             "the base URL {} is this server's own address: name the endpoint that has the model, or choose another --port",

@@ -110,9 +110,7 @@ impl Report {
         if !server.is_empty() {
             lines.push(("server", server.join(" ")));
         }
-        if let Some(context) = self.context {
-            lines.push(("context", format!("{context} tokens")));
-        }
+        lines.extend(self.context.map(|context| ("context", format!("{context} tokens"))));
         lines.push(("profile", self.profile.to_owned()));
         lines.extend(self.template.map(|dialect| ("template writes", dialect.to_owned())));
         let says = match self.says_tools {
