@@ -90,17 +90,11 @@ async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Resu
 
 fn model(endpoint: &Endpoint, info: &ModelInfo, names: &Names) -> Result<Model, Failure> {
     let saved = saved_profiles::find(Some(&endpoint.url), &info.id)?;
-    Ok(Model {
-        model: info.id.clone(),
-        called: names.of(endpoint.called.as_deref(), &info.id).map(str::to_owned).collect(),
-        context: info.context,
-        parameters: info.parameters,
-        tools: info.tools,
-        images: info.images,
-        audio: info.audio,
-        dialect: info.dialect.map(|dialect| dialect.name().to_owned()),
-        kept: saved.into_iter().flat_map(|saved| saved.kept()).collect(),
-    })
+    let called = names.of(endpoint.called.as_deref(), &info.id).map(str::to_owned).collect();
+    let kept = saved.into_iter().flat_map(|saved| saved.kept()).collect();
+    let (model, dialect) = (info.id.clone(), info.dialect.map(|dialect| dialect.name().to_owned()));
+    let ModelInfo { context, parameters, tools, images, audio, .. } = *info;
+    Ok(Model { model, called, context, parameters, tools, images, audio, dialect, kept })
 }
 
 fn text(endpoints: &[Listed]) -> String {

@@ -89,14 +89,19 @@ pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
             return Failure::usage(format!("{name} is a binary file: name a text file"));
         }
         let at = e.utf8_error().valid_up_to();
-        let before = &e.as_bytes()[..at];
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let column = at - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1;
+        let (line, column) = place(e.as_bytes(), at);
         Failure::usage(format!(
             "{name}:{line}:{column}: byte 0x{:02x} is not valid UTF-8: convert the file to UTF-8 first",
             e.as_bytes()[at]
         ))
     })
+}
+
+/// Line and column of a byte of a text, both from 1; the column is in bytes.
+pub(crate) fn place(text: &[u8], at: usize) -> (usize, usize) {
+    let before = &text[..at.min(text.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    (line, before.len() - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1)
 }
 
 /// Returns `true` for a file that is not text: its beginning contains a NUL byte, or it starts with the magic bytes of

@@ -138,15 +138,15 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let defaults = settings::environment_over(settings::Source::File)?;
     flags.fill(&defaults);
     args.profile = args.profile.or(defaults.profile);
-    if args.diagnose {
-        return diagnose::run(&flags, args.profile, args.json);
-    }
     let asker = Asker::at_terminal();
     if let Some(path) = &args.html {
         pages::file::writable(path)?;
     }
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(&flags, asker.as_ref()))?;
+    if args.diagnose {
+        return diagnose::run(&endpoint, &runner, args.profile, args.json);
+    }
     let mut probe = Probe::new(&args, &endpoint)?;
     if let Some(half) = args.jobs {
         return run_jobs(&mut probe, half, &args, &runner);

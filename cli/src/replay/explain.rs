@@ -14,6 +14,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::play::Played;
+use crate::base::input::place;
 use context::Context;
 use toolgraft::event::{OwnedEvent, Region, RejectedKind};
 use toolgraft::parse::Config;
@@ -45,7 +46,7 @@ pub(super) struct GivenBack {
 impl GivenBack {
     /// What was found in a text, and at which offset.
     fn new(text: &str, (found, offset): (String, usize), region: Region, verdict: Verdict) -> Self {
-        let (line, column) = place(text, offset);
+        let (line, column) = place(text.as_bytes(), offset);
         let Verdict { rule, why, remedy } = verdict;
         GivenBack { found, offset, line, column, region, rule, why, remedy }
     }
@@ -132,12 +133,6 @@ fn regions(events: &[OwnedEvent], answer_in_reasoning: bool) -> Vec<(Range<usize
 fn region_at(regions: &[(Range<usize>, Region)], at: usize) -> Option<Region> {
     let next = regions.partition_point(|(span, _)| span.end <= at);
     regions.get(next).filter(|(span, _)| span.contains(&at)).map(|(_, region)| *region)
-}
-
-fn place(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line = memchr::memchr_iter(b'\n', before).count() + 1;
-    (line, before.len() - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1)
 }
 
 #[cfg(test)]

@@ -415,15 +415,8 @@ fn settled(settings: &Settings, hub: &Hub) -> Policy {
 /// Returns what `probe` found best for a model; what is said counts for every model, and comes first.
 fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
     settings.over(&Settings::from(kept));
-    ModelSettings {
-        tools_mode: settings.tools_mode,
-        dialect: settings.dialect,
-        style: settings.prompt_style,
-        listing: settings.listing,
-        constrain: settings.constrain,
-        way: settings.way,
-        call_threshold: settings.call_threshold,
-    }
+    let Settings { tools_mode, dialect, prompt_style: style, listing, constrain, way, call_threshold, .. } = settings;
+    ModelSettings { tools_mode, dialect, style, listing, constrain, way, call_threshold }
 }
 
 /// The settings that count where options say nothing. A shell that is set up for the server's clients names

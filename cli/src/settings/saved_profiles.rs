@@ -131,16 +131,9 @@ impl SavedProfile {
 /// The settings that `toolgraft probe` found.
 impl From<&SavedProfile> for Settings {
     fn from(saved: &SavedProfile) -> Self {
-        Settings {
-            tools_mode: saved.tools_mode,
-            dialect: saved.dialect,
-            prompt_style: saved.prompt_style,
-            listing: saved.listing,
-            constrain: saved.constrain,
-            way: saved.way,
-            call_threshold: saved.call_threshold,
-            ..Settings::default()
-        }
+        let SavedProfile { tools_mode, dialect, prompt_style, listing, constrain, way, call_threshold, .. } = *saved;
+        let rest = Settings::default();
+        Settings { tools_mode, dialect, prompt_style, listing, constrain, way, call_threshold, ..rest }
     }
 }
 

@@ -8,8 +8,7 @@ mod report;
 mod trial;
 
 use crate::base::{Failure, output};
-use crate::chat::{Endpoint, EndpointArgs};
-use crate::dialog::ask::Asker;
+use crate::chat::Endpoint;
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles;
 use report::Report;
@@ -17,15 +16,17 @@ use toolgraft::dialect::Profile;
 use trial::Trials;
 
 /// Runs `toolgraft probe --diagnose`.
-pub(super) fn run(flags: &EndpointArgs, profile: Option<&'static Profile>, as_json: bool) -> Result<(), Failure> {
-    let asker = Asker::at_terminal();
-    let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(flags, asker.as_ref()))?;
+pub(super) fn run(
+    endpoint: &Endpoint,
+    runner: &Runner,
+    profile: Option<&'static Profile>,
+    as_json: bool,
+) -> Result<(), Failure> {
     let profile = profile.unwrap_or_else(|| Profile::for_model(&endpoint.model));
     let saved = saved_profiles::find(Some(&endpoint.url), &endpoint.model)?;
     let client = endpoint.client();
     let trials = runner.wait(async { Ok(Trials::run(&client, profile).await) })?;
-    let report = Report::new(&endpoint, (profile, saved.as_ref()), trials, client.does_without());
+    let report = Report::new(endpoint, (profile, saved.as_ref()), trials, client.does_without());
     match as_json {
         true => output::emit_json(&report)?,
         false => output::emit(&report.text())?,

@@ -146,16 +146,8 @@ fn job(sets: &BTreeMap<String, Set>, entry: Entry) -> Result<Job, String> {
     if let Some(tool) = wanted.iter().flatten().flat_map(|call| &call.tool).find(|tool| !is_known(tool)) {
         return Err(format!("job {}: it expects a call of {tool:?}, which is in none of its sets", entry.id));
     }
-    Ok(Job {
-        id: entry.id,
-        kind: entry.kind,
-        question: entry.question,
-        tools,
-        world,
-        wanted,
-        answer: entry.answer,
-        end,
-    })
+    let Entry { id, kind, question, answer, .. } = entry;
+    Ok(Job { id, kind, question, tools, world, wanted, answer, end })
 }
 
 impl Job {
