@@ -113,13 +113,7 @@ impl EndpointArgs {
     /// A name that the file does not have; a key that cannot be had.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
         let EndpointArgs { base_url, model, api_key, trust } = self.clone();
-        settings::file()?.names.resolve(Place {
-            called: None,
-            url: base_url,
-            model,
-            key: api_key,
-            trust: trust.trust(),
-        })
+        settings::file()?.names.resolve(Place { called: None, url: base_url, model, key: api_key, trust: trust.held })
     }
 
     /// Takes the model that the flags name, and leaves its endpoint.

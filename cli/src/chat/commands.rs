@@ -175,8 +175,8 @@ impl Session {
             ["/set", ref words @ ..] => self.set(words),
             ["/allow", ref globs @ ..] => self.allow(globs),
             ["/result", word] => {
-                let result = self.result(number("/result", word)?)?;
-                self.note(anstyle::Style::new(), &result)
+                let result = self.outcome(number("/result", word)?)?.said().into_owned();
+                self.note(anstyle::Style::new(), result.trim_end())
             }
             ["/result", ..] => {
                 Err(Failure::usage("/result takes the number in a result's box, and a file for its images"))

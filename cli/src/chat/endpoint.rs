@@ -167,7 +167,7 @@ impl Endpoint {
             let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
             return Ok((endpoint.url.clone(), endpoint.name()));
         };
-        let by = (args.api_key.clone(), &args.trust.trust());
+        let by = (args.api_key.clone(), &args.trust.held);
         let mut endpoint = Endpoint::new(url.clone(), None, by, SERVED_CONNECT)?;
         match endpoint.client.models().await {
             Ok(listed) => {

@@ -131,7 +131,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let shows = !args.output.quiet;
     let hub = Hub::builder()
         .config(config)
-        .trust(&args.talk.endpoint.trust.trust())
+        .trust(&args.talk.endpoint.trust.held)
         .keep_media(true)
         .by_audience(shows)
         .elicitor(move |request| asked.clone().answer(request));

@@ -108,11 +108,6 @@ impl Session {
         written(self.display.open_call(number, &call))
     }
 
-    /// A result in full, by the number in its box.
-    pub(super) fn result(&self, number: usize) -> Result<String, Failure> {
-        Ok(self.outcome(number)?.said().trim_end().to_owned())
-    }
-
     /// Writes what came with a result to files: its images, audio and blobs, or its text.
     pub(super) fn save_result(&self, number: usize, file: &Path) -> Result<(), Failure> {
         let mut outcome = self.outcome(number)?.clone();
@@ -120,7 +115,8 @@ impl Session {
         media::write(&mut outcome, file).map(drop)
     }
 
-    fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
+    /// An outcome, by the number in its box.
+    pub(super) fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
         let found = self.display.call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
     }

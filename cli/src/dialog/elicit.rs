@@ -202,7 +202,9 @@ async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<I
     loop {
         for field in &form.fields {
             let before = content.shift_remove(&field.name);
-            let field = form::proposing(field, before);
+            // What was typed before is proposed.
+            let mut field = field.clone();
+            field.default = before.or(field.default);
             let prompt = form::prompt(&field);
             let value = loop {
                 match field.read(&floor.ask(&prompt).await?) {

@@ -267,7 +267,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let hub = match servers {
             Some(servers) => {
-                let hub = Hub::builder().config(servers).trust(&args.endpoint.trust.trust()).keep_media(true);
+                let hub = Hub::builder().config(servers).trust(&args.endpoint.trust.held).keep_media(true);
                 let connecting = of_this_user(hub.pixels(config.budgets().max_pixels().clone())).connect();
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
@@ -300,7 +300,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 /// Returns the server's configuration, and the endpoint's name for messages.
 async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Failure> {
     let (url, name) = Endpoint::served(&args.endpoint).await?;
-    let mut config = config_at(settings, &args.model, (url, args.endpoint.trust.trust()))?;
+    let mut config = config_at(settings, &args.model, (url, args.endpoint.trust.held.clone()))?;
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
     config = set(config, args.calls.max_calls.map(NonZeroUsize::get), Config::with_max_calls);

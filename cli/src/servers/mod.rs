@@ -227,13 +227,9 @@ pub(crate) fn refuse_strangers(untrusted: &[String], servers: &[ServerStatus]) -
     Err(Failure::usage(format!("--untrusted {name}: there is no such server; {known}")))
 }
 
-/// Prints the servers that failed to stderr; returns their number.
-pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
-    let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();
-    for server in &failed {
-        output::warn(&failed_line(server));
-    }
-    failed.len()
+/// Prints the servers that failed to stderr.
+pub(crate) fn report_failed(servers: &[ServerStatus]) {
+    servers.iter().filter(|server| server.has_failed()).for_each(|server| output::warn(&failed_line(server)));
 }
 
 /// `server "x" failed: why`.

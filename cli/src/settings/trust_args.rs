@@ -25,11 +25,11 @@ pub(crate) struct TrustArgs {
 
     /// The certificates that [`TrustArgs::hold`] has read.
     #[arg(skip)]
-    held: Trust,
+    pub(crate) held: Trust,
 }
 
 impl TrustArgs {
-    /// Reads the files and warns of each host that is not verified; [`trust`](Self::trust) returns the result.
+    /// Reads the files and warns of each host that is not verified.
     pub(crate) fn hold(&mut self) -> Result<(), Failure> {
         let mut trust = of_system();
         for file in &self.ca {
@@ -44,10 +44,5 @@ impl TrustArgs {
         }
         self.held = trust;
         Ok(())
-    }
-
-    /// Returns the certificates that are trusted beside the system's.
-    pub(crate) fn trust(&self) -> Trust {
-        self.held.clone()
     }
 }

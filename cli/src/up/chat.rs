@@ -12,13 +12,12 @@ use super::common::{Common, Refusal};
 use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
-use crate::chat::{Answer, Attached, Existing, Talk, words};
+use crate::chat::{Attached, Existing, Talk, words};
 use crate::labels;
 use crate::servers::starting::{self, StartingServers};
 use crate::sessions::Kept;
 use toolgraft::agent::{Run, StopReason};
 use toolgraft::conversation::{Entry, User};
-use toolgraft::message::Image;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
 use toolgraft_mcp::Hub;
@@ -29,7 +28,7 @@ pub(super) struct Chat {
     pub(super) id: String,
     /// Held by the turn that goes on.
     talk: Arc<Held<Talk>>,
-    person: AtPage,
+    pub(super) person: AtPage,
     /// Cancels the turn that goes on.
     cancel: Mutex<Option<CancellationToken>>,
     /// Its turns with their times, where it was begun here.
@@ -168,11 +167,6 @@ impl Chat {
         *lock(&self.about) = about;
     }
 
-    /// Tells something to whoever looks now, which is no part of what was said.
-    pub(super) fn announce(&self, step: &Value) {
-        self.person.announce(step);
-    }
-
     /// Returns the conversation, unless a turn goes on.
     fn idle(&self) -> Result<OwnedMutexGuard<Talk>, Refusal> {
         self.talk.clone().try_lock_owned().map_err(|_| Refusal::busy())
@@ -226,16 +220,6 @@ impl Chat {
         *lock(&common.endpoint) = talk.endpoint.clone();
         self.tell_about(&talk);
         Ok(())
-    }
-
-    /// Answers the question about a call of a tool with this definition; whether there was one.
-    pub(super) fn answer(&self, asked: (&str, &str), answer: Answer) -> bool {
-        self.person.answer(asked, answer)
-    }
-
-    /// A picture of a call's result, counted from 0.
-    pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
-        self.person.picture(call, n)
     }
 
     /// Stops the turn that goes on.

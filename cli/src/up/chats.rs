@@ -76,7 +76,7 @@ impl Chats {
 
     /// Tells all windows that something has changed which all conversations have in common.
     pub(super) fn announce(&self, step: &str) {
-        lock(&self.open).values().for_each(|chat| chat.announce(&json!({ "step": step })));
+        lock(&self.open).values().for_each(|chat| chat.person.announce(&json!({ "step": step })));
     }
 
     /// The conversations in which all of these words stand, the latest first.

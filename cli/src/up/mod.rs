@@ -77,7 +77,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let (existing, secrets) = (Existing::of(&config), config.secrets());
     let questions = Questions::new(asker.clone());
     let windows = Windows::default();
-    let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.trust()).keep_media(true);
+    let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.held).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_within(starting::PATIENCE, hub, async move |hub| {

@@ -146,7 +146,7 @@ async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered
 async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let field = |name| field(query.as_deref(), name);
     let picture = desk.chats.find(&field("chat")).zip(field("n").parse().ok());
-    let picture = picture.and_then(|(chat, n)| chat.picture(&field("call"), n)).ok_or_else(Refusal::gone)?;
+    let picture = picture.and_then(|(chat, n)| chat.person.picture(&field("call"), n)).ok_or_else(Refusal::gone)?;
     let bytes = STANDARD.decode(picture.base64()).map_err(|_| Refusal::gone())?;
     Ok(([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response())
 }
@@ -239,7 +239,7 @@ async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> Answered {
         "/delete" => json!(chats.forget(text("chat"))?),
         "/set" => json!(chat()?.set(text("key"), text("value"), common)?),
         "/answer" => {
-            let is_asked = chat()?.answer((text("call"), text("definition")), allowed(&said)?);
+            let is_asked = chat()?.person.answer((text("call"), text("definition")), allowed(&said)?);
             json!(is_asked.then_some(()).ok_or_else(Refusal::gone)?)
         }
         "/input" => match chats.inputs.answer(text("input"), said["values"].as_object()) {

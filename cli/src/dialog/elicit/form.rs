@@ -125,13 +125,6 @@ fn limited(what: &str, schema: &Value, limits: [&str; 2]) -> String {
     }
 }
 
-/// The field with what was filled in before as its default.
-pub(super) fn proposing(field: &FormField, before: Option<Value>) -> FormField {
-    let mut field = field.clone();
-    field.default = before.or(field.default);
-    field
-}
-
 /// Returns `true` if a field asks for a secret.
 pub(super) fn wants_secret(form: &Form) -> bool {
     let names = form.fields.iter().flat_map(|field| [Some(&field.name), field.title.as_ref()]).flatten();
