@@ -70,13 +70,8 @@ fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
 /// Says what a budget did to the list of tools; `None` without a budget.
 pub(crate) fn fitted(listed: &Listed) -> Option<String> {
     let budget = listed.budget?;
-    let listed_as = listed.to_string();
-    let listed_as = if listed.count(Listing::Index) > 0 {
-        format!("{listed_as} (describe_tool gives the rest)")
-    } else {
-        listed_as
-    };
-    Some(format!("tools: {} of {budget} tokens; {listed_as}", listed.tokens))
+    let rest = if listed.count(Listing::Index) > 0 { " (describe_tool gives the rest)" } else { "" };
+    Some(format!("tools: {} of {budget} tokens; {listed}{rest}", listed.tokens))
 }
 
 /// Says what to do about a list that does not fit its budget; `None` where it fits.

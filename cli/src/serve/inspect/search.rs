@@ -3,6 +3,7 @@
 //! `call:NAME` and `rejected:NAME` are about calls; the words beside them are looked for as
 //! they stand together, in whatever was asked, answered or said.
 
+use crate::pages::doors;
 use toolgraft::Call;
 use toolgraft::event::Rejected;
 use toolgraft::message::DeltaKind;
@@ -25,10 +26,8 @@ pub(super) struct Query {
 impl Query {
     /// The query of a URL.
     pub(super) fn read(query: &str) -> Self {
-        let fields = || form_urlencoded::parse(query.as_bytes());
-        let typed = fields().find(|(name, _)| name == "q").map(|(_, value)| value.trim().to_owned());
-        let typed = typed.unwrap_or_default();
-        let is_live = fields().any(|(name, value)| name == "live" && value == "1");
+        let typed = doors::value(Some(query), "q").unwrap_or_default().trim().to_owned();
+        let is_live = form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "live" && value == "1");
         let mut found = Query { is_live, ..Query::default() };
         let small = typed.to_lowercase();
         let mut words = Vec::new();
