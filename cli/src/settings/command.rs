@@ -82,12 +82,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => show(&ShowArgs::default(), &path, &document(&text, &path)?),
         Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?),
         Some(Command::Set { key, value }) => {
-            file::edit(&path, |document| put(document, key, value))?;
+            file::edit(&path, false, |document| put(document, key, value))?;
             output::tell(&format!("{key} is set in {}", path.display()))
         }
         Some(Command::Unset { key }) => {
             let names = file::names_of(key).unwrap_or_else(|| vec![key.as_str()]);
-            file::remove(&path, |document| match file::take(document.as_table_mut(), &names) {
+            file::edit(&path, true, |document| match file::take(document.as_table_mut(), &names) {
                 true => Ok(()),
                 false => Err(Failure::usage(format!("{} does not set {key:?}", path.display()))),
             })?;

@@ -148,35 +148,25 @@ pub(super) fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> 
 }
 
 /// Changes the file, whose comments and order stay. What is wrong in it is said before anything is written: a file that
-/// is wrong is mended by hand, not written over.
+/// is wrong is mended by hand, not written over. But a change that takes something away, which may be what is wrong,
+/// `repairs` it.
 ///
 /// # Errors
 /// The file cannot be read or written, or is wrong.
-pub(super) fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
-    let text = text(path)?;
-    parsed(&text, path)?;
-    write_changed(path, &text, change, true)
-}
-
-/// As [`edit`], for a change that takes something away: it may be what is wrong.
-///
-/// # Errors
-/// As those of [`edit`], but for what is wrong in the file beside its TOML.
-pub(super) fn remove(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>) -> Result<(), Failure> {
-    let text = text(path)?;
-    let is_right = parsed(&text, path).is_ok();
-    write_changed(path, &text, change, is_right)
-}
-
-fn write_changed(
+pub(super) fn edit(
     path: &Path,
-    text: &str,
+    repairs: bool,
     change: impl FnOnce(&mut DocumentMut) -> Result<(), Failure>,
-    is_checked: bool,
 ) -> Result<(), Failure> {
-    let mut document = document(text, path)?;
+    let text = text(path)?;
+    let before = parsed(&text, path);
+    let is_right = before.is_ok();
+    if !repairs {
+        before?;
+    }
+    let mut document = document(&text, path)?;
     change(&mut document)?;
-    if is_checked {
+    if is_right {
         parsed(&document.to_string(), path)?;
     }
     files::replace(path, document.to_string().as_bytes(), Mode::Kept)
@@ -189,7 +179,7 @@ pub(super) fn unfit(path: &Path, why: impl std::fmt::Display) -> Failure {
 }
 
 fn line(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+    input::place(text.as_bytes(), at).0
 }
 
 pub(super) fn unknown(key: &str) -> String {

@@ -40,7 +40,7 @@ impl Folder {
         change(&mut values);
         values.retain(|_, value| is_set(value));
         let table = toml_edit::ser::to_document(&values).map(DocumentMut::into_table).map_err(Failure::job)?;
-        file::edit(file, |document| {
+        file::edit(file, false, |document| {
             let folders = document.entry("folders").or_insert_with(|| {
                 let mut new = Table::new();
                 new.set_implicit(true);

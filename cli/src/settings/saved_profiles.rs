@@ -81,7 +81,7 @@ pub(crate) fn place(url: &str) -> String {
 /// # Errors
 /// The file cannot be read or written, or is no such file: it stays as it is.
 pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
-    file::edit(path, |document| {
+    file::edit(path, false, |document| {
         let tables = document.entry("probed").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let wrong = || file::unfit(path, "\"probed\" has to be written as [[probed]] tables");
         let tables = tables.as_array_of_tables_mut().ok_or_else(wrong)?;
