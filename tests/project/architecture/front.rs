@@ -151,21 +151,3 @@ fn the_librarys_messages_name_no_option_of_the_command() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
-
-#[test]
-fn the_error_of_the_crate_takes_every_error() {
-    let taken = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/error.rs")).expect("it can be read");
-    let all = found(
-        r"(?m)^#\[derive\([^)]*thiserror::Error\)\]\n(?:#\[error\((?s:.*?)\)\]\n)?(?:#\[[^\n]*\]\n)*pub (?:enum|struct) \w+",
-    );
-    assert!(all.len() > 15, "only {} errors were found", all.len());
-    let name = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_owned();
-    let missing: Vec<_> = all
-        .iter()
-        .map(|(path, text)| (path, name(text)))
-        .filter(|(_, name)| {
-            name != "Error" && !Regex::new(&format!(r"::{name}\)")).expect("it compiles").is_match(&taken)
-        })
-        .collect();
-    assert!(missing.is_empty(), "{missing:?}");
-}
