@@ -5,7 +5,7 @@ use futures::stream::BoxStream;
 use crate::event::{Call, Region, Rejected};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::tools::Catalog;
-use crate::transcript::Recorder;
+use crate::transcript::{RecordedCall, Recorder};
 use crate::turn::AgentEvent;
 
 /// The events that a model sends in a round.
@@ -20,9 +20,7 @@ pub struct TurnRecord {
 }
 
 struct PendingCall {
-    index: u32,
-    id: Option<String>,
-    result: Result<Call, Rejected>,
+    call: RecordedCall,
     /// The call was written before a think tag turned its text into reasoning: unless it is promoted, it was a draft.
     doubtful: bool,
 }
@@ -69,29 +67,32 @@ impl TurnRecord {
 
     fn wait(&mut self, index: u32, id: Option<&String>, result: Result<Call, Rejected>) {
         // A call in an answer that was taken for reasoning is reported a second time, under the same index.
-        self.waiting.retain(|waiting| waiting.index != index);
-        self.waiting.push(PendingCall { index, id: id.cloned(), result, doubtful: false });
+        self.waiting.retain(|waiting| waiting.call.index != index);
+        let call = RecordedCall::new(index, result).with_id(id.cloned());
+        self.waiting.push(PendingCall { call, doubtful: false });
     }
 
     /// Turns a rejected draft into a call: it was promoted.
     fn promote(&mut self, index: u32, id: &str) {
-        let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.index == index) else { return };
-        if let Err(rejected) = &mut waiting.result
+        let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.call.index == index) else { return };
+        if let Err(rejected) = &mut waiting.call.result
             && let Some(call) = rejected.call.take()
         {
-            waiting.result = Ok(*call);
+            waiting.call.result = Ok(*call);
         }
-        (waiting.id, waiting.doubtful) = (Some(id.to_owned()), false);
+        (waiting.call.id, waiting.doubtful) = (Some(id.to_owned()), false);
     }
 
     /// Writes the calls that were kept until the message is over.
     pub fn flush(&mut self) {
-        for PendingCall { index, id, result, doubtful } in std::mem::take(&mut self.waiting) {
-            match result {
-                Ok(call) if doubtful => self.recorder.rejected(index, None, &draft(&call)),
-                Ok(call) => self.recorder.call(index, id.as_deref(), &call),
-                Err(rejected) => self.recorder.rejected(index, None, &rejected),
+        for PendingCall { mut call, doubtful } in std::mem::take(&mut self.waiting) {
+            if let Ok(draft) = &call.result
+                && doubtful
+            {
+                let rejected = Rejected::draft(draft.clone(), draft.raw_arguments.as_str());
+                call = RecordedCall::new(call.index, Err(rejected));
             }
+            self.recorder.call(call);
         }
     }
 }
@@ -100,8 +101,4 @@ impl Drop for TurnRecord {
     fn drop(&mut self) {
         self.flush();
     }
-}
-
-fn draft(call: &Call) -> Rejected {
-    Rejected::draft(call.clone(), call.raw_arguments.as_str())
 }

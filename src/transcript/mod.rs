@@ -39,7 +39,6 @@
 
 mod history;
 pub mod import;
-mod json;
 #[cfg(feature = "agent")]
 mod model;
 mod read;

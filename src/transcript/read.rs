@@ -6,7 +6,6 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::json;
 use super::recording::{Cut, CutReason, Note, READABLE, RecordedCall, Recording, Round, Session};
 use crate::event::{Call, Rejected};
 use crate::tools::Server;
@@ -169,7 +168,7 @@ impl RecordingReader {
             #[serde(rename = "type")]
             kind: Option<String>,
         }
-        let keys: BTreeMap<String, IgnoredAny> = match json::parse(text) {
+        let keys: BTreeMap<String, IgnoredAny> = match serde_json::from_str(text) {
             Ok(keys) => keys,
             Err(_) if !self.started => return Err(self.no_session("something other than a JSON object")),
             Err(error) => return Err(self.json(error)),
@@ -305,12 +304,19 @@ impl RecordingReader {
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T, ReadError> {
-        json::parse(text).map_err(|e| self.json(e))
+        serde_json::from_str(text).map_err(|e| self.json(e))
     }
 
     fn json(&self, source: serde_json::Error) -> ReadError {
-        ReadError::Json { line: self.line, column: source.column().max(1), message: json::words(&source), source }
+        ReadError::Json { line: self.line, column: source.column().max(1), message: words(&source), source }
     }
+}
+
+/// Returns the message of a serde error without its position, which is reported relative to the file.
+pub(super) fn words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), str::to_owned)
 }
 
 #[derive(Deserialize)]

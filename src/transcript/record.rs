@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use futures::stream::{BoxStream, Stream, StreamExt};
+use serde::Serialize;
 
-use super::{Finish, NativeCall, RecordedCall, RecordedNotice, RecordedOutcome, Sent, Session, TimedDelta, Writer};
-use crate::event::{Call, Rejected};
-use crate::message::{Delta, DeltaKind, FinishReason, Message, Usage};
+use super::{Finish, RecordedCall, RecordedNotice, RecordedOutcome, Sent, Session, TimedDelta, Writer};
+use crate::message::{Delta, DeltaKind, FinishReason, Message};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
 use crate::secrets::{Hider, Secrets};
@@ -32,7 +32,7 @@ pub struct Recorder {
 }
 
 struct RecorderState {
-    writer: Writer<Box<dyn io::Write + Send>>,
+    writer: LineWriter,
     secrets: Secrets,
     began: Instant,
     /// The messages of the last request.
@@ -42,7 +42,7 @@ struct RecorderState {
     answer: u64,
     open: Option<OpenRound>,
     /// Lines about the answer that must follow its end.
-    after_answer: Vec<AfterAnswer>,
+    after_answer: Vec<Line>,
     failed: Option<Arc<io::Error>>,
 }
 
@@ -54,11 +54,10 @@ struct OpenRound {
     channel: Option<DeltaKind>,
 }
 
-enum AfterAnswer {
-    Call(Box<RecordedCall>),
-    Outcome(Box<RecordedOutcome>),
-    Notice(RecordedNotice),
-}
+type LineWriter = Writer<Box<dyn io::Write + Send>>;
+
+/// Writes a line.
+type Line = Box<dyn FnOnce(&mut LineWriter) -> io::Result<()> + Send>;
 
 impl Recorder {
     /// Begins a recording and writes the `session` line at once. `to` should not be buffered, or a crash loses lines.
@@ -95,29 +94,22 @@ impl Recorder {
         self.state().tools(catalog);
     }
 
-    /// Records a call that was found in the answer; `index` counts from 0.
-    pub fn call(&self, index: u32, id: Option<&str>, call: &Call) {
-        self.state().found(index, id, Ok(call.clone()));
-    }
-
-    /// Records a call in the answer that must not run.
-    pub fn rejected(&self, index: u32, id: Option<&str>, rejected: &Rejected) {
-        self.state().found(index, id, Err(rejected.clone()));
+    /// Records a call that was found in the answer.
+    pub fn call(&self, call: RecordedCall) {
+        self.state().after_answer(move |to| to.call(&call));
     }
 
     /// Records the outcome of a call.
     pub fn outcome(&self, id: &str, outcome: &Outcome) {
         let mut state = self.state();
         let outcome = RecordedOutcome { id: id.to_owned(), outcome: outcome.clone(), at: Some(state.now()) };
-        state.after_answer(AfterAnswer::Outcome(Box::new(outcome)));
+        state.after_answer(move |to| to.write("outcome", &outcome));
     }
 
     /// Records a message besides the answer and the outcomes; `kind` is a word such as `correction`, `error` or
     /// `stopped`.
     pub fn notice(&self, kind: &str, text: &str) {
-        let mut state = self.state();
-        let notice = RecordedNotice { kind: kind.to_owned(), text: text.to_owned(), at: Some(state.now()) };
-        state.after_answer(AfterAnswer::Notice(notice));
+        self.state().notice(kind, text);
     }
 
     /// Returns the error of the first line that could not be written, if the recording is incomplete.
@@ -138,7 +130,7 @@ impl RecorderState {
         millis(self.began)
     }
 
-    fn write(&mut self, line: impl FnOnce(&mut Writer<Box<dyn io::Write + Send>>) -> io::Result<()>) {
+    fn write(&mut self, line: impl FnOnce(&mut LineWriter) -> io::Result<()>) {
         if self.failed.is_none()
             && let Err(error) = line(&mut self.writer)
         {
@@ -203,14 +195,10 @@ impl RecorderState {
         self.deltas(rest);
     }
 
-    fn native_call(&mut self, call: &NativeCall) {
+    /// Writes a part of the open answer besides its text.
+    fn part(&mut self, kind: &'static str, part: &impl Serialize) {
         self.release();
-        self.write(|to| to.write("native_call", call));
-    }
-
-    fn usage(&mut self, usage: Usage) {
-        self.release();
-        self.write(|to| to.write("usage", &usage));
+        self.write(|to| to.write(kind, part));
     }
 
     /// Ends the open answer, if there is one.
@@ -220,25 +208,17 @@ impl RecorderState {
         let finish = Finish { reason: reason.clone(), ms: Some(millis(open.sent)) };
         self.write(|to| to.write("finish", &finish));
         for line in std::mem::take(&mut self.after_answer) {
-            self.line(&line);
+            self.write(line);
         }
     }
 
-    fn found(&mut self, index: u32, id: Option<&str>, result: Result<Call, Rejected>) {
-        let call = RecordedCall { index, id: id.map(str::to_owned), result };
-        self.after_answer(AfterAnswer::Call(Box::new(call)));
+    fn notice(&mut self, kind: &str, text: &str) {
+        let notice = RecordedNotice { kind: kind.to_owned(), text: text.to_owned(), at: Some(self.now()) };
+        self.after_answer(move |to| to.write("notice", &notice));
     }
 
-    fn after_answer(&mut self, line: AfterAnswer) {
-        if self.open.is_some() { self.after_answer.push(line) } else { self.line(&line) }
-    }
-
-    fn line(&mut self, line: &AfterAnswer) {
-        self.write(|to| match line {
-            AfterAnswer::Call(call) => to.call(call),
-            AfterAnswer::Outcome(outcome) => to.write("outcome", outcome),
-            AfterAnswer::Notice(notice) => to.write("notice", notice),
-        });
+    fn after_answer(&mut self, line: impl FnOnce(&mut LineWriter) -> io::Result<()> + Send + 'static) {
+        if self.open.is_some() { self.after_answer.push(Box::new(line)) } else { self.write(line) }
     }
 }
 
@@ -271,9 +251,9 @@ impl RecordedStream {
         let broken = || FinishReason::Other("broken off".to_owned());
         match event {
             Some(Ok(ModelEvent::Delta(delta))) => state.delta(delta),
-            Some(Ok(ModelEvent::Call(call))) => state.native_call(call),
+            Some(Ok(ModelEvent::Call(call))) => state.part("native_call", call),
             Some(Ok(ModelEvent::ConstraintRefused(_) | ModelEvent::Unconstrained | ModelEvent::Tokens(_))) => {}
-            Some(Ok(ModelEvent::Usage(usage))) => state.usage(*usage),
+            Some(Ok(ModelEvent::Usage(usage))) => state.part("usage", usage),
             // A replay does not need these.
             Some(Ok(ModelEvent::Fields(_) | ModelEvent::Progress(_))) => {}
             Some(Ok(ModelEvent::Finish(reason))) => {
@@ -281,9 +261,7 @@ impl RecordedStream {
                 self.over = true;
             }
             Some(Err(error)) => {
-                let notice =
-                    RecordedNotice { kind: "error".to_owned(), text: error.to_string(), at: Some(state.now()) };
-                state.after_answer(AfterAnswer::Notice(notice));
+                state.notice("error", &error.to_string());
                 state.finish(&broken());
                 self.over = true;
             }

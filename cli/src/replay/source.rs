@@ -49,8 +49,7 @@ fn whole_characters(bytes: &[u8]) -> Option<&str> {
 
 fn describe(name: &str, error: &ImportError) -> String {
     match error {
-        ImportError::Json { line, column, message, .. }
-        | ImportError::Recording(ReadError::Json { line, column, message, .. }) => {
+        ImportError::Recording(ReadError::Json { line, column, message, .. }) => {
             let plain = input::plain_json(message);
             format!("{name}:{line}:{column}: {plain}: fix the JSON there")
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::{ImportError, at_line};
 use crate::message::FinishReason;
 use crate::message::chunk::{CallAssembler, Choice, Chunk};
-use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, json};
+use crate::transcript::{Cut, CutReason, Finish, Note, ReadError, Recording, Round, Sent};
 
 /// Fields of server-sent events other than `data`; an empty name is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
@@ -20,7 +20,7 @@ pub(super) fn is_sse(text: &str) -> bool {
 
 pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
     let mut stream = ChunkReader::default();
-    if json::parse::<Chunk>(text).is_ok() {
+    if serde_json::from_str::<Chunk>(text).is_ok() {
         // One object, possibly on several lines: a completion, or a single chunk.
         stream.line(1, text.trim())?;
         return stream.finish(1);
@@ -64,7 +64,8 @@ impl ChunkReader {
             self.done = true;
             return Ok(());
         }
-        let chunk: Chunk = json::parse(data).map_err(|e| shift(at_line(number, e), line.len() - data.len()))?;
+        let chunk: Chunk =
+            serde_json::from_str(data).map_err(|e| shift(at_line(number, e), line.len() - data.len()))?;
         self.chunk(number, chunk);
         Ok(())
     }
@@ -151,11 +152,9 @@ impl ChunkReader {
     }
 }
 
-fn shift(error: ImportError, by: usize) -> ImportError {
-    match error {
-        ImportError::Json { line, column, message, source } => {
-            ImportError::Json { line, column: column + by, message, source }
-        }
-        other => other,
+fn shift(mut error: ReadError, by: usize) -> ReadError {
+    if let ReadError::Json { column, .. } = &mut error {
+        *column += by;
     }
+    error
 }

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::{ImportError, at};
+use super::error::{ImportError, at_line};
 use crate::message::{DeltaKind, FinishReason, Message, Role};
 use crate::outcome::Outcome;
-use crate::transcript::{Cut, CutReason, Finish, NativeCall, Note, RecordedOutcome, Recording, Round, json};
+use crate::transcript::{Cut, CutReason, Finish, NativeCall, Note, RecordedOutcome, Recording, Round};
 
 #[derive(Deserialize)]
 struct ClineMessage {
@@ -30,7 +30,7 @@ enum Content {
 }
 
 pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
-    let entries: Vec<ClineMessage> = json::parse(text).map_err(at)?;
+    let entries: Vec<ClineMessage> = serde_json::from_str(text).map_err(|error| at_line(1, error))?;
     let mut recording = Recording::default();
     let mut next = Round::default();
     for (n, entry) in entries.into_iter().enumerate() {

@@ -8,7 +8,7 @@ use super::error::{ImportError, at_line};
 use crate::message::chunk::{CallAssembler, ToolDelta};
 use crate::message::{DeltaKind, FinishReason};
 use crate::tools::{Catalog, Tool};
-use crate::transcript::{Finish, Note, Recording, Round, Session, json};
+use crate::transcript::{Finish, Note, Recording, Round, Session};
 
 #[derive(Deserialize)]
 struct TextLine {
@@ -45,15 +45,15 @@ struct TextPiece {
 }
 
 pub(super) fn import(text: &str) -> Result<Vec<Recording>, ImportError> {
-    if let Ok(line) = json::parse::<TextLine>(text) {
+    if let Ok(line) = serde_json::from_str::<TextLine>(text) {
         return Ok(vec![line.recording(1)]);
     }
     let lines = text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(n, line)| {
-            let parsed: TextLine = json::parse(line).map_err(|e| at_line(n + 1, e))?;
+            let parsed: TextLine = serde_json::from_str(line).map_err(|e| at_line(n + 1, e))?;
             if parsed.text.is_none() && parsed.reasoning.is_none() && parsed.chunks.is_none() {
-                return Err(at_line(n + 1, serde_json::Error::missing_field("text")));
+                return Err(at_line(n + 1, serde_json::Error::missing_field("text")).into());
             }
             Ok(parsed.recording(n + 1))
         })

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::error::{ImportError, at};
+use super::error::{ImportError, at_line};
 use super::{chunks, cline, lines};
 use crate::message::{DeltaKind, FinishReason, keyword_enum};
-use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json, parse};
+use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, parse};
 use crate::wire::mend_surrogates;
 
 /// The format of a file.
@@ -62,11 +62,11 @@ impl Format {
         let found = match first.as_bytes()[0] {
             b'{' => object(text, first),
             b'[' => array(text),
-            _ => Err(at(parse_error(text))),
+            _ => Err(at_line(1, parse_error(text)).into()),
         };
         match (found, promise) {
             (Ok(format), _) => Ok(format),
-            (Err(_), Promise::Text) | (Err(ImportError::Json { .. }), Promise::None) => Ok(Format::Text),
+            (Err(_), Promise::Text) | (Err(ImportError::Recording(_)), Promise::None) => Ok(Format::Text),
             (Err(error), _) => Err(error),
         }
     }
@@ -129,10 +129,10 @@ fn plain(text: &str) -> Recording {
 
 /// Detects the format of a text whose first line begins with `{`.
 fn object(text: &str, first: &str) -> Result<Format, ImportError> {
-    let head: Map<String, Value> = match json::parse(&mend_surrogates(first)) {
+    let head: Map<String, Value> = match serde_json::from_str(&mend_surrogates(first)) {
         Ok(head) => head,
         // It is one object on several lines.
-        Err(_) => json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?,
+        Err(_) => serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text)))?,
     };
     let has = |key: &str| head.contains_key(key);
     if has("toolgraft") || head.get("type").is_some_and(|kind| kind == "session") {
@@ -153,7 +153,7 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
 
 /// Detects the format of a text that begins with `[`.
 fn array(text: &str) -> Result<Format, ImportError> {
-    let items: Vec<Value> = json::parse(&mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
+    let items: Vec<Value> = serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text)))?;
     let found = match items.first() {
         Some(item) if item.get("role").is_some() && item.get("content").is_some() => return Ok(Format::Cline),
         Some(Value::Object(_)) => "an array of other objects",
