@@ -104,11 +104,7 @@ impl Toolbox for Toolboxes {
     }
 }
 
-impl std::fmt::Debug for Toolboxes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Toolboxes").field("boxes", &self.boxes.len()).finish()
-    }
-}
+crate::message::opaque_debug!(Toolboxes, self => boxes: self.boxes.len());
 
 #[cfg(test)]
 mod tests {

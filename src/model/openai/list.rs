@@ -121,30 +121,27 @@ fn info(item: &Value) -> Option<ModelInfo> {
     })
 }
 
-/// Returns `true` if the model reads a medium: OpenRouter's `architecture.input_modalities`
-/// (openrouter.ai/docs/api-reference/list-available-models), Mistral's `capabilities.vision`, and lists of capabilities
-/// that contain `vision` or `audio`.
+/// Returns whether a model reads images or sound (`medium`), if its entry says so.
 fn takes(item: &Value, medium: &str) -> Option<bool> {
-    if let Some(inputs) = item.pointer("/architecture/input_modalities").and_then(Value::as_array) {
-        return Some(inputs.iter().any(|input| input == medium));
-    }
     let word = if medium == "image" { "vision" } else { medium };
-    match item.get("capabilities")? {
-        Value::Array(names) => names.iter().any(|name| name == word).then_some(true),
-        Value::Object(flags) => flags.get(word)?.as_bool(),
-        _ => None,
-    }
+    declared(item, ("/architecture/input_modalities", medium), &[word], word)
 }
 
+/// Returns whether a model calls tools, if its entry says so.
 fn tools(item: &Value) -> Option<bool> {
-    if let Some(parameters) = item.get("supported_parameters").and_then(Value::as_array) {
-        return Some(parameters.iter().any(|p| p == "tools"));
+    // LM Studio lists `tool_use`, Ollama `tools`.
+    declared(item, ("/supported_parameters", "tools"), &["tool_use", "tools"], "function_calling")
+}
+
+/// Returns whether a model has a capability: by a complete list at a place, or by its capabilities as names or as flags.
+fn declared(item: &Value, (place, own): (&str, &str), names: &[&str], flag: &str) -> Option<bool> {
+    if let Some(all) = item.pointer(place).and_then(Value::as_array) {
+        return Some(all.iter().any(|one| one == own));
     }
     match item.get("capabilities")? {
-        // LM Studio lists `tool_use`, Ollama `tools`. Other endpoints list unrelated capabilities, so a missing name
-        // means nothing.
-        Value::Array(names) => names.iter().any(|n| n == "tool_use" || n == "tools").then_some(true),
-        Value::Object(flags) => flags.get("function_calling")?.as_bool(),
+        // Other endpoints list unrelated capabilities, so a missing name means nothing.
+        Value::Array(listed) => listed.iter().any(|one| names.iter().any(|name| one == name)).then_some(true),
+        Value::Object(flags) => flags.get(flag)?.as_bool(),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::cause;
-use crate::secrets::{Hider, REDACTED, Secrets, names_secret};
+use crate::secrets::{Hider, REDACTED, Secrets, kept_url, names_secret};
 
 /// Writes requests, responses and the bytes of their bodies as lines of JSON,
 /// each flushed. `docs/replay.md` shows each line.
@@ -64,7 +64,7 @@ impl Tracer {
         let body = request.body().and_then(|body| body.as_bytes()).map(String::from_utf8_lossy);
         let line = TraceLine::Request {
             method: request.method().as_str(),
-            url: secret_free(request.url()),
+            url: kept_url(request.url().as_str()),
             headers: headers(request.headers()),
             body: body.as_deref(),
         };
@@ -257,24 +257,6 @@ pub(super) fn secrets_of(url: &Url) -> Vec<String> {
     url.password().map(str::to_owned).into_iter().chain(secret).collect()
 }
 
-/// Returns the URL without its secret parts.
-fn secret_free(url: &Url) -> String {
-    let mut url = url.clone();
-    if url.password().is_some() || !url.username().is_empty() {
-        // A URL with a user has a host and can be changed.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-    }
-    let Some(query) = url.query() else { return url.into() };
-    let shown = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if names_secret(name) => format!("{name}={REDACTED}"),
-        _ => pair.to_owned(),
-    });
-    let shown = shown.collect::<Vec<_>>().join("&");
-    url.set_query(None);
-    format!("{url}?{shown}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,7 +264,10 @@ mod tests {
     #[test]
     fn a_url_is_shown_without_its_secrets() {
         let url = Url::parse("https://me:pass-word@host/v1?api-version=1&api_key=abc&Sig=x").unwrap();
-        assert_eq!(secret_free(&url), "https://host/v1?api-version=1&api_key=[redacted]&Sig=[redacted]");
+        assert_eq!(
+            kept_url(url.as_str()),
+            "https://[redacted]@host/v1?api-version=1&api_key=[redacted]&Sig=[redacted]"
+        );
         assert_eq!(secrets_of(&url), ["pass-word", "abc", "x"]);
     }
 
