@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value, json};
 use toolgraft::dialect::write_call;
 use toolgraft::message::{Delta, FinishReason, NativeCall};
+use toolgraft::model::ModelEvent;
 use toolgraft::outcome::{break_tokens, restore_tokens};
 use toolgraft::prompt::Options;
 use toolgraft::tools::{DefaultDecision, ToolsMode};
@@ -106,7 +107,7 @@ impl Model {
             None => {
                 let mut call = NativeCall::new("", tool, arguments);
                 call.id = None;
-                self.hears(Input::Call(call));
+                self.hears(Input::Model(ModelEvent::Call(call)));
             }
             Some(dialect) => {
                 let message = write_call(dialect, None, tool, arguments);
@@ -115,13 +116,13 @@ impl Model {
                     let end = (self.piece.min(rest.len())..rest.len())
                         .find(|at| rest.is_char_boundary(*at))
                         .unwrap_or(rest.len());
-                    self.hears(Input::Delta(Delta::content(&rest[..end])));
+                    self.hears(Input::Model(ModelEvent::Delta(Delta::content(&rest[..end]))));
                     rest = &rest[end..];
                 }
             }
         }
         let mut actions = self.actions();
-        self.hears(Input::ModelFinished(FinishReason::Stop));
+        self.hears(Input::Model(ModelEvent::Finish(FinishReason::Stop)));
         actions.extend(self.actions());
         actions
     }

@@ -176,16 +176,12 @@ async fn suspended(suspend: &mut Option<CancellationToken>) {
 }
 
 async fn next_event(message: &mut Option<Events>) -> Input {
-    loop {
-        let Some(events) = message else { return std::future::pending().await };
-        let event = events.next().await;
-        if ModelEvent::is_last(event.as_ref()) {
-            *message = None;
-        }
-        if let Some(input) = Input::of_model(event) {
-            return input;
-        }
+    let Some(events) = message else { return std::future::pending().await };
+    let event = events.next().await;
+    if ModelEvent::is_last(event.as_ref()) {
+        *message = None;
     }
+    Input::of_model(event)
 }
 
 /// Waits for the approver's answer; without an open question it never completes.

@@ -13,7 +13,7 @@ use super::run::{Run, RunOptions};
 use crate::conversation::Conversation;
 use crate::prompt::PromptError;
 use crate::transcript::Recorder;
-use crate::turn::{Turn, TurnError};
+use crate::turn::{Turn, TurnError, TurnStart};
 
 /// The reason why a turn cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,8 @@ impl Agent {
         let granted = self.asking.granted().clone();
         let output = options.output.or_else(|| inner.output.clone());
         let record = options.recorder.map(TurnRecord::new);
-        let mut turn = Turn::with_output(inner.setup()?, conversation.into(), granted, output)?;
+        let start = TurnStart { granted, ..TurnStart::default() };
+        let mut turn = Turn::begin(inner.setup()?, conversation.into(), output, start)?;
         if !self.asking.is_attended() {
             turn.set_unattended();
         }

@@ -90,20 +90,8 @@ impl User {
     }
 }
 
-impl From<&str> for User {
-    fn from(text: &str) -> Self {
-        User::new(text)
-    }
-}
-
-impl From<&String> for User {
-    fn from(text: &String) -> Self {
-        User::new(text)
-    }
-}
-
-impl From<String> for User {
-    fn from(text: String) -> Self {
+impl<T: Into<String>> From<T> for User {
+    fn from(text: T) -> Self {
         User::new(text)
     }
 }

@@ -132,7 +132,7 @@ impl Conversation {
                 Entry::Assistant(message) => {
                     let mut told = self.replies(spoken, at, message);
                     told.result_bytes = trim.limit(at, last == Some(at));
-                    told.left_out = trim.rounds() > 0;
+                    told.left_out = trim.rounds > 0;
                     if trim.shortens(at) {
                         // After the last message, all earlier calls are recalled.
                         told.earlier.clear();

@@ -27,9 +27,12 @@ pub struct Trim {
     short: BTreeSet<usize>,
     /// Limit on the bytes of one result after the last message of the model, if any.
     last: Option<usize>,
-    rounds: usize,
-    questions: usize,
-    results: usize,
+    /// Number of the model's messages that are left out, with their outcomes and notes.
+    pub rounds: usize,
+    /// Number of the user's questions that are left out.
+    pub questions: usize,
+    /// Number of results that are shortened; those of rounds that are left out do not count.
+    pub results: usize,
 }
 
 /// One step of a trim.
@@ -44,21 +47,6 @@ enum TrimStep {
 }
 
 impl Trim {
-    /// Returns the number of the model's messages that are left out, with their outcomes and notes.
-    pub fn rounds(&self) -> usize {
-        self.rounds
-    }
-
-    /// Returns the number of the user's questions that are left out.
-    pub fn questions(&self) -> usize {
-        self.questions
-    }
-
-    /// Returns the number of results that are shortened; those of rounds that are left out do not count.
-    pub fn results(&self) -> usize {
-        self.results
-    }
-
     pub(super) fn hides(&self, entry: usize) -> bool {
         self.hidden.contains(&entry)
     }

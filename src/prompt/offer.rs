@@ -38,7 +38,7 @@ impl Prompt {
     ///
     /// # Errors
     /// As for [`system`](Prompt::system).
-    pub fn offer(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<OfferedTools, PromptError> {
+    pub fn offer(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<OfferedTools, PromptError> {
         self.offer_meant(catalog, false, &|| self.options.meant(catalog, said))
     }
 
@@ -221,7 +221,7 @@ mod tests {
         options.callable(std::sync::Arc::new(Catalog::from_tools(sheep.chain([die]))))
     }
 
-    fn offered(options: &Options, said: &[Said<'_>]) -> OfferedTools {
+    fn offered(options: &Options, said: &[Said<&str>]) -> OfferedTools {
         Prompt::new(options.clone()).unwrap().offer(&catalog(options), said).unwrap()
     }
 

@@ -150,7 +150,7 @@ impl Options {
 
     /// Returns the indices of the tools that a conversation suggests ([`Catalog::meant`]). If only eight are listed,
     /// the tools of the first question that suggests any are filled up to eight, in the catalog's order.
-    pub(crate) fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
+    pub(crate) fn meant(&self, catalog: &Catalog, said: &[Said<&str>]) -> Vec<usize> {
         let meant = catalog.meant(said);
         let tools = catalog.offered().count();
         if meant.is_empty() || !self.chooses(tools) {

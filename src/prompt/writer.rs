@@ -58,7 +58,7 @@ impl Prompt {
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
-    pub fn compose_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<System, PromptError> {
+    pub fn compose_for(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<System, PromptError> {
         let draft = PromptDraft::new(self, catalog);
         let (styles, tokens) = draft.styles(said)?;
         let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
@@ -68,7 +68,7 @@ impl Prompt {
 
     /// Returns the same text, and `true` if only some tools are listed. Its tokens are counted only if the selection
     /// depends on them.
-    pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<'_>]) -> Result<(String, bool), PromptError> {
+    pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<(String, bool), PromptError> {
         let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
         let chooses = self.options.chooses(draft.tools.len()) || styles.contains(&None);
@@ -92,7 +92,7 @@ impl Prompt {
     pub fn system_apart_for(
         &self,
         catalog: &Catalog,
-        said: &[Said<'_>],
+        said: &[Said<&str>],
     ) -> Result<Option<(String, Vec<Example>)>, PromptError> {
         let is_own = !self.templates.custom().is_empty();
         if self.options.style != PromptStyle::Compact || is_own || catalog.is_empty() {
@@ -261,7 +261,7 @@ impl<'a> PromptDraft<'a> {
     }
 
     /// Returns the style of each tool, and the size of the list if that was measured.
-    fn styles(&self, said: &[Said<'_>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
+    fn styles(&self, said: &[Said<&str>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
         let Options { listing, tool_budget, .. } = &self.prompt.options;
         let pinned = self.prompt.options.pinned(&self.tools);
         let meant: &dyn Fn() -> Vec<usize> = &|| self.prompt.options.meant(self.catalog, said);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::event::DisplayCall;
-use super::rejected::{Row, display_row, row};
+use super::rejected::{Reaction, reaction};
 use super::setup::Setup;
 use crate::conversation::{Conversation, Entry};
 use crate::event::{Call, Provenance, Rejected};
@@ -57,8 +57,16 @@ impl Displays<'_> {
     }
 
     /// Returns the reaction of the turn to a rejected call.
-    pub(super) fn row(&self, rejected: &Rejected) -> Row {
-        if self.is_for_display(rejected) { display_row(rejected.kind) } else { *row(rejected.kind) }
+    pub(super) fn reaction(&self, rejected: &Rejected) -> Reaction {
+        match reaction(rejected.kind) {
+            Reaction::Correct if self.is_for_display(rejected) => Reaction::CorrectBeside,
+            other => other,
+        }
+    }
+
+    /// Returns `true` if the model meant the rejected call as a call that runs.
+    pub(super) fn is_meant(&self, rejected: &Rejected) -> bool {
+        self.reaction(rejected) == Reaction::Correct
     }
 
     /// Returns `true` if a rejected call is for a display-only tool.

@@ -64,7 +64,7 @@ impl Failures {
         is_native: bool,
         displays: &Displays<'_>,
     ) {
-        let is_meant = is_told || displays.row(rejected).meant;
+        let is_meant = is_told || displays.is_meant(rejected);
         // After a call that the end of the text cut off, only native calls follow: some endpoints leave the beginning
         // of what they read from the text in it.
         let is_leftover = rejected.kind == RejectedKind::Truncated && !is_native;

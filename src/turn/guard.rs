@@ -22,7 +22,7 @@ const LONGEST_CYCLE: usize = 3;
 /// A call of this turn that ran, or that will run before the call in question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made<'a> {
-    call: &'a Call,
+    pub(super) call: &'a Call,
     is_read: bool,
     /// `None` while the call runs, and if it was stopped.
     outcome: Option<&'a Outcome>,
@@ -37,10 +37,6 @@ impl<'a> Made<'a> {
             Some(Status::Result | Status::ToolError | Status::TimedOut) => outcome,
         };
         Some(Made { call, is_read, outcome })
-    }
-
-    pub(super) fn call(&self) -> &'a Call {
-        self.call
     }
 
     /// Returns the text of its result.

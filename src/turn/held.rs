@@ -60,7 +60,7 @@ impl Turn {
         let is_its_tool =
             |waits: &mut Call| message.good_calls().is_some_and(|all| all.iter().any(|c| c.tool == waits.tool));
         if asking.is_none() {
-            self.shared.postponed.take_if(is_its_tool);
+            self.shared.client.postponed.take_if(is_its_tool);
         }
         asking
     }
@@ -177,7 +177,7 @@ impl Turn {
             // Nothing can be looked up, so the model decides whether it means the call.
             None if is_copied || !(is_read() || looks_up && is_named) => Some(Asking::Free),
             asking => {
-                self.shared.postponed = Some(call.clone()).filter(|_| asking.is_some());
+                self.shared.client.postponed = Some(call.clone()).filter(|_| asking.is_some());
                 asking
             }
         }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
 use crate::conversation::ConversationError;
-use crate::message::{Delta, FinishReason, NativeCall, Usage};
-use crate::model::{ContextWindow, ModelError, ModelEvent, Progress, Request, TokenChoice};
+use crate::model::{ContextWindow, ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
 use crate::route::Invocation;
 use crate::tools::Definition;
@@ -21,27 +20,13 @@ pub enum Input {
     Probed(Option<bool>),
     /// The result of an [`Action::AskContext`].
     ContextWindow(Option<ContextWindow>),
-    /// Progress before the message began.
-    Progress(Progress),
+    /// An event of the model's stream.
+    Model(ModelEvent),
     /// The endpoint refused a request because of its tools.
     ToolsRefused(ModelError),
-    /// The endpoint refused a form of the requested structure with this message, and answers without it.
-    ConstraintRefused(String),
-    /// The message is not constrained at all, although the request demanded a structure.
-    Unconstrained,
-    /// Tokens of the text that follows, as the request demanded.
-    Tokens(Vec<TokenChoice>),
-    /// A piece of the model's message.
-    Delta(Delta),
     /// The rest of the message is not wanted: it ends here, as if the output limit had been reached, and none of its
     /// calls runs.
     Enough,
-    /// A call in a field of its own, after all text.
-    Call(NativeCall),
-    /// The usage that the endpoint reported.
-    Usage(Usage),
-    /// The message has ended.
-    ModelFinished(FinishReason),
     /// The stream broke off, or did not begin.
     ModelFailed(ModelError),
     /// The endpoint says that the prompt does not fit the model's context.
@@ -74,26 +59,17 @@ pub enum Input {
 }
 
 impl Input {
-    /// Converts the next item of a model's stream; `None`, the end of the stream, means that it broke off. Returns
-    /// `None` for fields, which do not concern a turn.
-    pub fn of_model(next: Option<Result<ModelEvent, ModelError>>) -> Option<Input> {
-        Some(match next {
-            Some(Ok(ModelEvent::Fields(_))) => return None,
-            Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
-            Some(Ok(ModelEvent::ConstraintRefused(message))) => Input::ConstraintRefused(message),
-            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
-            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
-            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
-            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
-            Some(Ok(ModelEvent::Progress(progress))) => Input::Progress(progress),
-            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+    /// Converts the next item of a model's stream; `None`, the end of the stream, means that it broke off.
+    pub fn of_model(next: Option<Result<ModelEvent, ModelError>>) -> Input {
+        match next {
+            Some(Ok(event)) => Input::Model(event),
             Some(Err(error @ ModelError::ContextExceeded { prompt, context, .. })) => {
                 Input::ContextExceeded { prompt, context, message: error.to_string() }
             }
             Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error),
             Some(Err(error)) => Input::ModelFailed(error),
             None => Input::ModelFailed(ModelError::BrokeOff),
-        })
+        }
     }
 }
 

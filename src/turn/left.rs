@@ -41,9 +41,9 @@ impl Shared {
     pub(super) fn used(&self) -> Used {
         let made = self.made();
         // What a lookup did not find is still to be looked up.
-        let is_vain = |made: &Made<'_>| self.looks_up(made.call()) && made.said().is_some_and(|text| is_nothing(&text));
+        let is_vain = |made: &Made<'_>| self.looks_up(made.call) && made.said().is_some_and(|text| is_nothing(&text));
         let found = |made: &&Made<'_>| made.succeeded() && !is_vain(made);
-        let arguments = made.iter().filter(found).map(|made| &made.call().arguments);
+        let arguments = made.iter().filter(found).map(|made| &made.call.arguments);
         Used::of(arguments, self.results().map(|(_, text)| text))
     }
 
@@ -55,8 +55,8 @@ impl Shared {
     /// Returns `true` if the last call changed something, and the changes may be all that the request asks for.
     pub(super) fn is_all_done(&self) -> bool {
         let made = self.made();
-        let changed = |made: &Made<'_>| made.succeeded() && self.changes(made.call());
-        let changes: HashSet<_> = made.iter().filter(|made| changed(made)).map(|made| name(made.call())).collect();
+        let changed = |made: &Made<'_>| made.succeeded() && self.changes(made.call);
+        let changes: HashSet<_> = made.iter().filter(|made| changed(made)).map(|made| name(made.call)).collect();
         made.last().is_some_and(changed) && self.mentions().are_done(&self.used(), changes.len())
     }
 
@@ -65,18 +65,18 @@ impl Shared {
     /// what an earlier result gave.
     pub(super) fn is_all_looked_up(&self) -> bool {
         let made = self.made();
-        let changes_nothing = |made: &&Made<'_>| made.succeeded() && self.changes_nothing(made.call());
+        let changes_nothing = |made: &&Made<'_>| made.succeeded() && self.changes_nothing(made.call);
         let Some(last) = made.last().filter(changes_nothing) else { return false };
         let mentions = self.mentions();
         if !mentions.are_used(&self.used()) || self.found_nothing() {
             return false;
         }
-        let own = made.iter().filter(|made| made.succeeded() && name(made.call()) == name(last.call()));
-        let calls = Used::of(own.map(|made| &made.call().arguments), std::iter::empty::<&str>());
+        let own = made.iter().filter(|made| made.succeeded() && name(made.call) == name(last.call));
+        let calls = Used::of(own.map(|made| &made.call.arguments), std::iter::empty::<&str>());
         let said = self.said_things();
-        let arguments = &last.call().arguments;
+        let arguments = &last.call.arguments;
         let is_meant =
-            || said.has_found_id(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call(), &said);
+            || said.has_found_id(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call, &said);
         let is_new = |tool: &&Tool| self.is_new_lookup(tool);
         let (question, texts) = (self.request().unwrap_or_default(), self.texts_of_calls());
         (mentions.has_list_in(&calls) || self.asks_to_be_told() && is_meant())
@@ -84,13 +84,13 @@ impl Shared {
             && !(said.has_open_words(question, &texts)
                 && said.leads_on(
                     self.setup.catalog.offered().filter(is_new).flat_map(required).collect(),
-                    made.iter().map(|made| &made.call().arguments),
+                    made.iter().map(|made| &made.call.arguments),
                 ))
     }
 
     /// Returns the last call if it was a lookup that succeeded.
     pub(super) fn last_lookup<'m, 'c>(&self, made: &'m [Made<'c>]) -> Option<&'m Made<'c>> {
-        made.last().filter(|made| made.succeeded() && self.looks_up(made.call()))
+        made.last().filter(|made| made.succeeded() && self.looks_up(made.call))
     }
 
     /// Returns `true` if the last result reports that nothing was found.
@@ -105,7 +105,7 @@ impl Shared {
 
     /// Returns the names and arguments of the calls that were made.
     pub(super) fn texts_of_calls(&self) -> String {
-        let text = |made: &Made<'_>| format!("{} {}\n", made.call().tool, made.call().arguments);
+        let text = |made: &Made<'_>| format!("{} {}\n", made.call.tool, made.call.arguments);
         self.made().iter().map(text).collect()
     }
 
@@ -130,7 +130,7 @@ impl Shared {
     /// only reverts or varies an earlier change (the lamp on again), after everything that the request names was used.
     pub(super) fn is_unasked(&self, call: &Call) -> bool {
         let made = self.made();
-        let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call())).map(Made::call);
+        let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call)).map(|made| made.call);
         let is_new = || changes.clone().next().is_some() && !self.said_things().is_said(&call.arguments);
         self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
     }
@@ -139,7 +139,7 @@ impl Shared {
     /// asks to be told nothing.
     pub(super) fn is_looked_up_again(&self, call: &Call) -> bool {
         let made = self.made();
-        let is_same = |made: &Made<'_>| made.succeeded() && is_equal(made.call(), call);
+        let is_same = |made: &Made<'_>| made.succeeded() && is_equal(made.call, call);
         self.looks_up(call) && made.iter().any(is_same) && self.unused().is_empty() && !self.asks_to_be_told()
     }
 
@@ -147,7 +147,7 @@ impl Shared {
     /// with only another number that was not mentioned; none is an unused thing of the request.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
-        let succeeded = || made.iter().filter(|made| made.succeeded()).map(Made::call);
+        let succeeded = || made.iter().filter(|made| made.succeeded()).map(|made| made.call);
         let times = succeeded().filter(|before| name(before) == name(call)).count();
         let said = self.said_things();
         let is_counted = || {
@@ -167,11 +167,11 @@ impl Shared {
     pub(super) fn made_good(&self) -> Option<Narrowed> {
         let made = self.made();
         made.last().filter(|made| made.succeeded())?;
-        let call = match &self.postponed {
+        let call = match &self.client.postponed {
             Some(call) => call,
             None => {
                 let failed = made.iter().rposition(|made| made.failed())?;
-                let call = made[failed].call();
+                let call = made[failed].call;
                 Some(call).filter(|_| !is_made_good(&made, failed))?
             }
         };
@@ -181,7 +181,7 @@ impl Shared {
         let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;
         match mistaken.unknown.first() {
             // The next missing values are looked up only if the lookup gave some values.
-            Some(_) if mistaken.known.is_empty() || self.postponed.is_none() => None,
+            Some(_) if mistaken.known.is_empty() || self.client.postponed.is_none() => None,
             Some(_) => Some(self.lookups(call, mistaken.unknown, Vec::new(), false)),
             None => Some(values(call, mistaken.known)),
         }
@@ -191,10 +191,10 @@ impl Shared {
     /// tools that look things up, with the same arguments.
     pub(super) fn has_failed(&self, call: &Call) -> bool {
         let made = self.made();
-        let changed = made.iter().rposition(|made| made.succeeded() && self.changes(made.call()));
+        let changed = made.iter().rposition(|made| made.succeeded() && self.changes(made.call));
         made[changed.map_or(0, |at| at + 1)..].iter().filter(|made| made.failed()).any(|made: &Made<'_>| {
-            let is_alike = made.call().tool == call.tool || self.looks_up(call) && self.looks_up(made.call());
-            is_alike && made.call().arguments == call.arguments
+            let is_alike = made.call.tool == call.tool || self.looks_up(call) && self.looks_up(made.call);
+            is_alike && made.call.arguments == call.arguments
         })
     }
 
@@ -217,7 +217,7 @@ impl Shared {
 
 /// Returns `true` if the tool of the call at this place has succeeded since, so that the call is no longer needed.
 fn is_made_good(made: &[Made<'_>], at: usize) -> bool {
-    made[at..].iter().any(|since| since.succeeded() && name(since.call()) == name(made[at].call()))
+    made[at..].iter().any(|since| since.succeeded() && name(since.call) == name(made[at].call))
 }
 
 fn is_of(tool: &Tool, call: &Call) -> bool {

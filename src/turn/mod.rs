@@ -18,7 +18,7 @@
 //! - Nothing runs before the message has ended or its stream was cancelled.
 //! - After a call the message continues while further calls follow; the first other text cancels the stream
 //!   ([`AfterCall`]). That never happens while a think tag could still turn the call into reasoning.
-//! - The turn's reactions to rejected calls are a table: [`TABLE`].
+//! - The turn's reactions to rejected calls are a table: [`reaction`].
 //! - Text after the last call never enters the history.
 //! - A read that returned the same result many times in a row is not run again (`guard`). A model that makes only such
 //!   calls is asked for its answer, as in the last round.
@@ -78,7 +78,8 @@ mod wording;
 use std::sync::Arc;
 
 use crate::conversation::Conversation;
-use crate::message::{DeltaKind, FinishReason};
+use crate::message::{Delta, DeltaKind, FinishReason};
+use crate::model::ModelEvent;
 use crate::outcome::{Outcome, Status, unnoted};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
@@ -97,9 +98,9 @@ pub use guard::MAX_SAME_RESULTS;
 pub use io::{Action, Granted, Input, TurnError};
 pub use origin::ForeignResult;
 pub use read::may_be_meant;
-pub use rejected::{Reaction, Row, TABLE, row};
+pub use rejected::{Reaction, reaction};
 pub use setup::Setup;
-pub use shared::{ClientTurn, SaidBefore, Withheld};
+pub use shared::{TurnStart, Withheld};
 pub(crate) use stop::StopReason;
 pub use wording::{Closing, ModelNote, Wanted, Wording, WordingError};
 
@@ -143,38 +144,18 @@ impl Turn {
     /// # Errors
     /// [`TurnError::NothingToAnswer`].
     pub fn new(setup: Arc<Setup>, conversation: Conversation, granted: Granted) -> Result<Self, TurnError> {
-        Turn::with_output(setup, conversation, granted, None)
+        Turn::begin(setup, conversation, None, TurnStart { granted, ..TurnStart::default() })
     }
 
-    /// As [`new`](Turn::new), with a schema that the answer must match.
+    /// As [`new`](Turn::new), with a schema that the answer must match, and for a client with a history of its own.
     ///
     /// # Errors
     /// [`TurnError::NothingToAnswer`].
-    pub fn with_output(
-        setup: Arc<Setup>,
-        conversation: Conversation,
-        granted: Granted,
-        output: Option<Arc<OutputSchema>>,
-    ) -> Result<Self, TurnError> {
-        Turn::begin(setup, conversation, granted, output, ClientTurn::default())
-    }
-
-    /// As [`with_output`](Turn::with_output), for a client with a history of its own.
-    pub fn of_client(
+    pub fn begin(
         setup: Arc<Setup>,
         conversation: Conversation,
         output: Option<Arc<OutputSchema>>,
-        client: ClientTurn,
-    ) -> Result<Self, TurnError> {
-        Turn::begin(setup, conversation, Granted::default(), output, client)
-    }
-
-    fn begin(
-        setup: Arc<Setup>,
-        conversation: Conversation,
-        granted: Granted,
-        output: Option<Arc<OutputSchema>>,
-        client: ClientTurn,
+        mut start: TurnStart,
     ) -> Result<Self, TurnError> {
         let resumed = conversation.pending().next().is_some();
         if !resumed && !conversation.awaits_model() {
@@ -182,17 +163,13 @@ impl Turn {
         }
         let ask = Ask::new(&setup.config);
         let mut turn = Turn {
-            read: Read::new(setup.parser_for(ask.model()), ask.model()),
+            read: Read::new(setup.parser_for(&ask.model), &ask.model),
             ask,
             decide: Decide::new(),
-            act: Act::new(granted),
+            act: Act::new(std::mem::take(&mut start.granted)),
             shared: Shared {
-                endpoint_model: client.model,
-                is_free: client.is_free,
-                said_before: client.said,
-                origins: Origins::of(client.results, client.rejected),
-                client_calls: client.calls,
-                postponed: client.postponed,
+                origins: Origins::of(std::mem::take(&mut start.results), std::mem::take(&mut start.rejected)),
+                client: start,
                 ..Shared::new(setup, conversation, output)
             },
             state: TurnState::Streaming,
@@ -231,7 +208,7 @@ impl Turn {
     }
 
     /// Returns the model's searches with the built-in tool that finds tools, if requests carry the tools: the tools
-    /// that were found are offered from then on ([`SaidBefore::Searched`]).
+    /// that were found are offered from then on ([`Said::Searched`](crate::tools::Said::Searched)).
     pub fn searched(&self) -> Vec<String> {
         self.shared.searched().filter(|_| self.shared.native).map(str::to_owned).collect()
     }
@@ -257,7 +234,7 @@ impl Turn {
     /// features that the endpoint is known not to support.
     pub fn way(&self) -> Option<crate::constrain::Way> {
         let setup = &self.shared.setup;
-        let way = if self.shared.is_free { crate::constrain::Way::Free } else { setup.config.way };
+        let way = if self.shared.client.is_free { crate::constrain::Way::Free } else { setup.config.way };
         decide::taken(way, setup.ways().missing(self.ask.model_name(&self.shared)))
     }
 
@@ -295,52 +272,14 @@ impl Turn {
             }
             (TurnState::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
             (_, Input::Suspend) => self.suspend(),
-            (TurnState::Streaming, Input::ConstraintRefused(message)) => {
-                self.shared.warn(CallerWarning::ConstraintRefused { message });
-                Ok(())
-            }
-            (TurnState::Streaming, Input::Unconstrained) => self.unconstrained(),
+            (TurnState::Streaming, Input::Model(event)) => self.model_event(event),
             (TurnState::Streaming, Input::Enough) => self.enough(),
-            (TurnState::Streaming, Input::Tokens(tokens)) => self.tokens(&tokens),
-            (TurnState::Streaming, Input::Delta(delta)) => {
-                match delta.kind {
-                    DeltaKind::Reasoning => self.decide.reasons_apart(),
-                    DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
-                        if self.is_held() && self.shared.setup.openers().fits(delta.text.trim_start()).call {
-                            return self.untold(true);
-                        }
-                        self.untold(false)?;
-                    }
-                    _ => {}
-                }
-                if self.read.would_be_too_long(&delta) {
-                    return self.enough();
-                }
-                if self.read.delta(&delta, self.ask.model(), &mut self.shared) {
-                    self.shared.actions.push_back(Action::CancelStream);
-                    return self.message_over(None);
-                }
-                Ok(())
-            }
-            (TurnState::Streaming, Input::Call(call)) => {
-                self.read.call(call, &self.shared);
-                Ok(())
-            }
-            (TurnState::Streaming, Input::Usage(usage)) => {
-                self.ask.reports(usage);
-                Ok(())
-            }
-            (TurnState::Streaming, Input::Progress(progress)) => {
-                self.shared.emit(AgentEvent::Progress { progress });
-                Ok(())
-            }
-            (TurnState::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
             (TurnState::Probing, Input::Probed(said)) => {
                 self.ask.probed(said, &mut self.shared);
                 self.told()
             }
             (TurnState::Measuring, Input::ContextWindow(window)) => {
-                self.ask.measured(window, &self.shared);
+                self.shared.setup.measured.said(&self.ask.model.name, window);
                 self.told()
             }
             (TurnState::Streaming, Input::ToolsRefused(error)) => {
@@ -384,6 +323,44 @@ impl Turn {
         }
     }
 
+    /// Handles an event of the model's stream.
+    fn model_event(&mut self, event: ModelEvent) -> Result<(), TurnError> {
+        match event {
+            ModelEvent::ConstraintRefused(message) => self.shared.warn(CallerWarning::ConstraintRefused { message }),
+            ModelEvent::Unconstrained => return self.unconstrained(),
+            ModelEvent::Tokens(tokens) => return self.tokens(&tokens),
+            ModelEvent::Delta(delta) => return self.delta(&delta),
+            ModelEvent::Call(call) => self.read.call(call, &self.shared),
+            ModelEvent::Usage(usage) => self.ask.cost.reported = Some(usage),
+            ModelEvent::Progress(progress) => self.shared.emit(AgentEvent::Progress { progress }),
+            ModelEvent::Finish(reason) => return self.message_over(Some(reason)),
+            ModelEvent::Fields(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Handles a piece of the message.
+    fn delta(&mut self, delta: &Delta) -> Result<(), TurnError> {
+        match delta.kind {
+            DeltaKind::Reasoning => self.decide.reasons_apart(),
+            DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
+                if self.is_held() && self.shared.setup.openers().fits(delta.text.trim_start()).call {
+                    return self.untold(true);
+                }
+                self.untold(false)?;
+            }
+            _ => {}
+        }
+        if self.read.would_be_too_long(delta) {
+            return self.enough();
+        }
+        if self.read.delta(delta, &self.ask.model, &mut self.shared) {
+            self.shared.actions.push_back(Action::CancelStream);
+            return self.message_over(None);
+        }
+        Ok(())
+    }
+
     /// Begins the next round.
     fn send(&mut self) -> Result<(), TurnError> {
         if self.suspending {
@@ -392,8 +369,8 @@ impl Turn {
         self.shared.round += 1;
         let parser = self.ask.choose_model(&self.shared);
         let retooled = std::mem::take(&mut self.retooled);
-        let parser = parser.or_else(|| retooled.then(|| self.shared.setup.parser_for(self.ask.model())));
-        self.read.begin(self.ask.model(), parser);
+        let parser = parser.or_else(|| retooled.then(|| self.shared.setup.parser_for(&self.ask.model)));
+        self.read.begin(&self.ask.model, parser);
         if self.ask.must_probe(&mut self.shared) {
             self.state = TurnState::Probing;
             return Ok(());
@@ -418,7 +395,7 @@ impl Turn {
             Some(asking) => asking,
             None => self.decided(),
         };
-        self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
+        self.decide.begin(&self.shared.asking, &self.ask.model, self.shared.setup.openers());
         match self.ask.send(&mut self.shared) {
             Ok(true) => self.state = TurnState::Streaming,
             Ok(false) => self.state = TurnState::Measuring,
@@ -477,7 +454,7 @@ impl Turn {
 
     /// Ends the streaming message and counts its usage.
     fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason, broke_off: bool) -> Message {
-        let message = self.read.end(reason, broke_off, self.ask.model(), &mut self.shared);
+        let message = self.read.end(reason, broke_off, &self.ask.model, &mut self.shared);
         self.ask.finish_round(finish, || message.spoken(), &mut self.shared);
         message
     }
@@ -557,7 +534,7 @@ impl Turn {
 
     /// Ends a suspended turn once nothing runs.
     fn rest(&mut self) -> Result<(), TurnError> {
-        if self.act.runs() { Ok(()) } else { self.finish(StopReason::Suspended) }
+        if self.act.order.runs() { Ok(()) } else { self.finish(StopReason::Suspended) }
     }
 
     /// Deals with the calls that a suspended turn left open.
@@ -586,7 +563,7 @@ impl Turn {
         let left: Vec<String> = self.shared.conversation.pending().map(|call| call.id.clone()).collect();
         for id in left.into_iter().filter(|_| !suspended) {
             let note = match note {
-                ModelNote::Cancelled if !self.act.is_running(&id) => ModelNote::NotBegun,
+                ModelNote::Cancelled if !self.act.order.is_running(&id) => ModelNote::NotBegun,
                 note => note,
             };
             let status = if note == ModelNote::CallsOff { Status::Denied } else { Status::Cancelled };
@@ -602,7 +579,7 @@ impl Turn {
             repairs,
             rounds: self.shared.round,
             calls: self.shared.calls,
-            usage: self.ask.total(),
+            usage: self.ask.cost.total,
             conversation: std::mem::take(&mut self.shared.conversation),
         };
         self.shared.actions.push_back(Action::Finish(Box::new(finished)));

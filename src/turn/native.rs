@@ -44,19 +44,6 @@ struct Target {
     repair: Option<Repair>,
 }
 
-/// The reason why a native call is invalid.
-struct CallFault {
-    kind: RejectedKind,
-    message: String,
-    nearest: Vec<String>,
-}
-
-impl CallFault {
-    fn new(kind: RejectedKind, message: impl Into<String>) -> Self {
-        CallFault { kind, message: message.into(), nearest: Vec::new() }
-    }
-}
-
 impl Natives {
     pub(super) fn new(dialect: Dialect, limits: Limits, catalog: &Arc<Catalog>) -> Self {
         let names = Names::new(catalog);
@@ -92,25 +79,17 @@ impl Natives {
             Ok(found) => (found.server.clone(), found.tool.clone()),
             Err(_) => (server.map(str::to_owned), name.to_owned()),
         };
-        let found = self.arguments(arguments).and_then(|value| Ok((value, target?)));
-        let result = match found {
-            Ok((value, target)) => {
-                let mut call = self.call(value, target, arguments);
-                call.repairs.extend(inner.as_ref().map(|_| Repair::NameMatched(native.name.trim().to_owned())));
-                Ok(call)
-            }
-            Err(fault) => Err(fault),
-        };
+        let result = self.arguments(arguments).and_then(|value| {
+            let mut call = self.call(value, target?, arguments);
+            call.repairs.extend(inner.as_ref().map(|_| Repair::NameMatched(native.name.trim().to_owned())));
+            Ok(call)
+        });
         let raw = match &result {
             Ok(call) => self.written(call.server.as_deref(), &call.tool, arguments, Some(&call.arguments)),
             Err(_) => self.written(server.as_deref(), &tool, arguments, serde_json::from_str(arguments).ok().as_ref()),
         };
-        let result = result.map_err(|CallFault { kind, message, nearest }| Rejected {
-            server,
-            tool: Some(tool).filter(|tool| !tool.is_empty()),
-            nearest,
-            ..Rejected::new(kind, self.dialect, &raw, message)
-        });
+        let tool = Some(tool).filter(|tool| !tool.is_empty());
+        let result = result.map_err(|rejected| Rejected { server, tool, raw: raw.clone(), ..rejected });
         NativeRead { native, result, raw }
     }
 
@@ -129,12 +108,12 @@ impl Natives {
     }
 
     /// Returns the server and tool that a name refers to: first as a name in requests, then as the model wrote it.
-    fn target(&self, server: Option<&str>, name: &str) -> Result<Target, CallFault> {
+    fn target(&self, server: Option<&str>, name: &str) -> Result<Target, Rejected> {
         if let Some((server, tool)) = self.names.find(name).filter(|_| server.is_none()) {
             return Ok(Target { server: server.map(str::to_owned), tool: tool.to_owned(), repair: None });
         }
         if name.is_empty() {
-            return Err(CallFault::new(RejectedKind::Malformed, "the call does not name a tool"));
+            return Err(self.rejected(RejectedKind::Malformed, "the call does not name a tool"));
         }
         match self.catalog.resolve(server, name) {
             Ok(found) => Ok(Target {
@@ -143,25 +122,31 @@ impl Natives {
                 repair: found.name_matched.then(|| Repair::NameMatched(name.to_owned())),
             }),
             Err(error) => {
-                Err(CallFault { kind: RejectedKind::UnknownTool, message: error.to_string(), nearest: error.nearest })
+                let rejected = self.rejected(RejectedKind::UnknownTool, error.to_string());
+                Err(Rejected { nearest: error.nearest, ..rejected })
             }
         }
     }
 
-    fn arguments(&self, text: &str) -> Result<FoundValue, CallFault> {
+    /// Creates the reason why a call must not run, to which its name and text are added.
+    fn rejected(&self, kind: RejectedKind, message: impl Into<String>) -> Rejected {
+        Rejected::new(kind, self.dialect, "", message)
+    }
+
+    fn arguments(&self, text: &str) -> Result<FoundValue, Rejected> {
         let Limits { call_bytes, depth, .. } = self.limits;
         if text.len() > call_bytes {
             let message = format!("a call may have {call_bytes} bytes; its arguments alone have {}", text.len());
-            return Err(CallFault::new(RejectedKind::Limit, message));
+            return Err(self.rejected(RejectedKind::Limit, message));
         }
         if is_deeper(text, depth) {
             let message = format!("JSON may be nested {depth} deep; this is deeper");
-            return Err(CallFault::new(RejectedKind::Limit, message));
+            return Err(self.rejected(RejectedKind::Limit, message));
         }
         read_value(text).map_err(|error| {
             // The model stopped inside the arguments, or the endpoint cut them off.
             let kind = if error.unfinished { RejectedKind::Truncated } else { RejectedKind::Malformed };
-            CallFault::new(kind, format!("the arguments are not valid JSON: {}", error.message))
+            self.rejected(kind, format!("the arguments are not valid JSON: {}", error.message))
         })
     }
 

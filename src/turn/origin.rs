@@ -100,9 +100,10 @@ impl ForeignResult {
 /// The untrusted texts in a conversation, and the calls in them.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    foreign: Vec<ForeignResult>,
+    /// Results that are not in the conversation, the oldest first.
+    pub(super) foreign: Vec<ForeignResult>,
     /// Rejected calls in the client's history since the last message of the user that the model was told about.
-    told: Vec<Rejected>,
+    pub(super) told: Vec<Rejected>,
     read: Mutex<ReadProgress>,
 }
 
@@ -181,16 +182,6 @@ impl Origins {
     /// Creates the origins with these results that are not in the conversation, the oldest first.
     pub(super) fn of(foreign: Vec<ForeignResult>, told: Vec<Rejected>) -> Self {
         Origins { foreign, told, read: Mutex::default() }
-    }
-
-    /// Returns the rejected calls of the client's history that the model was told about.
-    pub(super) fn told(&self) -> &[Rejected] {
-        &self.told
-    }
-
-    /// Returns the results that are not in the conversation, the oldest first.
-    pub(super) fn foreign(&self) -> &[ForeignResult] {
-        &self.foreign
     }
 
     /// Sets the provenance of a call that occurs in an untrusted text; a call that needs approval anyway stays as it

@@ -9,7 +9,7 @@ use super::decide::{self, Asking};
 use super::displays::Displays;
 use super::event::AgentEvent;
 use super::guard::{self, Made, Verdict};
-use super::io::{Action, TurnError};
+use super::io::{Action, Granted, TurnError};
 use super::origin::{ForeignResult, Origins};
 use super::setup::Setup;
 use super::stop::StopReason;
@@ -31,16 +31,18 @@ pub(super) enum Mending {
     Output,
 }
 
-/// The input of a turn for a client with a history of its own.
+/// The input with which a turn begins, besides the conversation; most of it is for a client with a history of its own.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct ClientTurn {
+pub struct TurnStart {
+    /// Tools that count as approved where the policy asks once.
+    pub granted: Granted,
     /// The model's name on the endpoint: knowledge about the endpoint is stored under it.
     pub model: Option<String>,
     /// `true` if the model decides whether to call, whatever strategy is configured.
     pub is_free: bool,
     /// The messages and calls in the history, the oldest first.
-    pub said: Vec<SaidBefore>,
+    pub said: Vec<Said<String>>,
     /// The results in the history, the oldest first: a call that occurs in one is not the model's own, and the model
     /// can read on in them.
     pub results: Vec<ForeignResult>,
@@ -49,7 +51,7 @@ pub struct ClientTurn {
     /// The calls in the history since the last message of the user with their outcomes, the oldest first: a loop
     /// continues from them.
     pub calls: Vec<(Call, Outcome)>,
-    /// The call that waits for what the last calls look up, from [`Withheld::postponed`] of their message.
+    /// The call that waits for what the last calls look up, at first from [`Withheld::postponed`] of their message.
     pub postponed: Option<Call>,
 }
 
@@ -77,38 +79,6 @@ impl Withheld {
     }
 }
 
-/// An item of the history before the conversation that indicates which tools are meant.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SaidBefore {
-    /// A message of the user.
-    Question(String),
-    /// A search of the model for tools, in requests that carry them.
-    Searched(String),
-    /// A call of a tool by the model.
-    Called {
-        /// The tool's server.
-        server: Option<String>,
-        /// The tool's name.
-        tool: String,
-    },
-}
-
-impl SaidBefore {
-    /// Creates the item for a call of the tool.
-    pub fn called(tool: &Tool) -> Self {
-        SaidBefore::Called { server: tool.server.clone(), tool: tool.name.clone() }
-    }
-
-    fn as_said(&self) -> Said<'_> {
-        match self {
-            SaidBefore::Question(text) => Said::Question(text),
-            SaidBefore::Searched(words) => Said::Searched(words),
-            SaidBefore::Called { server, tool } => Said::Called { server: server.as_deref(), tool },
-        }
-    }
-}
-
 /// The state that the stages of a turn share.
 pub(super) struct Shared {
     pub(super) setup: Arc<Setup>,
@@ -126,18 +96,12 @@ pub(super) struct Shared {
     pub(super) mending: Option<Mending>,
     /// The purpose of the request.
     pub(super) asking: Asking,
-    /// The model's name on the endpoint, if the driver of the turn sets it.
-    pub(super) endpoint_model: Option<String>,
-    /// The history before the conversation.
-    pub(super) said_before: Vec<SaidBefore>,
-    /// `true` if the model decides whether to call.
-    pub(super) is_free: bool,
+    /// The history of a client before the conversation.
+    pub(super) client: TurnStart,
     /// The purpose of the next request, if it is known.
     pub(super) next_asking: Option<Asking>,
     /// Number of consecutive times that calls were narrowed since the last one that ran.
     pub(super) narrowed: u32,
-    /// The call that waits for a lookup.
-    pub(super) postponed: Option<Call>,
     /// The constraint of the round's request.
     pub(super) held: Option<Constrained>,
     /// Set if the next message is the last one, because the model made only calls that are not run again; the tool of
@@ -147,8 +111,6 @@ pub(super) struct Shared {
     pub(super) context_full: Option<StopReason>,
     /// Number of calls that ran.
     pub(super) calls: u32,
-    /// The calls of the client's history since the last message of the user, with their outcomes.
-    pub(super) client_calls: Vec<(Call, Outcome)>,
     /// There is no approver.
     pub(super) unattended: bool,
     /// The calls in untrusted texts.
@@ -171,15 +133,11 @@ impl Shared {
             corrections: 0,
             mending: None,
             asking: Asking::default(),
-            endpoint_model: None,
-            said_before: Vec::new(),
-            is_free: false,
+            client: TurnStart::default(),
             next_asking: None,
             narrowed: 0,
-            postponed: None,
             held: None,
             closing: None,
-            client_calls: Vec::new(),
             context_full: None,
             calls: 0,
             unattended,
@@ -194,7 +152,7 @@ impl Shared {
             Entry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
             _ => None,
         });
-        own.chain(self.origins.foreign().iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text))))
+        own.chain(self.origins.foreign.iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text))))
     }
 
     /// Reports an event to the caller.
@@ -210,20 +168,20 @@ impl Shared {
     }
 
     /// Returns the items of the conversation that indicate which tools are meant.
-    pub(super) fn said(&self) -> Vec<Said<'_>> {
+    pub(super) fn said(&self) -> Vec<Said<&str>> {
         let entries = self.conversation.entries().iter().flat_map(|entry| match entry {
-            Entry::User(user) => vec![Said::Question(&user.text)],
+            Entry::User(user) => vec![Said::Question(user.text.as_str())],
             Entry::Assistant(message) => {
                 let calls = message.calls().map(|made| &made.call);
                 calls.map(|call| self.said_by(call)).collect()
             }
             Entry::Outcome { .. } | Entry::Note { .. } => Vec::new(),
         });
-        self.said_before.iter().map(SaidBefore::as_said).chain(entries).collect()
+        self.client.said.iter().map(Said::as_ref).chain(entries).collect()
     }
 
     /// Converts a call into such an item.
-    fn said_by<'c>(&self, call: &'c Call) -> Said<'c> {
+    fn said_by<'c>(&self, call: &'c Call) -> Said<&'c str> {
         let (server, tool) = (call.server.as_deref(), call.tool.as_str());
         match (self.setup.catalog.as_built_in(server, tool), call.arguments["query"].as_str()) {
             (Some(BuiltIn::Find), Some(query)) => Said::Searched(query),
@@ -246,20 +204,17 @@ impl Shared {
             Entry::User(user) => Some(user.text.as_str()),
             _ => None,
         });
-        let before = self.said_before.iter().filter_map(|said| match said {
-            SaidBefore::Question(text) => Some(text.as_str()),
-            SaidBefore::Searched(_) | SaidBefore::Called { .. } => None,
+        let before = self.client.said.iter().filter_map(|said| match said {
+            Said::Question(text) => Some(text.as_str()),
+            Said::Searched(_) | Said::Called { .. } => None,
         });
         let person = before.chain(own).collect::<Vec<_>>().join("\n");
         let mut results: Vec<String> = self.results().map(|(_, text)| text.into_owned()).collect();
         results.reverse();
         let made = self.made();
-        let failed = made.iter().filter(|made| made.failed()).map(|made| &made.call().arguments);
         let members =
             self.setup.catalog.offered().flat_map(Tool::parameters).map(|parameter| parameter.name.to_owned());
-        let gave: Vec<_> =
-            made.iter().filter_map(|made| Some((&*made.call().tool, made.said()?, made.failed()))).collect();
-        decide::Said::new(person, results).with_failed(failed).with_members(members).with_tools(&gave)
+        decide::Said::new(person, results).with_calls(&made, members)
     }
 
     /// Answers a call with a note to the model.
@@ -327,7 +282,7 @@ impl Shared {
         let is_result = match last {
             Some(Entry::Outcome { .. }) => true,
             // A client's results are before the conversation.
-            Some(Entry::User(_)) => !self.client_calls.is_empty(),
+            Some(Entry::User(_)) => !self.client.calls.is_empty(),
             _ => false,
         };
         is_result && !self.made().is_empty()
@@ -359,14 +314,14 @@ impl Shared {
 
     /// Returns the calls since the user's last message that ran, with their outcomes.
     pub(super) fn answered(&self) -> Vec<Answered<'_>> {
-        let client = self.client_calls.iter().map(|(call, outcome)| Answered::new("", call, outcome));
+        let client = self.client.calls.iter().map(|(call, outcome)| Answered::new("", call, outcome));
         let all = client.chain(self.conversation.answered());
         all.filter(|answered| !matches!(answered.outcome.status, Status::Denied | Status::Displayed)).collect()
     }
 
     /// Returns the calls since the user's last message that have an outcome.
     pub(super) fn made(&self) -> Vec<Made<'_>> {
-        let client = self.client_calls.iter().map(|(call, outcome)| (call, outcome));
+        let client = self.client.calls.iter().map(|(call, outcome)| (call, outcome));
         let own = self.conversation.answered().into_iter().map(|answered| (answered.call, answered.outcome));
         client.chain(own).filter_map(|(call, outcome)| Made::new(call, self.is_read(call), Some(outcome))).collect()
     }
@@ -375,7 +330,7 @@ impl Shared {
     pub(super) fn withheld(&self) -> Withheld {
         let entries = self.conversation.entries();
         let last = entries.iter().rposition(|entry| matches!(entry, Entry::Assistant(_))).unwrap_or(entries.len());
-        let mut withheld = Withheld { postponed: self.postponed.clone(), ..Withheld::default() };
+        let mut withheld = Withheld { postponed: self.client.postponed.clone(), ..Withheld::default() };
         for entry in &entries[last..] {
             match entry {
                 Entry::Assistant(message) => withheld.rejected.extend(message.feedback().cloned()),
@@ -394,7 +349,7 @@ impl Shared {
     /// all earlier ones only read.
     pub(super) fn nothing_changed(&self) -> bool {
         let catalog = &self.setup.catalog;
-        let changes = |said: &Said<'_>| match said {
+        let changes = |said: &Said<&str>| match said {
             Said::Called { server, tool } => !catalog.is_read_only(*server, tool),
             Said::Question(_) | Said::Searched(_) => false,
         };

@@ -1,8 +1,6 @@
 mod display;
 mod output;
 
-use std::collections::HashMap;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -14,7 +12,7 @@ use crate::conversation::Replies;
 use crate::dialect::Dialect;
 use crate::event::{Call, Entry, Provenance, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, ReasoningCalls, ReasoningMode};
-use crate::model::Usage;
+use crate::model::{ModelEvent, Usage};
 use crate::route::Invocation;
 use crate::tools::{Annotations, Catalog, DefaultDecision, Definition, Policy, Resource, Server, Tool};
 use crate::validate::Validator;
@@ -103,12 +101,12 @@ pub(crate) fn actions(turn: &mut Turn) -> Vec<Action> {
 }
 
 pub(crate) fn says(turn: &mut Turn, text: &str) -> Vec<Action> {
-    turn.handle(Input::Delta(Delta { kind: DeltaKind::Content, text: text.into() })).unwrap();
+    turn.handle(Input::Model(ModelEvent::Delta(Delta { kind: DeltaKind::Content, text: text.into() }))).unwrap();
     actions(turn)
 }
 
 pub(crate) fn ends(turn: &mut Turn) -> Vec<Action> {
-    turn.handle(Input::ModelFinished(FinishReason::Stop)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Stop))).unwrap();
     actions(turn)
 }
 
@@ -161,21 +159,19 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
 /// Returns the consequence of a message with one rejected call, `corrections` after the first mistake.
 fn after_one(kind: RejectedKind, corrections: u32) -> Next {
     let shared = Shared { round: 1, corrections, ..Shared::new(setup(allowing()), Conversation::new(), None) };
-    let natives = HashMap::new();
-    let judge = Judge {
-        shared: &shared,
-        shown: &[],
-        natives: &natives,
-        finish: &FinishReason::Stop,
-        blank: false,
-        told_once: corrections > 0,
-        forged: None,
-        announced: None,
-        repeats: None,
-        refusal: None,
-        too_long: false,
-    };
-    judge.next(&[entry(0, Err(kind))])
+    let message = message([entry(0, Err(kind))]);
+    judge(&shared, &message, corrections > 0).next()
+}
+
+fn message(entries: impl IntoIterator<Item = Entry>) -> Message {
+    let mut message = Message::default();
+    message.entries.extend(entries);
+    message
+}
+
+fn judge<'a>(shared: &'a Shared, message: &'a Message, told_once: bool) -> Judge<'a> {
+    let finish = &FinishReason::Stop;
+    Judge { shared, message, finish, blank: false, told_once, forged: None, announced: None }
 }
 
 #[test]
@@ -195,9 +191,7 @@ fn every_kind_has_its_row_and_each_row_holds() {
         (InvalidArguments, Next::Correct, used_up),
         (NearCall, Next::Correct, answered),
     ];
-    assert_eq!(rows.len(), TABLE.len());
-    for ((kind, first, later), row) in rows.into_iter().zip(TABLE) {
-        assert_eq!(row.kind, kind);
+    for (kind, first, later) in rows {
         assert_eq!(after_one(kind, 0), first, "{kind} at first");
         assert_eq!(after_one(kind, 2), later, "{kind} after two corrections");
     }
@@ -206,31 +200,19 @@ fn every_kind_has_its_row_and_each_row_holds() {
 #[test]
 fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
     let shared = Shared { round: 1, ..Shared::new(setup(allowing()), Conversation::new(), None) };
-    let natives = HashMap::new();
-    let judge = Judge {
-        shared: &shared,
-        shown: &[],
-        natives: &natives,
-        finish: &FinishReason::Stop,
-        blank: false,
-        told_once: false,
-        forged: None,
-        announced: None,
-        repeats: None,
-        refusal: None,
-        too_long: false,
-    };
+    let next = |entries: Vec<Entry>| judge(&shared, &message(entries), false).next();
     let quoted = || entry(0, Err(RejectedKind::Quoted));
     let draft = entry(1, Err(RejectedKind::InReasoning));
-    assert_eq!(judge.next(&[quoted(), draft]), Next::Correct);
-    let two = [quoted(), entry(1, Err(RejectedKind::Quoted))];
-    assert_eq!(judge.next(&two), Next::Finish(StopReason::Answered));
+    assert_eq!(next(vec![quoted(), draft]), Next::Correct);
+    let two = vec![quoted(), entry(1, Err(RejectedKind::Quoted))];
+    assert_eq!(next(two), Next::Finish(StopReason::Answered));
     let mut unknown = quoted();
     unknown.result.as_mut().unwrap_err().tool = Some("nothing".into());
-    assert_eq!(judge.next(&[unknown]), Next::Finish(StopReason::Answered));
-    let beside_a_call = [quoted(), entry(1, Ok(()))];
-    assert_eq!(judge.next(&beside_a_call), Next::Run);
-    assert!(!judge.corrects(&beside_a_call[0], &beside_a_call));
+    assert_eq!(next(vec![unknown]), Next::Finish(StopReason::Answered));
+    let beside_a_call = message([quoted(), entry(1, Ok(()))]);
+    let judge = judge(&shared, &beside_a_call, false);
+    assert_eq!(judge.next(), Next::Run);
+    assert!(!judge.corrects(&beside_a_call.entries[0]));
 }
 
 #[test]
@@ -417,7 +399,7 @@ fn input_that_was_not_asked_for_is_refused() {
     assert!(matches!(turn.handle(outcome()).unwrap_err(), TurnError::OutOfOrder { .. }));
     says(&mut turn, &format!("{}{}", paris(), paris()));
     ends(&mut turn);
-    let late = Input::ModelFinished(FinishReason::Stop);
+    let late = Input::Model(ModelEvent::Finish(FinishReason::Stop));
     assert!(matches!(turn.handle(late).unwrap_err(), TurnError::OutOfOrder { .. }));
     turn.handle(outcome()).unwrap();
     assert_eq!(turn.handle(outcome()).unwrap_err(), TurnError::NotRunning { id: "call_1".into() });

@@ -31,9 +31,9 @@ impl Turn {
         if self.suspending {
             return self.break_off(StopReason::Suspended);
         }
-        let spoken = self.read.leave(self.ask.model(), &mut self.shared);
+        let spoken = self.read.leave(&self.ask.model, &mut self.shared);
         self.shared.asking = asking;
-        self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
+        self.decide.begin(&self.shared.asking, &self.ask.model, self.shared.setup.openers());
         self.ask.send_instead(spoken, &mut self.shared).or_else(|reason| self.finish(reason))
     }
 
@@ -67,7 +67,7 @@ impl Turn {
                 }
             }
             Some(MessageDecision::Masked) => {
-                self.shared.setup.ways().with_masked_probabilities(self.ask.model_name(&self.shared));
+                self.shared.setup.ways().learn(self.ask.model_name(&self.shared), |missing| missing.unmasked = true);
                 self.ask_instead(Asking::Measured, true)
             }
             Some(MessageDecision::Untold) => self.untold(is_held),
@@ -81,7 +81,7 @@ impl Turn {
 
     /// Handles missing probabilities: an unconstrained message is used as it is.
     pub(super) fn untold(&mut self, is_held: bool) -> Result<(), TurnError> {
-        self.shared.setup.ways().without_probabilities(self.ask.model_name(&self.shared));
+        self.shared.setup.ways().learn(self.ask.model_name(&self.shared), |missing| missing.probabilities = true);
         if self.shared.setup.config.way == Way::Measured {
             self.shared.warn(CallerWarning::NoProbabilities);
         }
@@ -113,7 +113,7 @@ impl Turn {
 
     /// Records that the endpoint did not apply a requested structure.
     pub(super) fn holds_to_nothing(&mut self) {
-        self.shared.setup.ways().without_structure(self.ask.model_name(&self.shared));
+        self.shared.setup.ways().learn(self.ask.model_name(&self.shared), |missing| missing.structure = true);
         self.shared.warn(CallerWarning::NoStructure);
     }
 

@@ -98,7 +98,7 @@ pub trait Wording: Send + Sync {
 
     /// Returns the wording for the conversation `said` so far, if not all tools are listed and it decides which are;
     /// `None` if this wording is for every conversation.
-    fn meant(&self, _said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
+    fn meant(&self, _said: &[Said<&str>]) -> Option<Arc<dyn Wording>> {
         None
     }
 

@@ -82,7 +82,7 @@ fn what_is_listed_only_grows_within_a_conversation() {
 fn of_more_than_eight_tools_a_small_model_sees_the_likeliest_eight() {
     let compact = Options::default().with_style(PromptStyle::Compact);
     let large = Options::default().within(Some(131_072));
-    let listed = |options: &Options, tools: usize, said: &[Said<'_>]| {
+    let listed = |options: &Options, tools: usize, said: &[Said<&str>]| {
         let catalog = options.callable(Arc::new(Catalog::from_tools(farm(tools))));
         let system = prompt(options).compose_for(&catalog, said).unwrap();
         let offered = prompt(options).offer(&catalog, said).unwrap();

@@ -9,10 +9,10 @@ use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::event::Region;
 use toolgraft::message::{Delta, FinishReason};
-use toolgraft::model::Request;
+use toolgraft::model::{ModelEvent, Request};
 use toolgraft::route::Invocation;
 use toolgraft::tools::DefaultDecision;
-use toolgraft::turn::{Action, ClientPiece, ClientText, Granted, Input, PromptWording, Setup, TurnConfig};
+use toolgraft::turn::{Action, ClientPiece, ClientText, Input, PromptWording, Setup, TurnConfig, TurnStart};
 use toolgraft::validate::OutputSchema;
 use toolgraft::wire::content::texts_of;
 use toolgraft::{AgentEvent, Message, Policy};
@@ -171,7 +171,7 @@ impl Turn {
         let wording = PromptWording::new(Arc::clone(&known.catalog), &options, &config).map_err(Mistake::prompt)?;
         let has_output = output.is_some();
         let setup = Arc::new(Setup::new(config, Arc::clone(&known.validator), Arc::new(wording)));
-        let turn = toolgraft::turn::Turn::with_output(setup, conversation, Granted::default(), output);
+        let turn = toolgraft::turn::Turn::begin(setup, conversation, output, TurnStart::default());
         let mut turn = Turn {
             turn: turn.map_err(Mistake::state)?,
             request: None,
@@ -199,7 +199,7 @@ impl Turn {
     ///
     /// [`Mistake::State`] if no answer is awaited.
     pub fn push(&mut self, chunk: &str) -> Result<Vec<AnswerPiece>, Mistake> {
-        self.take(Input::Delta(Delta::content(chunk)))
+        self.take(Input::Model(ModelEvent::Delta(Delta::content(chunk))))
     }
 
     /// Takes the next chunk of a separate reasoning field, and returns the pieces for the client.
@@ -208,7 +208,7 @@ impl Turn {
     ///
     /// [`Mistake::State`] if no answer is awaited.
     pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<AnswerPiece>, Mistake> {
-        self.take(Input::Delta(Delta::reasoning(chunk)))
+        self.take(Input::Model(ModelEvent::Delta(Delta::reasoning(chunk))))
     }
 
     /// Takes a message of the endpoint's answer, or a chunk of one, in the form of Chat
@@ -221,7 +221,7 @@ impl Turn {
         let mut told = Vec::new();
         for (at, delta) in texts_of(message).into_iter().enumerate() {
             if at == 0 || self.is_streaming() {
-                told.extend(self.take(Input::Delta(delta))?);
+                told.extend(self.take(Input::Model(ModelEvent::Delta(delta)))?);
             }
         }
         Ok(told)
@@ -233,7 +233,7 @@ impl Turn {
     ///
     /// [`Mistake::State`] if no answer is awaited.
     pub fn finish(&mut self, reason: &str) -> Result<Vec<AnswerPiece>, Mistake> {
-        self.take(Input::ModelFinished(FinishReason::from(reason)))
+        self.take(Input::Model(ModelEvent::Finish(FinishReason::from(reason))))
     }
 
     /// Returns `true` while more of the model's answer is wanted. After that the stream can be

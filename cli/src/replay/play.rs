@@ -258,7 +258,7 @@ fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> 
 fn is_meant(entry: &Entry) -> bool {
     match &entry.result {
         Ok(_) => !matches!(entry.provenance(), Provenance::Promoted | Provenance::FencedFirst),
-        Err(rejected) => turn::row(rejected.kind).meant,
+        Err(rejected) => turn::reaction(rejected.kind) == turn::Reaction::Correct,
     }
 }
 

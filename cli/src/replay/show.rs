@@ -82,7 +82,7 @@ impl<W: Write> Show<W> {
 /// Returns `true` if an event is a call that was meant: text after it ends the message.
 fn is_call(event: &OwnedEvent) -> bool {
     let OwnedEvent::CallEnd { call, rejected, .. } = event else { return false };
-    call.is_some() || rejected.as_ref().is_some_and(|rejected| turn::row(rejected.kind).meant)
+    call.is_some() || rejected.as_ref().is_some_and(|rejected| turn::reaction(rejected.kind) == turn::Reaction::Correct)
 }
 
 impl<W: Write> View for Show<W> {

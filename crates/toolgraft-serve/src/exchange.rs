@@ -44,7 +44,7 @@ use toolgraft::route::Invocation;
 use toolgraft::spans::{self, Span};
 use toolgraft::tools::{ToolChoice, ToolsMode};
 use toolgraft::transcript::Recorder;
-use toolgraft::turn::{Action, ClientPiece, ClientText, ClientTurn, Input, ModelNote, Turn, TurnError};
+use toolgraft::turn::{Action, ClientPiece, ClientText, Input, ModelNote, Turn, TurnError, TurnStart};
 use toolgraft::validate::takes_long;
 use toolgraft::wire::ToolDefinition;
 use toolgraft::{AgentEvent, Conversation, Outcome};
@@ -165,7 +165,7 @@ impl Exchange {
             "-".clone_into(question);
         }
         let conversation = Conversation::from_user(question.as_str());
-        let mut client = ClientTurn::default();
+        let mut client = TurnStart::default();
         client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
         client.said = std::mem::take(&mut asked.history.said);
         client.results = std::mem::take(&mut asked.history.results);
@@ -176,7 +176,7 @@ impl Exchange {
         // If the client's own fields constrain the answer, no structure of ours is added.
         client.is_free = is_held(&asked.body);
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
-        let turn = Turn::of_client(setup, conversation, output, client)?;
+        let turn = Turn::begin(setup, conversation, output, client)?;
         let output = asked.output.as_deref();
         let mut exchange = Box::new(Exchange {
             is_heavy: prepared.is_heavy || results > LONG || output.is_some_and(|output| takes_long(output.schema())),
@@ -311,17 +311,17 @@ impl Exchange {
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
                 // An endpoint may ignore the token limit; the client's limit holds nevertheless.
-                if self.spoken.len() > self.costs.allowed_bytes() { Input::Enough } else { Input::Delta(delta) }
+                match self.spoken.len() > self.costs.allowed_bytes() {
+                    true => Input::Enough,
+                    false => Input::Model(ModelEvent::Delta(delta)),
+                }
             }
             // The context is exceeded by the client's history, not by the turn's messages. The turn
             // would take its own messages for the measure of the context, for every later request
             // with the same tools.
             Some(Err(error @ ModelError::ContextExceeded { .. })) => Input::ModelFailed(error),
             Some(Err(error)) if !self.native => Input::ModelFailed(error),
-            event => match Input::of_model(event) {
-                Some(input) => input,
-                None => return,
-            },
+            event => Input::of_model(event),
         };
         self.handle(input);
     }

@@ -19,12 +19,13 @@ use toolgraft::event::Rejected;
 use toolgraft::outcome::{
     RESULT, Status, break_tokens, foreign_in_frames, foreign_in_message, restore_tokens, told_apart,
 };
-use toolgraft::turn::{ForeignResult, ModelNote, SaidBefore, Withheld};
+use toolgraft::tools::Said;
+use toolgraft::turn::{ForeignResult, ModelNote, Withheld};
 use toolgraft::wire::content::{make_legible, text_of};
 use toolgraft::wire::past::{self, Entry, PastCall};
 use toolgraft::wire::roles::join;
 use toolgraft::wire::{set_member, take_member};
-use toolgraft::{Call, Outcome};
+use toolgraft::{Call, Outcome, Tool};
 
 /// An answered call of the history.
 pub(super) struct Done {
@@ -60,7 +61,7 @@ pub(super) struct Rendered {
     /// The person's last message.
     pub(super) question: String,
     /// Questions and calls of the whole history, in order.
-    pub(super) said: Vec<SaidBefore>,
+    pub(super) said: Vec<Said<String>>,
     /// The calls since the person's last message with their outcomes; `rejected` has the rejected
     /// ones.
     pub(super) calls: Vec<(Call, Outcome)>,
@@ -133,7 +134,7 @@ struct History<'a> {
     rejected: Vec<Rejected>,
     /// The call that waits for what the last ones look up.
     postponed: Option<Call>,
-    said: Vec<SaidBefore>,
+    said: Vec<Said<String>>,
     /// `true` if rounds that the client did not see brought text of third parties.
     untrusted: bool,
 }
@@ -168,7 +169,7 @@ impl History<'_> {
             None if !self.question.is_empty() => {}
             words => {
                 self.question = words.unwrap_or(text);
-                self.said.push(SaidBefore::Question(self.question.clone()));
+                self.said.push(Said::Question(self.question.clone()));
                 self.done.clear();
                 self.rejected.clear();
                 self.postponed = None;
@@ -203,7 +204,7 @@ impl History<'_> {
     fn unseen(&mut self, first: &str) {
         let Some(before) = self.kept.find(first, Instant::now()) else { return };
         self.untrusted |= before.untrusted;
-        self.said.extend(before.searched.iter().cloned().map(SaidBefore::Searched));
+        self.said.extend(before.searched.iter().cloned().map(Said::Searched));
         for text in before.messages.iter().map(|message| text_of(&message["content"])) {
             let framed = foreign_in_frames(RESULT, &text);
             self.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));
@@ -216,7 +217,8 @@ impl History<'_> {
         self.unseen(first);
         let prepared = self.prepared;
         let found = entry.calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
-        self.said.extend(found.map(|found| SaidBefore::called(found.tool)));
+        let called = |tool: &Tool| Said::Called { server: tool.server.clone(), tool: tool.name.clone() };
+        self.said.extend(found.map(|found| called(found.tool)));
         let written = self.kept.written(first);
         if let Some(written) = written.filter(|written| is_unchanged(&message, &entry.calls, written)) {
             let mut message = plain(message);

@@ -60,7 +60,7 @@ fn the_oldest_rounds_go_first_and_an_answer_outlives_its_calls() {
 #[test]
 fn a_trim_counts_what_it_leaves_out() {
     let conversation = long();
-    let counts = |trim: &Trim| (trim.rounds(), trim.questions(), trim.results());
+    let counts = |trim: &Trim| (trim.rounds, trim.questions, trim.results);
     let trims = [(0, (0, 0, 0)), (2, (2, 0, 0)), (3, (3, 1, 0)), (4, (3, 2, 0)), (5, (3, 2, 1)), (6, (4, 2, 0))];
     for (steps, expected) in trims {
         assert_eq!(counts(&conversation.trim(steps)), expected, "{steps}");

@@ -27,7 +27,7 @@ impl Catalog {
     /// Returns the indices among the [offered](Catalog::offered) tools of those that a conversation suggests, in the
     /// order in which they came up: the likeliest by its first question, those that were called, and the likeliest by a
     /// later question whose best tool is not among them yet. Later messages never remove a tool.
-    pub fn meant(&self, said: &[Said<'_>]) -> Vec<usize> {
+    pub fn meant(&self, said: &[Said<&str>]) -> Vec<usize> {
         self.search().meant(said, |server, name| {
             self.offered().position(|tool| tool.name == name && tool.server.as_deref() == server)
         })

@@ -47,18 +47,28 @@ const ENDS: usize = 1_000;
 /// An item of a conversation that indicates which tools are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Said<'a> {
+pub enum Said<S> {
     /// A message of the user.
-    Question(&'a str),
+    Question(S),
     /// A tool was called.
     Called {
         /// Its server.
-        server: Option<&'a str>,
+        server: Option<S>,
         /// Its name.
-        tool: &'a str,
+        tool: S,
     },
     /// A search by the model, through the built-in tool that finds tools.
-    Searched(&'a str),
+    Searched(S),
+}
+
+impl Said<String> {
+    pub(crate) fn as_ref(&self) -> Said<&str> {
+        match self {
+            Said::Question(text) => Said::Question(text),
+            Said::Searched(words) => Said::Searched(words),
+            Said::Called { server, tool } => Said::Called { server: server.as_deref(), tool },
+        }
+    }
 }
 
 /// An index over the offered tools of a catalog.
@@ -155,7 +165,7 @@ impl Search {
     /// [`Catalog::meant`](super::Catalog::meant). `place_of` returns a tool's index by server and name.
     pub(super) fn meant(
         &self,
-        said: &[Said<'_>],
+        said: &[Said<&str>],
         place_of: impl Fn(Option<&str>, &str) -> Option<usize>,
     ) -> Vec<usize> {
         let mut places = Vec::new();

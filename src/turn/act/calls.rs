@@ -39,7 +39,7 @@ enum Admission {
 pub(in crate::turn) struct Act {
     /// Tools that the user approved once for all.
     granted: Granted,
-    order: Order,
+    pub(in crate::turn) order: Order,
     /// Calls to ask about; if `asked`, the question about the first one is open.
     questions: VecDeque<ApprovalRequest>,
     asked: bool,
@@ -50,16 +50,6 @@ pub(in crate::turn) struct Act {
 impl Act {
     pub(in crate::turn) fn new(granted: Granted) -> Self {
         Act { granted, order: Order::default(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
-    }
-
-    /// Returns `true` if any call is running.
-    pub(in crate::turn) fn runs(&self) -> bool {
-        self.order.runs()
-    }
-
-    /// Returns `true` if this call is running.
-    pub(in crate::turn) fn is_running(&self, id: &str) -> bool {
-        self.order.is_running(id)
     }
 
     /// Withdraws all questions; no further call begins.

@@ -11,7 +11,7 @@ use crate::turn::failures::Lane;
 
 /// The calls of a message without an outcome, in the order written.
 #[derive(Debug, Default)]
-pub(super) struct Order(Vec<QueuedCall>);
+pub(in crate::turn) struct Order(Vec<QueuedCall>);
 
 #[derive(Debug)]
 struct QueuedCall {
@@ -72,12 +72,12 @@ impl Order {
     }
 
     /// Returns `true` if any call is running.
-    pub(super) fn runs(&self) -> bool {
+    pub(in crate::turn) fn runs(&self) -> bool {
         self.0.iter().any(|place| matches!(place.state, QueuedState::Running))
     }
 
     /// Returns `true` if this call is running.
-    pub(super) fn is_running(&self, id: &str) -> bool {
+    pub(in crate::turn) fn is_running(&self, id: &str) -> bool {
         self.0.iter().any(|place| place.id == id && matches!(place.state, QueuedState::Running))
     }
 

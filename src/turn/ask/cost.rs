@@ -23,14 +23,15 @@ const LEAST_CUT: u64 = 256;
 
 /// The usage of a turn's rounds.
 #[derive(Debug, Default)]
-pub(super) struct Cost {
+pub(in crate::turn) struct Cost {
     /// The last request, if tokens are counted.
     sent: Option<RequestSize>,
     /// The usage of the round as the endpoint reported it.
-    reported: Option<Usage>,
+    pub(in crate::turn) reported: Option<Usage>,
     /// The usage of the round's requests whose messages were discarded.
     left: Option<Usage>,
-    total: Option<Usage>,
+    /// The sum over the rounds; it is an estimate if a part of it is one.
+    pub(in crate::turn) total: Option<Usage>,
     /// The caller was already warned that the endpoint cuts prompts.
     cut_told: bool,
 }
@@ -58,11 +59,6 @@ impl Cost {
         self.reported = None;
     }
 
-    /// Records the usage that the endpoint reported.
-    pub(super) fn reports(&mut self, usage: Usage) {
-        self.reported = Some(usage);
-    }
-
     /// Discards the message of the last request in favour of another request's. `spoken` is the text received for it.
     pub(super) fn leaves(&mut self, counter: Option<&TokenCounter>, spoken: (String, String)) {
         let reported = self.reported.take();
@@ -77,7 +73,7 @@ impl Cost {
     }
 
     /// Returns the tokens of the prompt and of the answer, if the endpoint reported them.
-    pub(super) fn reported(&self) -> Option<(u64, u64)> {
+    pub(super) fn tokens(&self) -> Option<(u64, u64)> {
         self.reported.map(|usage| (read(usage), usage.completion_tokens))
     }
 
@@ -115,11 +111,6 @@ impl Cost {
         }
         self.cut_told = true;
         Some(CallerWarning::PromptCut { sent: sent.tokens, read })
-    }
-
-    /// Returns the sum over the rounds; it is an estimate if a part of it is one.
-    pub(super) fn total(&self) -> Option<Usage> {
-        self.total
     }
 }
 

@@ -11,7 +11,7 @@ use crate::constrain::{Constrain, Narrowed, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, ReasoningMode, Role};
-use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, NativeFault, Request, Usage};
+use crate::model::{CallResult, ModelError, ModelFailure, NativeFault, Request};
 use crate::outcome::{Status, noted};
 use crate::parse::Parser;
 use crate::tools::{BuiltIn, Said, ToolChoice, ToolsMode};
@@ -39,7 +39,7 @@ const WITHOUT_IMAGES: &str = "; where the model reads no images, ask without the
 /// The knowledge about models and requests of a turn.
 pub(in crate::turn) struct Ask {
     /// The model of this round.
-    model: RoundModel,
+    pub(in crate::turn) model: RoundModel,
     /// `true` if requests carry the tools, by the model's name.
     known: HashMap<Option<String>, bool>,
     /// The fault for which native calls were abandoned in this turn, until the prompt is known to work better.
@@ -48,7 +48,7 @@ pub(in crate::turn) struct Ask {
     meant: Option<Arc<dyn Wording>>,
     /// The same wording for requests that carry the tools.
     meant_native: Option<Arc<dyn Wording>>,
-    cost: Cost,
+    pub(in crate::turn) cost: Cost,
     /// Tokens of the last request by our own count, and the trim of its history.
     last: (usize, Trim),
     /// The last request had images.
@@ -73,11 +73,6 @@ impl Ask {
             cut_again: false,
             trim_told: Trim::default(),
         }
-    }
-
-    /// Returns the model of this round.
-    pub(in crate::turn) fn model(&self) -> &RoundModel {
-        &self.model
     }
 
     /// Returns the wording of this round.
@@ -171,11 +166,6 @@ impl Ask {
         Ok(true)
     }
 
-    /// Records the length of the context, as far as the endpoint reports it.
-    pub(in crate::turn) fn measured(&self, window: Option<ContextWindow>, shared: &Shared) {
-        shared.setup.measured.said(&self.model.name, window);
-    }
-
     fn count(&self, request: &Request, shared: &Shared) -> usize {
         count(&shared.setup.config.tokens.clone().unwrap_or_default(), request)
     }
@@ -228,11 +218,6 @@ impl Ask {
         StopReason::ModelFailed(ModelFailure::from(error).with_help(help))
     }
 
-    /// Records the usage that the endpoint reported.
-    pub(in crate::turn) fn reports(&mut self, usage: Usage) {
-        self.cost.reports(usage);
-    }
-
     /// Ends the round and reports its usage. `spoken` is the answer and the reasoning.
     pub(in crate::turn) fn finish_round(
         &mut self,
@@ -255,15 +240,10 @@ impl Ask {
         }
     }
 
-    /// Returns the usage of all rounds.
-    pub(in crate::turn) fn total(&self) -> Option<Usage> {
-        self.cost.total()
-    }
-
     /// Returns the stop reason if the context cut the message off, rather than a limit on the answer: prompt and answer
     /// fill the context, except for the few tokens that servers reserve.
     fn full(&self, shared: &Shared) -> Option<StopReason> {
-        let (prompt, answer) = self.cost.reported()?;
+        let (prompt, answer) = self.cost.tokens()?;
         let limited = shared.setup.config.max_tokens.is_some_and(|most| answer >= u64::from(most));
         let measure = shared.setup.measured.of(&self.model.name);
         let context = context(&shared.setup.config, measure).filter(|_| !limited)?;
@@ -294,7 +274,7 @@ impl Ask {
         let measure = shared.setup.measured.of(&self.model.name);
         let context = context(&shared.setup.config, measure).filter(|_| trim != self.trim_told);
         let Some(context) = context else { return };
-        let (rounds, questions, results) = (trim.rounds(), trim.questions(), trim.results());
+        let (rounds, questions, results) = (trim.rounds, trim.questions, trim.results);
         self.trim_told = trim;
         if rounds + questions + results > 0 {
             let remedy = shared.setup.measured.remedy();
@@ -329,7 +309,7 @@ impl Ask {
     /// Returns the request with the history trimmed by `trim`.
     fn request(&self, trim: Trim, shared: &Shared) -> Result<Request, StopReason> {
         let mut layout = self.layout(shared).map_err(failed)?;
-        if trim.rounds() + trim.questions() > 0 {
+        if trim.rounds + trim.questions > 0 {
             layout.trim_note = noted(&self.wording(shared).note(ModelNote::LeftOut));
         }
         layout.trim = trim;
@@ -401,7 +381,8 @@ impl Ask {
     pub(in crate::turn) fn asking(&self, shared: &Shared) -> Asking {
         let config = &shared.setup.config;
         let is_open = shared.choice == ToolChoice::Auto && shared.mending.is_none() && shared.may_call();
-        let is_free = shared.is_free || shared.native || config.way == Way::Free || config.constrain == Constrain::Off;
+        let is_free =
+            shared.client.is_free || shared.native || config.way == Way::Free || config.constrain == Constrain::Off;
         if is_free || !is_open || calls(&shared.choice, &self.model, shared).is_none() {
             return Asking::Free;
         }
@@ -421,7 +402,7 @@ impl Ask {
 
     /// Returns the model's name as the endpoint reports it.
     pub(in crate::turn) fn model_name<'s>(&'s self, shared: &'s Shared) -> &'s Option<String> {
-        if shared.endpoint_model.is_some() { &shared.endpoint_model } else { &self.model.name }
+        if shared.client.model.is_some() { &shared.client.model } else { &self.model.name }
     }
 
     /// Sends another request in the same round; its message replaces the last request's.

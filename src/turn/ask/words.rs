@@ -147,7 +147,7 @@ impl PromptWording {
 
     /// Creates the wording for a conversation that suggests these tools. `None` if it fails: the templates have been
     /// rendered before, and their errors were reported then.
-    fn meaning(&self, meant: &[usize], said: &[Said<'_>]) -> Option<PromptWording> {
+    fn meaning(&self, meant: &[usize], said: &[Said<&str>]) -> Option<PromptWording> {
         match &self.kind {
             WordingKind::Prompt(_) => {
                 let mut system = self.templates.told(said).ok()?.0;
@@ -167,7 +167,7 @@ impl PromptWording {
 impl WordingInput {
     /// Returns the system text for the conversation `said` so far, and `true` if the conversation decides which tools
     /// it lists.
-    fn told(&self, said: &[Said<'_>]) -> Result<(SystemText, bool), PromptError> {
+    fn told(&self, said: &[Said<&str>]) -> Result<(SystemText, bool), PromptError> {
         let told = |prompt: &Prompt| -> Result<(PromptText, bool), PromptError> {
             let (text, chooses) = prompt.system_for(&self.catalog, said)?;
             let apart = prompt.system_apart_for(&self.catalog, said)?;
@@ -324,7 +324,7 @@ impl Wording for PromptWording {
         if self.is_native() { options.result_bytes } else { options.shown_of_results(options.result_bytes) }
     }
 
-    fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
+    fn meant(&self, said: &[Said<&str>]) -> Option<Arc<dyn Wording>> {
         let WordingInput { catalog, prompt, .. } = &*self.templates;
         let options = prompt.options();
         let is_over = || self.offered().is_some_and(|offered| offered.listed.unlisted > 0);
@@ -336,8 +336,8 @@ impl Wording for PromptWording {
             return None;
         }
         // The results of searches are part of the history if the tools are in the prompt.
-        let counts = |said: &&Said<'_>| self.is_native() || !matches!(said, Said::Searched(_));
-        let said: Vec<Said<'_>> = said.iter().filter(counts).copied().collect();
+        let counts = |said: &&Said<&str>| self.is_native() || !matches!(said, Said::Searched(_));
+        let said: Vec<Said<&str>> = said.iter().filter(counts).copied().collect();
         let meant = Some(options.meant(catalog, &said)).filter(|meant| !meant.is_empty())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, words)) = last.as_ref().filter(|(places, _)| *places == meant) {

@@ -82,7 +82,7 @@ impl Said {
 
     /// Returns `true` if the user said these words, one after another.
     fn person_names(&self, text: &str) -> bool {
-        let (said, wanted): (Vec<String>, Vec<String>) = (words(self.person()).collect(), words(text).collect());
+        let (said, wanted): (Vec<String>, Vec<String>) = (words(&self.person).collect(), words(text).collect());
         let is_said = |(said, wanted): (&String, &String)| {
             said == wanted || said.len() > STEM && wanted.starts_with(said.as_str())
         };
@@ -95,7 +95,7 @@ impl Said {
         let (_, inner) = text.trim().strip_prefix(&format!("<{RESULT} "))?.split_once('>')?;
         let (inner, _) = inner.rsplit_once(&format!("</{RESULT}"))?;
         let inner = inner.strip_prefix('\n').unwrap_or(inner);
-        self.results().iter().any(|result| result.trim() == inner.trim()).then_some(inner)
+        self.results.iter().any(|result| result.trim() == inner.trim()).then_some(inner)
     }
 
     /// Returns `true` if each of the arguments may come from the conversation.
@@ -125,25 +125,24 @@ impl Said {
     }
 
     fn is_number_said(&self, number: &str) -> bool {
-        is_number_in(number, self.person())
-            || self.results().iter().any(|text| words(text).any(|word| is_number(number, &word)))
+        is_number_in(number, &self.person)
+            || self.results.iter().any(|text| words(text).any(|word| is_number(number, &word)))
     }
 
     /// As [`is_number_said`](Self::is_number_said), but part of another number is enough.
     fn has_number(&self, number: &str) -> bool {
         let is_in = |text: &str| text.contains(number) || is_number_in(number, text);
-        is_in(self.person()) || self.results().iter().any(|text| is_in(text))
+        is_in(&self.person) || self.results.iter().any(|text| is_in(text))
     }
 
     fn is_text_spoken_of(&self, text: &str) -> bool {
-        let is_foreign = self.person().chars().any(|c| c.is_alphabetic() && !c.is_ascii());
+        let is_foreign = self.person.chars().any(|c| c.is_alphabetic() && !c.is_ascii());
         let has_digit = text.contains(|c: char| c.is_ascii_digit());
         // In another language than the tool's the same value may have been said in other words.
         if is_foreign && !has_digit {
             return true;
         }
-        let lower = text.to_lowercase();
-        let is_said = self.person().contains(&lower) || self.results().iter().any(|said| said.contains(text));
+        let is_said = self.is_text_said(text);
         let is_like = |word: String| self.has_word_like(&word);
         is_said || if has_digit { words(text).all(is_like) || self.speaks_of_time() } else { words(text).any(is_like) }
     }
@@ -152,7 +151,7 @@ impl Said {
     fn has_word_like(&self, word: &str) -> bool {
         let stem: String = word.chars().take(STEM).collect();
         let is_like = |said: &String| said == word || stem.chars().count() == STEM && said.starts_with(&stem);
-        self.said_words().iter().any(is_like)
+        self.words.iter().any(is_like)
     }
 
     /// Returns `true` if a day or a time was said from which a date can be computed.
@@ -162,7 +161,7 @@ impl Said {
             "hour", "morning", "noon", "evening", "midnight", "days", "weekend",
         ];
         const SIGNS: [char; 9] = ['今', '明', '昨', '周', '月', '年', '天', '点', '前'];
-        words(self.person()).any(|word| WORDS.contains(&&*word)) || self.person().contains(SIGNS)
+        words(&self.person).any(|word| WORDS.contains(&&*word)) || self.person.contains(SIGNS)
     }
 }
 
@@ -173,7 +172,7 @@ fn is_number_in(number: &str, text: &str) -> bool {
 }
 
 fn is_number(number: &str, word: &str) -> bool {
-    word == number || number_word(word).is_some_and(|value| value == number)
+    word == number || number_word(word).is_some_and(|value| value.to_string() == number)
 }
 
 #[cfg(test)]

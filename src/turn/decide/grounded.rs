@@ -5,7 +5,6 @@
 //! result. The values that results have under the same name are then candidates; if there are none, something has to be
 //! looked up first.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
@@ -19,6 +18,7 @@ use crate::prompt::Example;
 use crate::tools::schema::properties;
 use crate::tools::search::significant_words as terms;
 use crate::tools::{Tool, name_words};
+use crate::turn::guard::Made;
 
 /// Above this number, candidates are no useful choice.
 const MAX_CANDIDATES: usize = 32;
@@ -58,14 +58,14 @@ pub(in crate::turn) struct Said {
     /// The user's messages.
     raw: String,
     /// The same in lower case.
-    person: String,
+    pub(super) person: String,
     /// The paths in the user's messages, unchanged.
     paths: Vec<String>,
-    results: Vec<String>,
+    pub(super) results: Vec<String>,
     /// The values in the results, the newest result's first.
     found: Vec<Found>,
     /// The words of messages and results, in lower case.
-    words: HashSet<String>,
+    pub(super) words: HashSet<String>,
     /// Values of the calls in the prompt's examples.
     examples: HashSet<String>,
     /// Results in the prompt's examples.
@@ -94,30 +94,20 @@ impl Said {
         Said { raw, person, paths, results, found, words, zones, examples, shown_results, failed, members }
     }
 
-    /// Adds the members of tools: a request names the kind of thing next to its identifier.
-    pub(in crate::turn) fn with_members(mut self, members: impl Iterator<Item = String>) -> Self {
-        self.members.extend(members);
-        self
-    }
-
-    /// Adds the tools that gave the results: the name of each, its result, and whether it failed.
-    pub(in crate::turn) fn with_tools<'a>(mut self, gave: &[(&str, Cow<'a, str>, bool)]) -> Self {
-        let of = |result: usize| gave.iter().find(|(_, text, _)| **text == *self.results[result]);
-        let failed = |found: &Found| found.is_line && of(found.result).is_some_and(|(_, _, failed)| *failed);
+    /// Adds the calls so far, and the members of tools: a request names the kind of thing next to its identifier.
+    pub(in crate::turn) fn with_calls(self, made: &[Made<'_>], members: impl Iterator<Item = String>) -> Self {
+        let gave: Vec<_> = made.iter().filter_map(|made| Some((made, made.said()?))).collect();
+        let of = |result: usize| Some(gave.iter().find(|(_, text)| **text == *self.results[result])?.0);
         // The identifier that an error names is the wrong one.
-        let mut found: Vec<Found> =
-            std::mem::take(&mut self.found).into_iter().filter(|found| !failed(found)).collect();
+        let is_wrong = |found: &Found| found.is_line && of(found.result).is_some_and(Made::failed);
+        let mut found: Vec<Found> = self.found.into_iter().filter(|found| !is_wrong(found)).collect();
         for found in &mut found {
-            let last = of(found.result).and_then(|(tool, _, _)| name_words(tool).pop());
+            let last = of(found.result).and_then(|made| name_words(&made.call.tool).pop());
             found.kind = last.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).unwrap_or_default();
         }
-        Said { found, ..self }
-    }
-
-    /// Adds the arguments of calls that failed: their values are accepted again only if the user said them.
-    pub(in crate::turn) fn with_failed<'a>(mut self, arguments: impl Iterator<Item = &'a Value>) -> Self {
-        self.failed.extend(arguments.flat_map(texts));
-        self
+        // The values of a failed call are accepted again only if the user said them.
+        let failed = made.iter().filter(|made| made.failed()).flat_map(|made| texts(&made.call.arguments)).collect();
+        Said { found, failed, members: members.collect(), ..self }
     }
 
     /// Adds the prompt's examples: results, and calls with their values in quotation marks.
@@ -142,10 +132,8 @@ impl Said {
     /// Returns `true` if the arguments name a thing that was not mentioned, not even by its file name; the model may
     /// know the directory of a file.
     pub(in crate::turn) fn is_unnamed(&self, arguments: &Value, tool: &Tool) -> bool {
-        let is_said = |text: &str| {
-            self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
-        };
-        let is_known = |value: &Value| texts(value).iter().all(|text| is_said(file_name(text).unwrap_or(text)));
+        let is_known =
+            |value: &Value| texts(value).iter().all(|text| self.is_text_said(file_name(text).unwrap_or(text)));
         let found = self.ungrounded(arguments, tool).unwrap_or_default();
         let members = found.unknown.iter().chain(found.known.iter().map(|(member, _)| member));
         members.into_iter().any(|member| !is_known(&arguments[member]))
@@ -183,20 +171,6 @@ impl Said {
             }
         }
         (!wrong.unknown.is_empty() || !wrong.known.is_empty()).then_some(wrong)
-    }
-
-    /// Returns the user's messages, in lower case.
-    pub(super) fn person(&self) -> &str {
-        &self.person
-    }
-
-    pub(super) fn results(&self) -> &[String] {
-        &self.results
-    }
-
-    /// Returns the words of the whole conversation, in lower case.
-    pub(super) fn said_words(&self) -> &HashSet<String> {
-        &self.words
     }
 
     fn is_said_by_person(&self, value: &Value) -> bool {
@@ -357,10 +331,12 @@ impl Said {
 
     /// Returns `true` if each text of the arguments was said.
     pub(in crate::turn) fn is_said(&self, arguments: &Value) -> bool {
-        let is_said = |text: &String| {
-            self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
-        };
-        texts(arguments).iter().all(is_said)
+        texts(arguments).iter().all(|text| self.is_text_said(text))
+    }
+
+    /// Returns `true` if the user said a text, in any case, or a result has it.
+    pub(super) fn is_text_said(&self, text: &str) -> bool {
+        self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
     }
 
     /// Returns `true` if a text comes from an example.
@@ -586,6 +562,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::dialect::Dialect;
+    use crate::event::Call;
+    use crate::outcome::Outcome;
 
     fn tool() -> Tool {
         Tool::new("act").with_schema(json!({"properties": {
@@ -667,7 +646,9 @@ mod tests {
     #[test]
     fn a_place_is_a_time_zone_of_those_that_were_named_and_a_failed_path_is_no_place() {
         let said = Said::new("What time is it in Tokyo?".into(), vec!["no /a/budget.txt".into()]);
-        let said = said.with_failed([json!({"path": "/a/budget.txt"})].iter());
+        let call = Call::new(Dialect::Json, "read", json!({"path": "/a/budget.txt"}));
+        let failed = Outcome::error("no /a/budget.txt");
+        let said = said.with_calls(&[Made::new(&call, true, Some(&failed)).unwrap()], std::iter::empty());
         let found = said.ungrounded(&json!({"zone": "Europe/Berlin"}), &tool()).unwrap();
         assert_eq!(found.known, [("zone".to_owned(), vec![json!("Asia/Tokyo")])]);
         assert_eq!(said.ungrounded(&json!({"zone": "Asia/Tokyo"}), &tool()), None);

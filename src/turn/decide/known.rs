@@ -35,19 +35,9 @@ impl KnownWays {
         self.known().get(model).copied().unwrap_or_default()
     }
 
-    /// Records that the endpoint gives no probabilities for this model.
-    pub(crate) fn without_probabilities(&self, model: &Option<String>) {
-        self.known().entry(model.clone()).or_default().probabilities = true;
-    }
-
-    /// Records that the endpoint reports masked probabilities for a constrained answer.
-    pub(crate) fn with_masked_probabilities(&self, model: &Option<String>) {
-        self.known().entry(model.clone()).or_default().unmasked = true;
-    }
-
-    /// Records that the endpoint does not constrain answers of this model.
-    pub(crate) fn without_structure(&self, model: &Option<String>) {
-        self.known().entry(model.clone()).or_default().structure = true;
+    /// Records what the endpoint does not support for this model.
+    pub(crate) fn learn(&self, model: &Option<String>, learned: impl FnOnce(&mut Missing)) {
+        learned(self.known().entry(model.clone()).or_default());
     }
 
     /// Records a fault of the model's native calls, and reports it.
@@ -60,7 +50,7 @@ impl KnownWays {
 
     /// Records a fault that was found earlier, without reporting it.
     pub fn recalls(&self, model: &Option<String>, fault: NativeFault) {
-        self.known().entry(model.clone()).or_default().native = Some(fault);
+        self.learn(model, |missing| missing.native = Some(fault));
     }
 
     /// Returns the known fault of this model's native calls.

@@ -150,7 +150,7 @@ impl Decide {
 
     /// Returns `true` if text of the message arrives for which no probabilities were reported.
     pub(super) fn is_untold(&self) -> bool {
-        self.probability.as_ref().is_some_and(|probability| !probability.has_begun())
+        self.probability.as_ref().is_some_and(|probability| !probability.has_begun)
     }
 
     /// Stops reading probabilities for this message.

@@ -41,7 +41,7 @@ pub(super) struct Probability {
     /// Probability of the calls that began as alternatives to them.
     call: f64,
     /// A token has arrived.
-    begun: bool,
+    pub(super) has_begun: bool,
     /// The alternatives of some token of the answer are unknown.
     is_unknown: bool,
     /// No token so far could have begun anything but a call.
@@ -59,24 +59,19 @@ impl Probability {
             _ => MessagePosition::Answer(String::new()),
         };
         let reasons = model.reasoning != ReasoningMode::Off && model.reasons == Some(true);
-        Probability { place, reached: 1.0, call: 0.0, begun: false, is_unknown: false, is_masked: true, reasons }
-    }
-
-    /// Returns `true` if a token has arrived.
-    pub(super) fn has_begun(&self) -> bool {
-        self.begun
+        Probability { place, reached: 1.0, call: 0.0, has_begun: false, is_unknown: false, is_masked: true, reasons }
     }
 
     /// Records that reasoning arrived in a field of its own, so the text after it is the answer.
     pub(super) fn reasons_apart(&mut self) {
-        if !self.begun {
+        if !self.has_begun {
             self.answers("");
         }
     }
 
     /// Takes the next tokens and returns the beginning of the message, once it is known.
     pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<MessageStart> {
-        self.begun |= !tokens.is_empty();
+        self.has_begun |= !tokens.is_empty();
         tokens.iter().find_map(|token| self.token(token, openers))
     }
 

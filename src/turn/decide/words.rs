@@ -29,36 +29,16 @@ pub(super) fn phrases(text: &str) -> HashSet<(String, String)> {
     pairs.collect()
 }
 
-/// Numbers as words, with their digits.
-const NUMBERS: [(&str, &str); 25] = [
-    ("one", "1"),
-    ("two", "2"),
-    ("three", "3"),
-    ("four", "4"),
-    ("five", "5"),
-    ("six", "6"),
-    ("seven", "7"),
-    ("eight", "8"),
-    ("nine", "9"),
-    ("ten", "10"),
-    ("eleven", "11"),
-    ("twelve", "12"),
-    ("twenty", "20"),
-    ("hundred", "100"),
-    ("一", "1"),
-    ("二", "2"),
-    ("两", "2"),
-    ("三", "3"),
-    ("四", "4"),
-    ("五", "5"),
-    ("六", "6"),
-    ("七", "7"),
-    ("八", "8"),
-    ("九", "9"),
-    ("十", "10"),
-];
-
-/// Returns the digits of a number that is written as a word.
-pub(super) fn number_word(word: &str) -> Option<&'static str> {
-    NUMBERS.iter().find(|(own, _)| *own == word).map(|(_, figures)| *figures)
+/// Returns the value of a number that is written as a word.
+pub(super) fn number_word(word: &str) -> Option<usize> {
+    const ENGLISH: &[&str] =
+        &["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    const CHINESE: &[&str] = &["一", "二", "三", "四", "五", "六", "七", "八", "九", "十"];
+    let place = |words: &[&str]| words.iter().position(|own| *own == word).map(|place| place + 1);
+    match word {
+        "twenty" => Some(20),
+        "hundred" => Some(100),
+        "两" => Some(2),
+        _ => place(ENGLISH).or_else(|| place(CHINESE)),
+    }
 }

@@ -23,11 +23,11 @@ impl Shared {
         let made = self.made();
         let last = self.last_lookup(&made)?;
         let (_, result) = self.results().next().filter(|(_, text)| is_nothing(text))?;
-        let (tool, call) = (self.tool(last.call())?, last.call());
+        let (tool, call) = (self.tool(last.call)?, last.call);
         let glob = tool.parameters().find(|parameter| is_glob(parameter, tool))?;
         let pattern = call.arguments.get(glob.name)?.as_str().filter(|pattern| !pattern.is_empty())?;
         let wider = wider(pattern).filter(|_| !result.contains(pattern))?;
-        let is_new = made.iter().all(|made| made.call().arguments.get(glob.name) != Some(&wider));
+        let is_new = made.iter().all(|made| made.call.arguments.get(glob.name) != Some(&wider));
         is_new.then(|| values(call, vec![(glob.name.to_owned(), vec![wider])]))
     }
 
@@ -35,13 +35,13 @@ impl Shared {
     /// `Lisbon` for `Lisboa`.
     pub(in crate::turn) fn searched_as_said(&self) -> Option<Narrowed> {
         let made = self.made();
-        let call = self.last_lookup(&made).filter(|_| self.found_nothing())?.call();
+        let call = self.last_lookup(&made).filter(|_| self.found_nothing())?.call;
         let stem = |text: &str| text.to_lowercase().chars().take(STEM).collect::<String>();
         let member = only_member(self.tool(call)?)?;
         let value = call.arguments.get(&member)?.as_str().filter(|value| value.chars().count() > STEM)?;
         let thing = self.unused().into_iter().find(|thing| !value.contains(&**thing) && stem(thing) == stem(value))?;
         let thing = Value::from(thing);
-        let is_new = made.iter().all(|made| made.call().arguments.get(&member) != Some(&thing));
+        let is_new = made.iter().all(|made| made.call.arguments.get(&member) != Some(&thing));
         is_new.then(|| values(call, vec![(member, vec![thing])]))
     }
 
@@ -69,8 +69,8 @@ impl Shared {
     fn listed_beside(&self, apart: bool) -> Option<Narrowed> {
         let (mentions, used, made, said) = (self.mentions(), self.used(), self.made(), self.said_things());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
-            let apart = apart && self.looks_up(made.call());
-            made.call().arguments.as_object()?.iter().find_map(|(member, value)| {
+            let apart = apart && self.looks_up(made.call);
+            made.call.arguments.as_object()?.iter().find_map(|(member, value)| {
                 let text = value.as_u64().map(|number| number.to_string());
                 let text = text.as_deref().or(value.as_str())?;
                 let mut beside = mentions.unused_beside(text, apart, &used);
@@ -79,7 +79,7 @@ impl Shared {
                     true => beside.into_iter().flat_map(zones_named_in).map(Value::from).collect(),
                     false => beside.into_iter().filter_map(|thing| value_of(thing, value.is_u64())).collect(),
                 };
-                (!found.is_empty()).then(|| values(made.call(), vec![(member.clone(), found)]))
+                (!found.is_empty()).then(|| values(made.call, vec![(member.clone(), found)]))
             })
         })
     }
@@ -87,7 +87,7 @@ impl Shared {
     /// Returns lookups for a call's missing values, preferably with a tool that was not called yet.
     pub(in crate::turn) fn lookups_for(&self, call: &Call, unknown: Vec<String>) -> Narrowed {
         let made = self.made();
-        let ids = self.said_things().unused_ids(made.iter().map(|made| &made.call().arguments));
+        let ids = self.said_things().unused_ids(made.iter().map(|made| &made.call.arguments));
         let leading = (!ids.is_empty()).then(|| self.lookups(call, unknown.clone(), ids, false));
         if let Some(leading) = leading.filter(|leading| self.setup.admits(leading)) {
             return leading;
@@ -101,9 +101,9 @@ impl Shared {
     /// members, only these.
     pub(super) fn lookups(&self, call: &Call, unknown: Vec<String>, ids: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
-        let failed = made.iter().filter(|made| made.failed()).map(Made::call);
+        let failed = made.iter().filter(|made| made.failed()).map(|made| made.call);
         let required = failed.clone().filter_map(|call| Some(required(self.tool(call)?))).collect();
-        let called = made.iter().filter(|made| !again && made.succeeded()).map(Made::call);
+        let called = made.iter().filter(|made| !again && made.succeeded()).map(|made| made.call);
         let about =
             self.tool(call).map(|tool| [&*tool.name, tool.description.as_deref().unwrap_or_default()].join(" "));
         let kinds: Vec<String> = unknown.iter().map(|member| kind_of_id(member).unwrap_or(member.clone())).collect();
@@ -125,14 +125,14 @@ impl Shared {
     /// The call of a lookup with the one path that results name and that nobody said or used: the file that a file names.
     pub(in crate::turn) fn onward(&self, call: &Call) -> Option<Narrowed> {
         let (made, arguments) = (self.made(), call.arguments.as_object().filter(|_| self.looks_up(call))?);
-        let path = self.said_things().only_new_path(made.iter().map(|made| &made.call().arguments))?;
+        let path = self.said_things().only_new_path(made.iter().map(|made| &made.call.arguments))?;
         let has_ending = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
         let is_alike = |value: &Value| {
             value.as_str().is_some_and(|own| own.contains(['/', '\\']) && has_ending(own) == has_ending(&path))
         };
         let (member, _) = arguments.iter().find(|(_, value)| is_alike(value))?;
         // A search in a file finds nothing.
-        let read = made.iter().rev().filter(|made| made.succeeded()).map(Made::call).find_map(|call| {
+        let read = made.iter().rev().filter(|made| made.succeeded()).map(|made| made.call).find_map(|call| {
             let tool = self.tool(call)?;
             let member = only_member(tool)?;
             decide::reads_file(tool, &member).then_some((call, member))
@@ -163,8 +163,8 @@ impl Shared {
         if self.asks_a_question() || self.unused().is_empty() || (0..made.len()).any(is_open) {
             return None;
         }
-        let required = made.iter().filter_map(|made| Some(required(self.tool(made.call())?))).collect();
-        Some(Narrowed::Others { but: made.iter().map(|made| name(made.call())).collect(), required })
+        let required = made.iter().filter_map(|made| Some(required(self.tool(made.call)?))).collect();
+        Some(Narrowed::Others { but: made.iter().map(|made| name(made.call)).collect(), required })
     }
 
     /// Returns the tool that was probably meant instead of a failed change, otherwise lookups of the cause after a call
@@ -174,7 +174,7 @@ impl Shared {
         if let Some(meant) = self.meant_instead(call, &made) {
             return Some(meant);
         }
-        let failed = made.iter().rposition(|made| made.failed() && made.call().arguments == call.arguments)?;
+        let failed = made.iter().rposition(|made| made.failed() && made.call.arguments == call.arguments)?;
         let is_new = made[failed..].iter().all(|since| !since.succeeded());
         is_new.then(|| self.lookups_for(call, Vec::new()))
     }
@@ -182,7 +182,7 @@ impl Shared {
     /// Returns another tool that makes changes and fits the request better than the tool of this change, if no other
     /// change failed: switching to a branch fails if the request was to create it.
     fn meant_instead(&self, call: &Call, made: &[Made<'_>]) -> Option<Narrowed> {
-        let is_other = |made: &Made<'_>| made.failed() && self.changes(made.call()) && name(made.call()) != name(call);
+        let is_other = |made: &Made<'_>| made.failed() && self.changes(made.call) && name(made.call) != name(call);
         // If a different change failed as well, a further guess is unlikely to be right.
         if !self.changes(call) || made.iter().any(is_other) {
             return None;
@@ -217,7 +217,7 @@ impl Shared {
         let question = self.request().filter(|text| decide::is_question(text))?;
         let (made, said) = (self.made(), self.said_things());
         // A destination `LH442` does not use the flight.
-        let members = made.iter().filter_map(|made| made.call().arguments.as_object()).flatten();
+        let members = made.iter().filter_map(|made| made.call.arguments.as_object()).flatten();
         let used: HashSet<&Value> = members.filter(|(name, _)| is_id(name)).map(|(_, value)| value).collect();
         let ids = said.asked_of(question, &self.texts_of_calls());
         let ids: Vec<_> = ids.into_iter().filter(|(_, id)| !used.contains(id)).collect();
@@ -268,7 +268,7 @@ impl Shared {
     }
 
     pub(super) fn is_new_lookup(&self, tool: &Tool) -> bool {
-        looks_up(tool) && !self.made().iter().any(|made| is_of(tool, made.call()))
+        looks_up(tool) && !self.made().iter().any(|made| is_of(tool, made.call))
     }
 }
 

@@ -5,14 +5,12 @@
 
 mod due;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::doubt::{doubted, judged, keep_syntax};
-use super::ids::Ids;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use super::stale::{self, ShownContext};
@@ -21,7 +19,7 @@ use crate::event::{
     Call, Collector, Destination, Entry, Event, MarkerKind, Piece, Provenance, Reason, Region, Rejected, RejectedKind,
 };
 use crate::message::chunk::MAX_EQUAL_CALLS;
-use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
+use crate::message::{Delta, DeltaKind, FinishReason};
 use crate::outcome::Restorer;
 use crate::parse::Parser;
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
@@ -41,9 +39,9 @@ pub(super) struct Draft {
     parser: Parser,
     body: Body,
     /// Native calls, which follow all text.
-    natives: Vec<NativeRead>,
+    pub(super) natives: Vec<NativeRead>,
     /// Bytes that arrived, even if they are still undecided.
-    length: usize,
+    pub(super) length: usize,
     restored: TextRestorers,
 }
 
@@ -92,6 +90,8 @@ impl TextRestorers {
 #[derive(Default)]
 struct Body {
     collector: Collector,
+    /// The message without its content.
+    message: Message,
     /// Set at the first text after a call: the numbers of pieces and calls before it.
     cut: Option<(usize, u32)>,
     /// Bytes of text after the cut.
@@ -102,18 +102,10 @@ struct Body {
     called: bool,
     /// Events after the cut, in case it is undone.
     hidden: Vec<AgentEvent>,
-    /// Ids of the calls that were reported as calls.
-    ids: Ids,
-    /// Indices of the calls that were shown.
-    shown: Vec<u32>,
     /// Index of the next call.
     next: u32,
     /// Calls of the text that no native call has matched yet: server, tool and arguments.
     written: Vec<(Option<String>, String, Value)>,
-    /// Native calls, by their index.
-    natives: HashMap<u32, NativeCall>,
-    /// Text that was reported as reasoning is the answer: no think tag came.
-    is_answer: bool,
     /// Indices of the answer's calls, which were reported as drafts.
     restored: Vec<u32>,
     /// Index of the call that needs approval, which is reported after it.
@@ -123,14 +115,10 @@ struct Body {
     repeats_in_call: Repeats,
     /// The passage whose repetition stopped the message.
     repeated: Option<Repeated>,
-    /// The message was stopped because it made an equal call too often.
-    equal_calls: bool,
     /// Number of calls before the cut that are not rejected.
     good_before_cut: usize,
     /// Text in the field of refusals.
     refusal: String,
-    /// The message was stopped because it was too long.
-    too_long: bool,
     /// Text after a malformed call that may belong to it and is held back.
     tail: Option<String>,
     /// Text that may be the arguments of the only tool to call, and is held back.
@@ -189,24 +177,9 @@ impl Draft {
         self.body.over
     }
 
-    /// Returns `true` if any part of the message has arrived.
-    pub(super) fn has_begun(&self) -> bool {
-        self.length > 0 || !self.natives.is_empty()
-    }
-
-    /// Returns the bytes of the message so far.
-    pub(super) fn length(&self) -> usize {
-        self.length
-    }
-
     /// Ends the message here, whatever it contains.
     pub(super) fn cut_short(&mut self) {
-        self.body.too_long = true;
-    }
-
-    /// Takes a native call.
-    pub(super) fn call(&mut self, call: NativeRead) {
-        self.natives.push(call);
+        self.body.message.too_long = true;
     }
 
     /// Ends the message and prepares the parser for the next one. Undecided text of a message that broke off is not
@@ -230,16 +203,17 @@ impl Draft {
             let called = !natives.is_empty();
             self.parser.finish(reason, &mut |event: Event<'_>| {
                 // A message with a native call needs none of its drafts.
-                let is_certain = body.is_answer && reader.tells_reasoning();
+                let is_certain = body.message.untagged && reader.tells_reasoning();
                 let is_late =
                     matches!(event, Event::Revised { result: Ok(Provenance::Promoted | Provenance::FencedFirst), .. });
                 if !(called && !is_certain && is_late) {
                     body.take(event, reader, emit);
                 }
             });
-            if body.is_answer {
-                let (refusal, too_long) = (std::mem::take(&mut body.refusal), body.too_long);
-                *body = Body { refusal, too_long, ..std::mem::take(body).read_as_answer(reader, emit) };
+            if body.message.untagged {
+                let (refusal, too_long) = (std::mem::take(&mut body.refusal), body.message.too_long);
+                *body = Body { refusal, ..std::mem::take(body).read_as_answer(reader, emit) };
+                body.message.too_long = too_long;
             }
             if natives.is_empty() && !broke_off {
                 body.take_arguments(reader, emit);
@@ -302,10 +276,10 @@ impl Body {
             if matches!(to, Destination::Drafts | Destination::Content) {
                 self.undo_cut(emit);
             }
-            self.is_answer |= to == Destination::Content;
+            self.message.untagged |= to == Destination::Content;
         }
         if self.cut.is_none() && self.is_one_too_many(&event, reader) {
-            (self.equal_calls, self.over) = (true, true);
+            (self.message.equal_calls, self.over) = (true, true);
             return;
         }
         if let Some(shown) = self.as_shown(&event, reader).and_then(|shown| self.without_tail(shown)) {
@@ -334,7 +308,7 @@ impl Body {
         }
         self.collector.push(event);
         match result {
-            _ if self.is_answer && !is_example => return self.restored.extend(calls),
+            _ if self.message.untagged && !is_example => return self.restored.extend(calls),
             Ok(Provenance::BeforeProse) => return calls.for_each(|index| self.doubt(index, reader, emit)),
             Ok(provenance) => {
                 for index in calls {
@@ -413,7 +387,7 @@ impl Body {
         let Event::CallEnd { result, raw, .. } = event else { return false };
         let is_equal = |entry: &&Entry| match (&entry.result, &**result) {
             (Ok(one), Ok(other)) => guard::is_equal(one, other),
-            (Err(one), Err(other)) => one.kind == other.kind && entry.raw == *raw && reader.displays.row(one).meant,
+            (Err(one), Err(other)) => one.kind == other.kind && entry.raw == *raw && reader.displays.is_meant(one),
             _ => false,
         };
         self.collector.entries().iter().filter(is_equal).count() >= MAX_EQUAL_CALLS
@@ -438,7 +412,7 @@ impl Body {
         self.called |= is_meant(result, reader) && self.cut.is_none();
         self.next = index + 1;
         if let Ok(call) = result
-            && !self.natives.contains_key(&index)
+            && !self.message.natives.contains_key(&index)
         {
             self.written.push((call.server.clone(), call.tool.clone(), call.arguments.clone()));
         }
@@ -446,8 +420,8 @@ impl Body {
 
     /// Returns the id of a valid call.
     fn id_of(&mut self, index: u32, reader: &ReadContext<'_>) -> String {
-        let wanted = self.natives.get(&index).and_then(|native| native.id.as_deref());
-        self.ids.of(index, wanted, reader.displays.conversation)
+        let wanted = self.message.natives.get(&index).and_then(|native| native.id.as_deref());
+        self.message.ids.of(index, wanted, reader.displays.conversation)
     }
 
     /// Converts a parser's event for the caller.
@@ -477,12 +451,12 @@ impl Body {
             if self.cut.is_some_and(|(_, before)| *index >= before) {
                 continue;
             }
-            let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
-            let id = self.ids.of(*index, wanted, reader.displays.conversation);
+            let wanted = self.message.natives.get(index).and_then(|native| native.id.as_deref());
+            let id = self.message.ids.of(*index, wanted, reader.displays.conversation);
             // A call that needs approval is shown once it is approved.
             let needs_approval = reader.displays.doubts(call) || self.promotes == Some(*index);
             if !needs_approval && reader.displays.shows(call.server.as_deref(), &call.tool) {
-                self.shown.push(*index);
+                self.message.shown.push(*index);
                 emit(AgentEvent::Display(display_call(call, id, *index)));
             }
         }
@@ -531,7 +505,8 @@ impl Body {
                 }
             }
         }
-        Body { is_answer: true, ..answer }
+        answer.message.untagged = true;
+        answer
     }
 
     fn read_entry(&mut self, entry: Entry, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
@@ -590,7 +565,7 @@ impl Body {
         if let Some(text) = &plain {
             self.take(Event::ArgsDelta { index, text, span: 0..0 }, reader, emit);
         }
-        self.natives.insert(index, native);
+        self.message.natives.insert(index, native);
         let restated = false;
         self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
     }
@@ -611,12 +586,8 @@ impl Body {
         entries.iter_mut().filter(is_late).for_each(|e| reader.validator.check_entry(e));
         keep_syntax(&mut pieces, &entries);
         let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
-        let untagged = self.is_answer;
         let refusal = Some(self.refusal).filter(|text| !text.trim().is_empty());
-        let (natives, ids, shown, too_long) = (self.natives, self.ids, self.shown, self.too_long);
-        let equal_calls = self.equal_calls;
-        let mut message =
-            Message { pieces, natives, ids, entries, shown, untagged, repeats, equal_calls, refusal, too_long };
+        let mut message = Message { pieces, entries, repeats, refusal, ..self.message };
         if let Some(Repeated { region, keep, .. }) = self.repeated {
             message.cut_behind(region, keep);
         }
@@ -630,7 +601,7 @@ impl Body {
 fn is_meant(result: &Result<Call, Rejected>, reader: &ReadContext<'_>) -> bool {
     match result {
         Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
-        Err(rejected) => reader.displays.row(rejected).meant && (reader.correcting || has_no_end(rejected)),
+        Err(rejected) => reader.displays.is_meant(rejected) && (reader.correcting || has_no_end(rejected)),
     }
 }
 

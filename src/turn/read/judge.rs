@@ -1,13 +1,12 @@
 //! Decides the consequence of a message that has ended.
 
-use std::collections::HashMap;
-
 use crate::event::{Entry, QuotedIn, Rejected, RejectedKind};
-use crate::message::{FinishReason, NativeCall};
+use crate::message::FinishReason;
 use crate::tools::ToolChoice;
 
 use super::announced::Announced;
 use super::doubt::is_doubted;
+use super::message::Message;
 use crate::turn::decide::Asking;
 use crate::turn::failures::{Failures, Lane};
 use crate::turn::rejected::Reaction;
@@ -38,10 +37,7 @@ pub(in crate::turn) enum Next {
 /// The properties by which a message is judged.
 pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) shared: &'a Shared,
-    /// Indices of the calls that were shown to the user.
-    pub(in crate::turn) shown: &'a [u32],
-    /// Native calls among its entries, by index.
-    pub(in crate::turn) natives: &'a HashMap<u32, NativeCall>,
+    pub(in crate::turn) message: &'a Message,
     /// The finish reason of the message.
     pub(in crate::turn) finish: &'a FinishReason,
     /// `true` if it has no text for the user.
@@ -52,12 +48,6 @@ pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) forged: Option<bool>,
     /// The action that it mentions and does not do, unless the model was told so before.
     pub(in crate::turn) announced: Option<Announced>,
-    /// Number of consecutive repetitions of the passage for which it was stopped.
-    pub(in crate::turn) repeats: Option<u32>,
-    /// Text in the field of refusals.
-    pub(in crate::turn) refusal: Option<&'a str>,
-    /// The message was stopped because it was too long.
-    pub(in crate::turn) too_long: bool,
 }
 
 impl Judge<'_> {
@@ -65,55 +55,56 @@ impl Judge<'_> {
     /// which is then the answer, such a call is dropped.
     fn is_work(&self, entry: &Entry) -> bool {
         let is_dropped = self.shared.choice == ToolChoice::None && !self.blank;
-        entry.result.is_ok() && !is_dropped && !self.shown.contains(&entry.index)
+        entry.result.is_ok() && !is_dropped && !self.message.shown.contains(&entry.index)
     }
 
     /// Returns `true` if the model must be told about this entry, provided that a round is left.
-    pub(in crate::turn) fn corrects(&self, entry: &Entry, entries: &[Entry]) -> bool {
+    pub(in crate::turn) fn corrects(&self, entry: &Entry) -> bool {
         let Err(rejected) = &entry.result else { return false };
-        let row = self.shared.displays().row(rejected);
-        let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
+        let reaction = self.shared.displays().reaction(rejected);
+        let alone = self.message.entries.iter().all(|e| e.index == entry.index || is_draft(e));
         let known = rejected.tool.as_deref().is_some_and(|tool| self.shared.setup.catalog.knows(tool));
         // A doubtful call, or the only one of a message, is corrected once, because it may have been text.
         let once = if is_doubted(rejected) { known } else { alone && known && may_be_meant(rejected) };
-        row.reaction == Reaction::Correct
+        reaction != Reaction::Ignore
             && self.shared.choice != ToolChoice::None
             // In an answer that was asked for after the calls, what looks like a call describes one.
             && self.shared.asking != Asking::Answer
-            && (!row.only_alone || (once && !self.told_once))
+            && (reaction != Reaction::CorrectOnce || (once && !self.told_once))
     }
 
-    /// Returns the next step after a message with these entries.
-    pub(in crate::turn) fn next(&self, entries: &[Entry]) -> Next {
+    /// Returns the next step after the message.
+    pub(in crate::turn) fn next(&self) -> Next {
+        let entries = &self.message.entries;
         // The endpoint itself ended the answer, so asking again or running the calls that it let through would
         // circumvent its decision.
-        if let Some(message) = self.refusal {
-            return Next::Finish(StopReason::Refused { message: message.to_owned() });
+        if let Some(message) = self.message.refusal.clone() {
+            return Next::Finish(StopReason::Refused { message });
         }
         if self.finish.is_filtered() {
             return Next::Finish(StopReason::Filtered);
         }
-        if self.too_long {
+        if self.message.too_long {
             return Next::Finish(StopReason::OutputLimit);
         }
         if entries.iter().any(|e| self.is_work(e)) {
-            return self.after_calls(entries);
+            return self.after_calls();
         }
-        if entries.iter().any(|e| self.corrects(e, entries)) {
+        if entries.iter().any(|e| self.corrects(e)) {
             if self.shared.may_correct() {
                 return Next::Correct;
             }
-            if let Some(reason) = self.used_up(entries) {
+            if let Some(reason) = self.used_up() {
                 return Next::Finish(reason);
             }
         }
-        if let Some(times) = self.repeats {
+        if let Some(times) = self.message.repeats {
             return Next::Finish(StopReason::Repetition { times });
         }
         if *self.finish == FinishReason::Length {
             return Next::Finish(self.shared.context_full.clone().unwrap_or(StopReason::OutputLimit));
         }
-        if !self.shown.is_empty() {
+        if !self.message.shown.is_empty() {
             return Next::Finish(StopReason::Answered);
         }
         if let Some(told) = self.forged {
@@ -143,17 +134,17 @@ impl Judge<'_> {
         }
     }
 
-    fn after_calls(&self, entries: &[Entry]) -> Next {
+    fn after_calls(&self) -> Next {
         if let Some(tool) = &self.shared.closing {
             return Next::Finish(StopReason::SameCalls { tool: tool.clone() });
         }
         if self.shared.is_last_round() {
             return Next::Finish(StopReason::MaxRounds { rounds: self.shared.setup.config.max_rounds });
         }
-        if self.runs_some(entries) || self.shared.may_correct() {
+        if self.runs_some() || self.shared.may_correct() {
             return Next::Run;
         }
-        if let Some(reason) = self.used_up(entries) {
+        if let Some(reason) = self.used_up() {
             return Next::Finish(reason);
         }
         let message = match &self.shared.choice {
@@ -164,26 +155,26 @@ impl Judge<'_> {
     }
 
     /// Returns `true` if some call may run and does not follow a rejected one that stops it.
-    fn runs_some(&self, entries: &[Entry]) -> bool {
+    fn runs_some(&self) -> bool {
         let mut failures = Failures::default();
-        entries.iter().any(|entry| match &entry.result {
+        self.message.entries.iter().any(|entry| match &entry.result {
             Ok(call) => {
                 let (server, tool) = (call.server.as_deref(), &call.tool);
                 let lane = Lane::of(server, tool, &self.shared.setup.catalog);
                 self.is_work(entry) && self.shared.choice.admits(server, tool) && failures.stopping(&lane).is_none()
             }
             Err(rejected) => {
-                let is_native = self.natives.contains_key(&entry.index);
-                failures.add_rejected(rejected, self.corrects(entry, entries), is_native, &self.shared.displays());
+                let is_native = self.message.natives.contains_key(&entry.index);
+                failures.add_rejected(rejected, self.corrects(entry), is_native, &self.shared.displays());
                 false
             }
         })
     }
 
     /// Returns the stop reason if no mistake can be corrected any more.
-    fn used_up(&self, entries: &[Entry]) -> Option<StopReason> {
-        let mut rejected = entries.iter().filter_map(|e| e.result.as_ref().err());
-        let last = rejected.rfind(|r| self.shared.displays().row(r).used_up == Reaction::Finish)?;
+    fn used_up(&self) -> Option<StopReason> {
+        let mut rejected = self.message.entries.iter().filter_map(|e| e.result.as_ref().err());
+        let last = rejected.rfind(|r| self.shared.displays().is_meant(r))?;
         Some(if self.shared.is_last_round() {
             StopReason::MaxRounds { rounds: self.shared.setup.config.max_rounds }
         } else {

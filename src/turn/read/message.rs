@@ -9,6 +9,7 @@ use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected,
 use crate::message::{FinishReason, NativeCall};
 
 /// A message that has ended.
+#[derive(Default)]
 pub(in crate::turn) struct Message {
     /// Its content, in stream order.
     pub(super) pieces: Vec<Piece>,
@@ -17,7 +18,7 @@ pub(in crate::turn) struct Message {
     /// Ids of the calls that were reported as calls.
     pub(super) ids: Ids,
     /// Its calls and rejected calls.
-    pub(super) entries: Vec<Entry>,
+    pub(in crate::turn) entries: Vec<Entry>,
     /// Indices of the calls that were shown to the user.
     pub(super) shown: Vec<u32>,
     /// It was taken for reasoning, and no think tag came.

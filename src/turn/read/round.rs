@@ -18,7 +18,7 @@ use crate::turn::config::RoundModel;
 use crate::turn::displays::Displays;
 use crate::turn::event::AgentEvent;
 use crate::turn::io::{Action, TurnError};
-use crate::turn::rejected::row;
+use crate::turn::rejected::{Reaction, reaction};
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 use crate::turn::wording::ModelNote;
@@ -84,7 +84,7 @@ impl Read {
 
     /// Returns `true` if the message would exceed the limit with this delta.
     pub(in crate::turn) fn would_be_too_long(&self, delta: &Delta) -> bool {
-        self.draft.length().saturating_add(delta.text.len()) > MAX_MESSAGE
+        self.draft.length.saturating_add(delta.text.len()) > MAX_MESSAGE
     }
 
     /// Ends the message here, whatever it contains.
@@ -94,12 +94,12 @@ impl Read {
 
     /// Takes a call from the endpoint's own field.
     pub(in crate::turn) fn call(&mut self, call: NativeCall, shared: &Shared) {
-        self.draft.call(shared.setup.natives.read(call));
+        self.draft.natives.push(shared.setup.natives.read(call));
     }
 
     /// Returns `true` if any part of the message has arrived.
     pub(in crate::turn) fn has_begun(&self) -> bool {
-        self.draft.has_begun()
+        self.draft.length > 0 || !self.draft.natives.is_empty()
     }
 
     /// Ends the message.
@@ -142,25 +142,17 @@ impl Read {
         let may_announce = offers && !self.act_told && !message.has_calls();
         let judge = Judge {
             shared,
-            shown: &message.shown,
-            natives: &message.natives,
+            message: &message,
             finish: reason,
             blank,
             told_once: self.told_once,
             forged: (has_tools && message.begins_with_a_result()).then_some(self.forged_told),
             announced: may_announce.then(|| announced(&message.spoken().0)).flatten(),
-            repeats: message.repeats,
-            refusal: message.refusal.as_deref(),
-            too_long: message.too_long,
         };
-        let next = judge.next(&message.entries);
+        let next = judge.next();
         let feedback = matches!(next, Next::Run | Next::Correct);
-        let told: Vec<u32> = message
-            .entries
-            .iter()
-            .filter(|e| feedback && judge.corrects(e, &message.entries))
-            .map(|e| e.index)
-            .collect();
+        let told: Vec<u32> =
+            message.entries.iter().filter(|e| feedback && judge.corrects(e)).map(|e| e.index).collect();
         if let Some(text) = message.refusal.take() {
             // A refusal withdraws everything else in the message.
             message.pieces.retain(|piece| !matches!(piece, Piece::Call { .. }));
@@ -274,7 +266,7 @@ impl Read {
                 if feedback {
                     corrections
                         .push(AgentEvent::Correcting { kind: Some(rejected.kind), message: rejected.message.clone() });
-                    self.told_once |= row(rejected.kind).only_alone;
+                    self.told_once |= reaction(rejected.kind) == Reaction::CorrectOnce;
                 }
                 HistoryPlace::Rejected(feedback)
             }
@@ -337,7 +329,7 @@ fn cut(message: &mut Message, told: &[u32], shared: &Shared) {
     let shown = message.shown.clone();
     let waits = |e: &Entry| match &e.result {
         Ok(_) => !shown.contains(&e.index),
-        Err(rejected) => displays.row(rejected).meant && told.contains(&e.index),
+        Err(rejected) => displays.is_meant(rejected) && told.contains(&e.index),
     };
     let first = message.entries.iter().find(|e| waits(e)).map(|e| e.index);
     message.cut_after(|e| waits(e) || (shown.contains(&e.index) && first.is_some_and(|first| first < e.index)));

@@ -132,7 +132,7 @@ fn was_told(call: &Call, path: &str, told: &ShownContext<'_>) -> bool {
     };
     let since = told.conversation.entries().iter().rev();
     let mut since = since.take_while(|entry| !matches!(entry, Entry::User(_)));
-    told.origins.told().iter().any(is_same)
+    told.origins.told.iter().any(is_same)
         || since.any(|entry| matches!(entry, Entry::Assistant(message) if message.feedback().any(is_same)))
 }
 
@@ -154,7 +154,7 @@ struct FileContents {
 impl FileContents {
     fn of(path: &str, told: &ShownContext<'_>) -> Self {
         let mut shown = FileContents::default();
-        for result in told.origins.foreign() {
+        for result in &told.origins.foreign {
             match (&result.call, &result.file) {
                 (Some(call), _) if names(call, path) => shown.result(call, &result.text),
                 (None, Some(file)) if file == path => shown.text(&result.text, true),

@@ -3,14 +3,14 @@
 
 use crate::conversation::{Assistant, Part};
 use crate::event::{Rejected, RejectedKind};
-use crate::turn::rejected::row;
+use crate::turn::rejected::{Reaction, reaction};
 
 /// Longest rest of a call, in bytes; longer text is reported.
 const MOST: usize = 1024;
 
 /// Returns `true` if the text after such a call may be its rest.
 pub(super) fn leaves_a_tail(rejected: &Rejected) -> bool {
-    row(rejected.kind).meant || rejected.kind == RejectedKind::InReasoning
+    reaction(rejected.kind) == Reaction::Correct || rejected.kind == RejectedKind::InReasoning
 }
 
 /// Returns `true` if the end of such a call is unknown, so that any text after it may belong to it: that of a file,

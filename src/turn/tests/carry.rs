@@ -22,7 +22,8 @@ fn told(config: TurnConfig) -> (String, String) {
     let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
     actions(&mut turn);
     for (id, thought) in [("call_1", "I begin with Paris."), ("call_2", "Paris again, \n<think>then Oslo.")] {
-        turn.handle(Input::Delta(Delta { kind: DeltaKind::Reasoning, text: thought.into() })).unwrap();
+        turn.handle(Input::Model(ModelEvent::Delta(Delta { kind: DeltaKind::Reasoning, text: thought.into() })))
+            .unwrap();
         says(&mut turn, &paris());
         ends(&mut turn);
         turn.handle(Input::Outcome { id: id.into(), outcome: Outcome::result("sunny") }).unwrap();

@@ -10,7 +10,7 @@ fn schema() -> Arc<OutputSchema> {
 
 fn begun(config: TurnConfig, output: bool) -> (Turn, Vec<Action>) {
     let output = output.then(schema);
-    let mut turn = Turn::with_output(setup(config), "Weather?".into(), Granted::new(), output).unwrap();
+    let mut turn = Turn::begin(setup(config), "Weather?".into(), output, TurnStart::default()).unwrap();
     let actions = actions(&mut turn);
     (turn, actions)
 }
@@ -30,7 +30,7 @@ fn kind(actions: &[Action]) -> Option<Constrained> {
 
 fn ends(turn: &mut Turn, text: &str) -> Vec<Action> {
     says(turn, text);
-    turn.handle(Input::ModelFinished(FinishReason::Stop)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Stop))).unwrap();
     actions(turn)
 }
 
@@ -124,7 +124,7 @@ fn a_call_that_was_written_in_json_stands_in_the_history_as_it_is_taught() {
 #[test]
 fn a_refusal_is_told_and_the_message_goes_on() {
     let (mut turn, _) = begun(choosing(ToolChoice::Required), false);
-    turn.handle(Input::ConstraintRefused("no grammar".into())).unwrap();
+    turn.handle(Input::Model(ModelEvent::ConstraintRefused("no grammar".into()))).unwrap();
     let told = actions(&mut turn);
     assert!(
         matches!(&told[..], [Action::Emit(AgentEvent::Notice { notice: CallerWarning::ConstraintRefused { message } })] if message == "no grammar")

@@ -295,7 +295,7 @@ fn the_estimate_is_scaled_by_what_the_endpoint_counted() {
         for n in 1..=4 {
             says(&mut turn, &call("weather", &json!({"city": format!("City{n}")})));
             let prompt_tokens = counted(sent[n - 1]) as u64;
-            turn.handle(Input::Usage(Usage { prompt_tokens, ..Usage::default() })).unwrap();
+            turn.handle(Input::Model(ModelEvent::Usage(Usage { prompt_tokens, ..Usage::default() }))).unwrap();
             ends(&mut turn);
             let outcome = Outcome::result("y".repeat(2_400));
             turn.handle(Input::Outcome { id: format!("call_{n}"), outcome }).unwrap();
@@ -362,8 +362,8 @@ fn a_full_context_and_an_output_limit_are_told_apart() {
         let mut turn = started(TurnConfig { max_tokens, context: Some(2_048), ..allowing() });
         says(&mut turn, "It is");
         let usage = Usage { prompt_tokens: prompt, completion_tokens: answer, ..Usage::default() };
-        turn.handle(Input::Usage(usage)).unwrap();
-        turn.handle(Input::ModelFinished(FinishReason::Length)).unwrap();
+        turn.handle(Input::Model(ModelEvent::Usage(usage))).unwrap();
+        turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Length))).unwrap();
         let todo = actions(&mut turn);
         let Some(Action::Finish(finished)) = todo.last() else { panic!("{todo:?}") };
         let expected = match full {
@@ -378,6 +378,6 @@ fn a_full_context_and_an_output_limit_are_told_apart() {
 fn progress_is_handed_on() {
     let mut turn = started(allowing());
     let progress = crate::model::Progress::Prompt { processed: 512, total: 2_059 };
-    turn.handle(Input::Progress(progress)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Progress(progress))).unwrap();
     assert_eq!(actions(&mut turn), [Action::Emit(AgentEvent::Progress { progress })]);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::{ModelError, Request};
-use crate::turn::rejected::display_row;
+use crate::turn::rejected::reaction;
 
 /// `weather` and `time` run; `chart` is shown.
 fn setup(config: TurnConfig) -> Arc<Setup> {
@@ -234,11 +234,17 @@ fn a_draft_that_was_promoted_is_shown_only_when_approved() {
 }
 
 #[test]
-fn every_kind_of_rejection_has_its_row_for_display_too() {
-    for row in TABLE {
-        let display = display_row(row.kind);
-        assert_eq!((display.reaction, display.only_alone), (row.reaction, row.only_alone), "{}", row.kind);
-        assert_eq!((display.used_up, display.meant), (Reaction::Ignore, false), "{}", row.kind);
+fn a_rejected_call_of_a_display_tool_is_corrected_beside_the_answer() {
+    let shared = Shared::new(setup(silent()), Conversation::new(), None);
+    for kind in [RejectedKind::InReasoning, RejectedKind::Quoted, RejectedKind::NearCall, RejectedKind::Malformed] {
+        let mut rejected = entry(0, Err(kind)).result.unwrap_err();
+        assert_eq!(shared.displays().reaction(&rejected), reaction(kind), "{kind}");
+        rejected.tool = Some("chart".into());
+        let shown = match reaction(kind) {
+            Reaction::Correct => Reaction::CorrectBeside,
+            other => other,
+        };
+        assert_eq!(shared.displays().reaction(&rejected), shown, "{kind}");
     }
 }
 

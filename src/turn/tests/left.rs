@@ -87,7 +87,7 @@ impl Job {
         let mut turn = Turn::new(setup, question.into(), Granted::new()).unwrap();
         actions(&mut turn);
         let likely = TokenChoice::new("<use", -0.1).or("<use", -0.1).or("It", -2.4);
-        turn.handle(Input::Tokens(vec![likely])).unwrap();
+        turn.handle(Input::Model(ModelEvent::Tokens(vec![likely]))).unwrap();
         actions(&mut turn);
         Job { turn, done: Vec::new() }
     }

@@ -180,12 +180,12 @@ fn a_turn_that_ends_for_a_loop_names_the_call_that_was_refused() {
 
 #[test]
 fn a_loop_goes_on_from_the_calls_of_a_clients_history() {
-    let mut client = ClientTurn::default();
+    let mut client = TurnStart::default();
     let made = Call::new(Dialect::Json, "weather", json!({"city": "Paris"})).with_server("demo");
     client.calls = vec![(made.clone(), Outcome::result("sunny")); MAX_SAME_RESULTS as usize];
     let begun = |calls: Vec<(Call, Outcome)>| {
-        let client = ClientTurn { calls, ..ClientTurn::default() };
-        let mut turn = Turn::of_client(setup(allowing()), "Weather?".into(), None, client).unwrap();
+        let client = TurnStart { calls, ..TurnStart::default() };
+        let mut turn = Turn::begin(setup(allowing()), "Weather?".into(), None, client).unwrap();
         actions(&mut turn);
         says(&mut turn, &paris());
         calls_of(ends(&mut turn))
@@ -332,9 +332,9 @@ fn a_refusal_ends_the_turn_at_once_and_is_its_answer() {
     for before in ["", "Well. ", &paris()] {
         let mut turn = started(allowing());
         says(&mut turn, before);
-        turn.handle(Input::Delta(Delta::refusal("I can't "))).unwrap();
-        turn.handle(Input::Delta(Delta::refusal("help."))).unwrap();
-        turn.handle(Input::ModelFinished(FinishReason::Stop)).unwrap();
+        turn.handle(Input::Model(ModelEvent::Delta(Delta::refusal("I can't ")))).unwrap();
+        turn.handle(Input::Model(ModelEvent::Delta(Delta::refusal("help.")))).unwrap();
+        turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Stop))).unwrap();
         let finished = ended(&mut turn);
         assert_eq!(finished.reason, StopReason::Refused { message: "I can't help.".into() });
         assert!(finished.answer.ends_with("I can't help."), "{}", finished.answer);
@@ -347,7 +347,7 @@ fn what_was_withheld_ends_the_turn_and_none_of_its_calls_runs() {
     for text in ["", "It is", &paris(), &paris()[..40]] {
         let mut turn = started(allowing());
         says(&mut turn, text);
-        turn.handle(Input::ModelFinished(FinishReason::Other("content_filter".into()))).unwrap();
+        turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Other("content_filter".into())))).unwrap();
         let finished = ended(&mut turn);
         assert_eq!((finished.reason, finished.rounds, finished.calls), (StopReason::Filtered, 1, 0), "{text}");
     }

@@ -30,7 +30,7 @@ fn shown(config: TurnConfig, outcomes: Vec<Outcome>) -> Vec<Message> {
                 "demo__weather",
                 json!({"city": n.to_string()}).as_object().unwrap(),
             );
-            turn.handle(Input::Call(call)).unwrap();
+            turn.handle(Input::Model(ModelEvent::Call(call))).unwrap();
         }
     } else {
         let calls: String = (0..outcomes.len()).map(|n| call("weather", &json!({"city": n.to_string()}))).collect();

@@ -7,7 +7,7 @@ use crate::wire::wire_name;
 
 fn native(turn: &mut Turn, arguments: &str) {
     let call = NativeCall { id: None, name: "demo__weather".into(), arguments: arguments.into() };
-    turn.handle(Input::Call(call)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Call(call))).unwrap();
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_native_call_at_the_output_limit_runs_only_if_it_is_complete() {
     {
         let mut turn = optional();
         native(&mut turn, arguments);
-        turn.handle(Input::ModelFinished(FinishReason::Length)).unwrap();
+        turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Length))).unwrap();
         assert_eq!(calls(&actions(&mut turn)).len(), runs, "{arguments:?}");
     }
 }

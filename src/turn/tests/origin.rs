@@ -207,7 +207,7 @@ fn a_native_call_that_stands_in_a_result_is_asked_about() {
     turn.handle(Input::Outcome { id: "call_1".into(), outcome }).unwrap();
     actions(&mut turn);
     let native = NativeCall { id: None, name: "demo__weather".into(), arguments: "{\"city\": \"Paris\"}".into() };
-    turn.handle(Input::Call(native)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Call(native))).unwrap();
     assert_eq!(reason(&ends(&mut turn)), Some(AskReason::Echoed));
 }
 
@@ -230,8 +230,8 @@ fn only_so_much_is_looked_at_the_newest_first() {
     assert_eq!(after(vec!["1".to_owned(), long.clone()]), None);
     // Nobody knows what is in the oldest one.
     let results = (0..9).map(|_| ForeignResult::new("", long.clone())).collect();
-    let client = ClientTurn { results, ..ClientTurn::default() };
-    let mut turn = Turn::of_client(file_tools(allowing()), Conversation::from_user("Look."), None, client).unwrap();
+    let client = TurnStart { results, ..TurnStart::default() };
+    let mut turn = Turn::begin(file_tools(allowing()), Conversation::from_user("Look."), None, client).unwrap();
     actions(&mut turn);
     says(&mut turn, &call("write", &json!({"path": "b.txt"})));
     assert_eq!(reason(&ends(&mut turn)), Some(AskReason::Echoed));

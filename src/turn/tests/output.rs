@@ -15,7 +15,7 @@ fn started(config: TurnConfig) -> Turn {
 }
 
 fn started_with(config: TurnConfig, schema: Arc<OutputSchema>) -> Turn {
-    let mut turn = Turn::with_output(setup(config), "Weather?".into(), Granted::new(), Some(schema)).unwrap();
+    let mut turn = Turn::begin(setup(config), "Weather?".into(), Some(schema), TurnStart::default()).unwrap();
     actions(&mut turn);
     turn
 }
@@ -156,7 +156,7 @@ fn tools_come_first_and_the_form_is_recalled_behind_their_results() {
 #[test]
 fn the_output_limit_is_named_and_a_complete_value_counts_all_the_same() {
     let ends = |turn: &mut Turn| {
-        turn.handle(Input::ModelFinished(FinishReason::Length)).unwrap();
+        turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Length))).unwrap();
         actions(turn)
     };
     let mut turn = started(allowing());
@@ -171,7 +171,7 @@ fn the_output_limit_is_named_and_a_complete_value_counts_all_the_same() {
 
 #[test]
 fn the_system_text_ends_with_the_form_of_the_answer() {
-    let mut turn = Turn::with_output(setup(allowing()), "Weather?".into(), Granted::new(), Some(schema())).unwrap();
+    let mut turn = Turn::begin(setup(allowing()), "Weather?".into(), Some(schema()), TurnStart::default()).unwrap();
     let actions = actions(&mut turn);
     let Some(Action::Send(request)) = actions.first() else { panic!("{actions:?}") };
     let system = &request.messages[0].content;

@@ -32,7 +32,7 @@ fn calls_tool(turn: &mut Turn, setup: &Setup, tool: &str, arguments: &Value) -> 
     match setup.config.tools_mode {
         ToolsMode::Native => {
             let call = NativeCall::new(format!("native_{tool}"), tool, arguments);
-            turn.handle(Input::Call(NativeCall { id: None, ..call })).unwrap();
+            turn.handle(Input::Model(ModelEvent::Call(NativeCall { id: None, ..call }))).unwrap();
         }
         _ => drop(says(turn, &write_call(setup.wording().dialect(), None, tool, arguments))),
     }

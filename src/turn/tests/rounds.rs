@@ -139,7 +139,12 @@ fn what_the_endpoint_does_not_count_is_counted_and_marked() {
     assert_eq!(finished.usage, Some(own));
 
     let mut turn = started(counting());
-    turn.handle(Input::Usage(Usage { prompt_tokens: 20, completion_tokens: 10, ..Usage::default() })).unwrap();
+    turn.handle(Input::Model(ModelEvent::Usage(Usage {
+        prompt_tokens: 20,
+        completion_tokens: 10,
+        ..Usage::default()
+    })))
+    .unwrap();
     says(&mut turn, "<think>one two three</think>one two");
     let usage = usage_of(&ends(&mut turn)).unwrap();
     assert_eq!((usage.prompt_tokens, usage.completion_tokens, usage.estimated), (20, 10, false));
@@ -157,7 +162,12 @@ fn a_prompt_that_the_endpoint_cut_is_noticed_once() {
     let mut turn = Turn::new(setup, long.as_str().into(), Granted::new()).unwrap();
     actions(&mut turn);
     let cut = |turn: &mut Turn| {
-        turn.handle(Input::Usage(Usage { prompt_tokens: 2_050, completion_tokens: 10, ..Usage::default() })).unwrap();
+        turn.handle(Input::Model(ModelEvent::Usage(Usage {
+            prompt_tokens: 2_050,
+            completion_tokens: 10,
+            ..Usage::default()
+        })))
+        .unwrap();
     };
     cut(&mut turn);
     says(&mut turn, &paris());
@@ -175,7 +185,7 @@ fn a_prompt_that_was_read_or_cached_is_not_called_cut() {
         let mut turn = Turn::new(setup(counting()), long.as_str().into(), Granted::new()).unwrap();
         actions(&mut turn);
         let usage = Usage { prompt_tokens: prompt, cached_tokens: cached, ..Usage::default() };
-        turn.handle(Input::Usage(usage)).unwrap();
+        turn.handle(Input::Model(ModelEvent::Usage(usage))).unwrap();
         says(&mut turn, "Sunny.");
         assert!(notices(&ends(&mut turn)).is_empty(), "{prompt} {cached:?}");
     }

@@ -37,7 +37,7 @@ fn finished(actions: &[Action]) -> &Finished {
 fn after(config: &TurnConfig, text: &str, reason: FinishReason) -> Conversation {
     let mut turn = started(config.clone());
     says(&mut turn, text);
-    turn.handle(Input::ModelFinished(reason)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Finish(reason))).unwrap();
     let mut conversation = finished(&actions(&mut turn)).conversation.clone();
     conversation.push_user("And now?").unwrap();
     conversation
@@ -106,7 +106,7 @@ fn an_endpoint_that_told_reasoning_before_would_have_told_it_now() {
 #[test]
 fn a_field_of_its_own_tells_reasoning_too() {
     let mut turn = started(r1());
-    turn.handle(Input::Delta(Delta { kind: DeltaKind::Reasoning, text: "Hm.".into() })).unwrap();
+    turn.handle(Input::Model(ModelEvent::Delta(Delta { kind: DeltaKind::Reasoning, text: "Hm.".into() }))).unwrap();
     says(&mut turn, "Hello.");
     let mut conversation = finished(&ends(&mut turn)).conversation.clone();
     conversation.push_user("And now?").unwrap();
@@ -197,7 +197,7 @@ fn an_answer_without_calls_is_the_answer() {
 fn a_stream_that_was_cut_is_reasoning() {
     let mut turn = started(r1());
     says(&mut turn, &format!("Hm. {}", paris()));
-    turn.handle(Input::ModelFinished(FinishReason::Length)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Finish(FinishReason::Length))).unwrap();
     let end = actions(&mut turn);
     let finished = finished(&end);
     assert_eq!((finished.reason.clone(), finished.answer.as_str()), (StopReason::OutputLimit, ""));
@@ -210,7 +210,7 @@ fn a_call_of_the_endpoints_own_field_is_certain_and_a_draft_beside_it_is_none() 
     let arguments = "{\"city\": \"Rome\"}".to_owned();
     let native = crate::message::NativeCall { id: None, name: "demo__weather".into(), arguments };
     says(&mut turn, &format!("Let me look. {}", paris()));
-    turn.handle(Input::Call(native)).unwrap();
+    turn.handle(Input::Model(ModelEvent::Call(native))).unwrap();
     let end = ends(&mut turn);
     assert_eq!((calls(&end), asked(&end)), (vec!["call_1"], vec![]));
     let message = turn.shared.conversation.messages().next().unwrap();

@@ -18,7 +18,7 @@ fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> TokenChoice {
 }
 
 fn begins(turn: &mut Turn, tokens: &[TokenChoice]) -> Vec<Action> {
-    turn.handle(Input::Tokens(tokens.to_vec())).unwrap();
+    turn.handle(Input::Model(ModelEvent::Tokens(tokens.to_vec()))).unwrap();
     actions(turn)
 }
 
@@ -103,7 +103,7 @@ fn where_the_request_names_nothing_the_first_stream_is_the_call_or_the_answer() 
 #[test]
 fn above_the_threshold_the_call_is_asked_for_under_its_grammar_with_the_same_prefix() {
     let (mut turn, request) = first_request(measured());
-    turn.handle(Input::Unconstrained).unwrap();
+    turn.handle(Input::Model(ModelEvent::Unconstrained)).unwrap();
     assert_eq!(actions(&mut turn), [], "it is measured all the same");
     let done = begins(&mut turn, &[token("It", 80.0, &[("<", 14.0)])]);
     let again = instead(&done).unwrap();
@@ -216,7 +216,7 @@ fn what_a_message_says_that_is_left_is_not_in_the_history() {
 fn reasoning_in_a_field_of_its_own_is_passed_over() {
     let config = TurnConfig { reasoning: ReasoningMode::Open, reasons: Some(true), ..measured() };
     let (mut turn, _) = first_request(config);
-    turn.handle(Input::Delta(Delta::reasoning("So."))).unwrap();
+    turn.handle(Input::Model(ModelEvent::Delta(Delta::reasoning("So.")))).unwrap();
     actions(&mut turn);
     assert!(instead(&begins(&mut turn, &[token("It", 50.0, &[("<use", 50.0)])])).is_some());
 }
@@ -243,7 +243,7 @@ fn of_an_endpoint_without_probabilities_the_message_is_what_it_is_and_it_is_aske
         let setup = setup(TurnConfig { way, ..measured() });
         let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
         assert!(requests(&actions(&mut turn))[0].alternatives, "{way}");
-        turn.handle(Input::Unconstrained).unwrap();
+        turn.handle(Input::Model(ModelEvent::Unconstrained)).unwrap();
         let done = says(&mut turn, "It rains.");
         assert_eq!(notices(&done).contains(&&CallerWarning::NoProbabilities), told, "{done:?}");
         assert!(requests(&done).is_empty() && !cancels(&done), "{done:?}");
@@ -267,7 +267,7 @@ fn tokens_without_alternatives_are_no_probabilities() {
     let done = begins(&mut turn, &[TokenChoice::new("<use_mcp_tool>", -0.1)]);
     assert_eq!(notices(&done), [&CallerWarning::NoProbabilities], "a call that is held says nothing");
     let (mut turn, _) = first_request(measured());
-    turn.handle(Input::Unconstrained).unwrap();
+    turn.handle(Input::Model(ModelEvent::Unconstrained)).unwrap();
     let done = begins(&mut turn, &[TokenChoice::new("<use_mcp_tool>", -0.1)]);
     assert!(instead(&done).is_some(), "a call that is written is one: {done:?}");
 }
@@ -286,7 +286,7 @@ fn an_endpoint_that_holds_to_no_structure_is_asked_freely_from_then_on() {
 
     let (mut turn, _) = first_request(measured());
     begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
-    assert!(turn.handle(Input::Unconstrained).is_ok());
+    assert!(turn.handle(Input::Model(ModelEvent::Unconstrained)).is_ok());
     let done = actions(&mut turn);
     assert!(!cancels(&done) && notices(&done) == [&CallerWarning::NoStructure], "{done:?}");
     says(&mut turn, "It rains.");
@@ -319,7 +319,12 @@ fn what_messages_cost_that_were_left_is_counted() {
     let (mut turn, _) = first_request(config);
     begins(&mut turn, &[token("It", 10.0, &[("<use", 90.0)])]);
     says(&mut turn, &paris());
-    turn.handle(Input::Usage(Usage { prompt_tokens: 100, completion_tokens: 20, ..Usage::default() })).unwrap();
+    turn.handle(Input::Model(ModelEvent::Usage(Usage {
+        prompt_tokens: 100,
+        completion_tokens: 20,
+        ..Usage::default()
+    })))
+    .unwrap();
     let done = ends(&mut turn);
     let usage = done.iter().find_map(|action| match action {
         Action::Emit(AgentEvent::RoundFinished { usage, .. }) => *usage,

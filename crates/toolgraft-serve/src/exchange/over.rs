@@ -14,7 +14,7 @@ use toolgraft::agent::StopReason;
 use toolgraft::event::{Rejected, RejectedKind};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::outcome::restore_tokens;
-use toolgraft::turn::row;
+use toolgraft::turn::{Reaction, reaction};
 
 impl Exchange {
     /// Hands the client its calls. Calls of the toolbox in the same message do not run; the model
@@ -101,7 +101,7 @@ impl Exchange {
     /// or else the text.
     fn hands_out_unmended(&mut self) -> bool {
         let rejected = std::mem::take(&mut self.rejected).into_values();
-        let rejected: Vec<Rejected> = rejected.filter(|wrong| row(wrong.kind).meant).collect();
+        let rejected: Vec<Rejected> = rejected.filter(|wrong| reaction(wrong.kind) == Reaction::Correct).collect();
         if self.prepared.config.strict_calls || rejected.is_empty() {
             return false;
         }
