@@ -1,50 +1,58 @@
 //! The reasons why a turn ends.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::cause::Cause;
 use crate::model::ModelFailure;
 
 /// The reason why a turn ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
     /// The model answered.
+    #[error("the model answered")]
     Answered,
     /// The output limit cut the answer off.
+    #[error("the output limit cut the answer off")]
     OutputLimit,
     /// The model's answer was empty, even after it was told so.
+    #[error("the model gave an empty answer")]
     EmptyAnswer,
     /// The model refused to answer, in the endpoint's field for refusals.
+    #[error("the model refused to answer: {}", .message.trim())]
     Refused {
         /// The text of the refusal.
         message: String,
     },
     /// The endpoint withheld the answer or the rest of it (`content_filter`).
+    #[error("the endpoint's content filter withheld the answer")]
     Filtered,
     /// The model did not make the required call.
+    #[error("the model did not make the call that was required")]
     CallMissing,
     /// The model repeated a passage until it was stopped. The text before the repetition is the answer.
+    #[error("the model repeated itself, {times} times in a row, and was stopped")]
     Repetition {
         /// Number of consecutive occurrences of the passage.
         times: u32,
     },
     /// The model made only a call that was refused, because equal ones had returned the same result too often in a row
     /// ([`TurnConfig::max_same_results`](super::TurnConfig::max_same_results)).
+    #[error("the model made the same call of {tool} again and again, with the same result")]
     SameCalls {
         /// The tool.
         tool: String,
     },
     /// The last permitted round ended with a call or a mistake.
+    #[error("no answer within the limit of {rounds} {}", if *.rounds == 1 { "round" } else { "rounds" })]
     MaxRounds {
         /// Number of permitted rounds.
         rounds: u32,
     },
     /// The model made the same kind of mistake repeatedly.
+    #[error("the model's call was still wrong after {corrections} corrections: {message}")]
     CorrectionsUsedUp {
         /// Number of consecutive corrections that were sent.
         corrections: u32,
@@ -52,6 +60,7 @@ pub enum StopReason {
         message: String,
     },
     /// The answer did not match the requested schema. The last answer is available as text.
+    #[error("the answer still did not match the schema after {corrections} corrections: {message}")]
     OutputMismatch {
         /// Number of consecutive corrections that were sent.
         corrections: u32,
@@ -59,8 +68,10 @@ pub enum StopReason {
         message: String,
     },
     /// The model failed.
+    #[error("the model failed: {}", .0.message)]
     ModelFailed(ModelFailure),
     /// A text for the model could not be written: the program's prompt is wrong.
+    #[error("the prompt cannot be written: {message}")]
     PromptFailed {
         /// The problem.
         message: String,
@@ -69,6 +80,11 @@ pub enum StopReason {
         source: Option<Cause>,
     },
     /// The answer was cut off because prompt and answer fill the context.
+    #[error(
+        "the context of {context} tokens is full: the prompt takes {prompt}, and the answer was cut off after {answer}; \
+         {}, list the tools in fewer tokens, or begin a new conversation",
+        longer_context(.remedy)
+    )]
     ContextFull {
         /// Tokens of the context.
         context: usize,
@@ -81,6 +97,12 @@ pub enum StopReason {
         remedy: Option<String>,
     },
     /// The necessary part of the request does not fit the context, even without the history.
+    #[error(
+        "the context of {context} tokens is too small: the request takes at least {request}, of which the system text \
+         with its tools takes {system}, and {reply} are kept for the reply; {}, list the tools in fewer tokens, or allow \
+         a shorter reply",
+        longer_context(.remedy)
+    )]
     ContextTooSmall {
         /// Tokens of the context.
         context: usize,
@@ -95,6 +117,11 @@ pub enum StopReason {
         remedy: Option<String>,
     },
     /// The endpoint reports that the prompt does not fit the model's context, and nothing more can be left out of it.
+    #[error(
+        "{}, and nothing more can be left out of it ({message}); or list the tools in fewer tokens, allow a shorter \
+         reply, or ask in fewer words",
+        too_long(.prompt, .context)
+    )]
     ContextExceeded {
         /// Tokens of the prompt, if the endpoint reports them.
         prompt: Option<usize>,
@@ -104,9 +131,11 @@ pub enum StopReason {
         message: String,
     },
     /// The turn was cancelled.
+    #[error("the turn was cancelled")]
     Cancelled,
     /// The turn was suspended: the conversation may contain calls that have not begun, and the next turn continues with
     /// them.
+    #[error("the turn was suspended")]
     Suspended,
 }
 
@@ -139,66 +168,15 @@ pub(super) fn longer_context(remedy: &Option<String>) -> &str {
     remedy.as_deref().unwrap_or("give the model a longer context (llama.cpp: -c; Ollama: num_ctx)")
 }
 
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StopReason::Answered => f.write_str("the model answered"),
-            StopReason::OutputLimit => f.write_str("the output limit cut the answer off"),
-            StopReason::EmptyAnswer => f.write_str("the model gave an empty answer"),
-            StopReason::Refused { message } => write!(f, "the model refused to answer: {}", message.trim()),
-            StopReason::Filtered => f.write_str("the endpoint's content filter withheld the answer"),
-            StopReason::CallMissing => f.write_str("the model did not make the call that was required"),
-            StopReason::Repetition { times } => {
-                write!(f, "the model repeated itself, {times} times in a row, and was stopped")
-            }
-            StopReason::SameCalls { tool } => {
-                write!(f, "the model made the same call of {tool} again and again, with the same result")
-            }
-            StopReason::MaxRounds { rounds } => {
-                write!(f, "no answer within the limit of {rounds} {}", if *rounds == 1 { "round" } else { "rounds" })
-            }
-            StopReason::CorrectionsUsedUp { corrections, message } => {
-                write!(f, "the model's call was still wrong after {corrections} corrections: {message}")
-            }
-            StopReason::OutputMismatch { corrections, message } => {
-                write!(f, "the answer still did not match the schema after {corrections} corrections: {message}")
-            }
-            StopReason::ModelFailed(failure) => write!(f, "the model failed: {}", failure.message),
-            StopReason::PromptFailed { message, .. } => write!(f, "the prompt cannot be written: {message}"),
-            StopReason::ContextFull { context, prompt, answer, remedy } => write!(
-                f,
-                "the context of {context} tokens is full: the prompt takes {prompt}, and the answer was cut off after \
-                 {answer}; {}, list the tools in fewer tokens, or begin a new conversation",
-                longer_context(remedy)
-            ),
-            StopReason::ContextTooSmall { context, reply, system, request, remedy } => write!(
-                f,
-                "the context of {context} tokens is too small: the request takes at least {request}, of which the system \
-                 text with its tools takes {system}, and {reply} are kept for the reply; {}, list the tools in fewer \
-                 tokens, or allow a shorter reply",
-                longer_context(remedy)
-            ),
-            StopReason::ContextExceeded { prompt, context, message } => {
-                match (prompt, context) {
-                    (Some(prompt), Some(context)) if prompt <= context => {
-                        write!(
-                            f,
-                            "the prompt of {prompt} tokens and its reply do not fit the context of {context} tokens"
-                        )
-                    }
-                    (Some(prompt), Some(context)) => {
-                        write!(f, "the prompt of {prompt} tokens does not fit the context of {context} tokens")
-                    }
-                    _ => f.write_str("the prompt does not fit the context"),
-                }?;
-                write!(
-                    f,
-                    ", and nothing more can be left out of it ({message}); or list the tools in fewer tokens, \
-                     allow a shorter reply, or ask in fewer words"
-                )
-            }
-            StopReason::Cancelled => f.write_str("the turn was cancelled"),
-            StopReason::Suspended => f.write_str("the turn was suspended"),
+/// Returns what the endpoint said of a prompt that does not fit.
+fn too_long(prompt: &Option<usize>, context: &Option<usize>) -> String {
+    match (prompt, context) {
+        (Some(prompt), Some(context)) if prompt <= context => {
+            format!("the prompt of {prompt} tokens and its reply do not fit the context of {context} tokens")
         }
+        (Some(prompt), Some(context)) => {
+            format!("the prompt of {prompt} tokens does not fit the context of {context} tokens")
+        }
+        _ => "the prompt does not fit the context".to_owned(),
     }
 }
