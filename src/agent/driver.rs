@@ -19,50 +19,25 @@ use crate::turn::{Action, AgentEvent, Input, Turn};
 
 /// A turn and everything that runs for it.
 pub(super) struct Driver {
-    agent: Arc<AgentInner>,
-    asking: Arc<ApproverState>,
-    turn: Turn,
-    cancel: CancellationToken,
+    pub(super) agent: Arc<AgentInner>,
+    pub(super) asking: Arc<ApproverState>,
+    pub(super) turn: Turn,
+    pub(super) cancel: CancellationToken,
     /// Cancelled by the program to suspend the turn; `None` once the turn was told.
-    suspend: Option<CancellationToken>,
-    message: Option<Events>,
+    pub(super) suspend: Option<CancellationToken>,
+    pub(super) message: Option<Events>,
     /// Running calls and questions to the endpoint.
-    calls: FuturesUnordered<BoxFuture<'static, Input>>,
-    question: Option<BoxFuture<'static, Input>>,
-    over: bool,
-    record: Option<TurnRecord>,
+    pub(super) calls: FuturesUnordered<BoxFuture<'static, Input>>,
+    pub(super) question: Option<BoxFuture<'static, Input>>,
+    pub(super) over: bool,
+    pub(super) record: Option<TurnRecord>,
     /// Extra HTTP headers of the turn's requests to the model.
-    headers: Vec<(String, String)>,
+    pub(super) headers: Vec<(String, String)>,
     /// The span of the turn.
-    span: Span,
+    pub(super) span: Span,
 }
 
 impl Driver {
-    pub(super) fn new(
-        agent: Arc<AgentInner>,
-        asking: Arc<ApproverState>,
-        turn: Turn,
-        cancel: CancellationToken,
-        suspend: CancellationToken,
-        record: Option<TurnRecord>,
-        headers: Vec<(String, String)>,
-    ) -> Self {
-        Driver {
-            agent,
-            asking,
-            turn,
-            cancel,
-            suspend: Some(suspend),
-            message: None,
-            calls: FuturesUnordered::new(),
-            question: None,
-            over: false,
-            record,
-            headers,
-            span: spans::turn(),
-        }
-    }
-
     pub(super) async fn next(&mut self) -> Option<AgentEvent> {
         let span = self.span.clone();
         self.step().instrument(span).await

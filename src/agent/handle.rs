@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::stream::{self, StreamExt};
+use futures::stream::{self, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::approver::{Approver, ApproverState};
@@ -12,6 +12,7 @@ use super::record::TurnRecord;
 use super::run::{Run, RunOptions};
 use crate::conversation::Conversation;
 use crate::prompt::PromptError;
+use crate::spans;
 use crate::transcript::Recorder;
 use crate::turn::{Turn, TurnError, TurnStart};
 
@@ -78,8 +79,20 @@ impl Agent {
             turn.set_unattended();
         }
         let (cancel, suspend) = (CancellationToken::new(), CancellationToken::new());
-        let driver =
-            Driver::new(inner, self.asking.clone(), turn, cancel.clone(), suspend.clone(), record, options.headers);
+        let driver = Driver {
+            agent: inner,
+            asking: self.asking.clone(),
+            turn,
+            cancel: cancel.clone(),
+            suspend: Some(suspend.clone()),
+            message: None,
+            calls: FuturesUnordered::new(),
+            question: None,
+            over: false,
+            record,
+            headers: options.headers,
+            span: spans::turn(),
+        };
         let events = stream::unfold(driver, |mut driver| async move { Some((driver.next().await?, driver)) });
         Ok(Run { events: events.boxed(), cancel, suspend })
     }

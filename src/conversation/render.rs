@@ -168,11 +168,8 @@ impl Conversation {
             notes: notes.collect(),
             earlier,
             later: self.entries[at + 1..].iter().filter(|e| matches!(e, Entry::Assistant(_))).count(),
-            thought: None,
             request,
-            result_bytes: None,
-            without_status: false,
-            left_out: false,
+            ..Replies::default()
         }
     }
 }

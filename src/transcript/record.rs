@@ -252,24 +252,23 @@ impl RecordedStream {
         match event {
             Some(Ok(ModelEvent::Delta(delta))) => state.delta(delta),
             Some(Ok(ModelEvent::Call(call))) => state.part("native_call", call),
-            Some(Ok(ModelEvent::ConstraintRefused(_) | ModelEvent::Unconstrained | ModelEvent::Tokens(_))) => {}
             Some(Ok(ModelEvent::Usage(usage))) => state.part("usage", usage),
+            Some(Ok(ModelEvent::Finish(reason))) => state.finish(reason),
             // A replay does not need these.
-            Some(Ok(ModelEvent::Fields(_) | ModelEvent::Progress(_))) => {}
-            Some(Ok(ModelEvent::Finish(reason))) => {
-                state.finish(reason);
-                self.over = true;
-            }
+            Some(Ok(
+                ModelEvent::ConstraintRefused(_)
+                | ModelEvent::Unconstrained
+                | ModelEvent::Tokens(_)
+                | ModelEvent::Fields(_)
+                | ModelEvent::Progress(_),
+            )) => {}
             Some(Err(error)) => {
                 state.notice("error", &error.to_string());
                 state.finish(&broken());
-                self.over = true;
             }
-            None => {
-                state.finish(&broken());
-                self.over = true;
-            }
+            None => state.finish(&broken()),
         }
+        self.over = ModelEvent::is_last(event);
     }
 }
 

@@ -104,21 +104,11 @@ fn info(item: &Value) -> Option<ModelInfo> {
     let id = item.as_str().or_else(|| ["id", "name"].iter().find_map(|key| item.get(key)?.as_str()))?;
     let number = |place: &&str| item.pointer(place)?.as_u64();
     let context = ["/max_model_len", "/context_length", "/meta/n_ctx"].iter().find_map(number);
-    let size = ["/meta/n_params"].iter().find_map(number);
+    let size = number(&"/meta/n_params");
     let server = item.get("owned_by").and_then(Value::as_str).and_then(ServerKind::of_owner);
     let parameters = size.filter(|n| *n > 0);
-    let (images, audio) = (takes(item, "image"), takes(item, "audio"));
-    Some(ModelInfo {
-        id: id.to_owned(),
-        context,
-        tools: tools(item),
-        images,
-        audio,
-        parameters,
-        server,
-        version: None,
-        dialect: None,
-    })
+    let (tools, images, audio) = (tools(item), takes(item, "image"), takes(item, "audio"));
+    Some(ModelInfo { id: id.to_owned(), context, tools, images, audio, parameters, server, ..ModelInfo::default() })
 }
 
 /// Returns whether a model reads images or sound (`medium`), if its entry says so.

@@ -429,17 +429,12 @@ pub(super) fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
 }
 
-fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {
-    match error {
-        ModelError::CutOff { message, source } => {
-            ModelError::CutOff { message: secrets.hide(&message).into_owned(), source }
-        }
-        ModelError::BadAnswer { url, message, gave_up, source } => {
-            ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned(), gave_up, source }
-        }
-        ModelError::ContextExceeded { url, prompt, context, message } => {
-            ModelError::ContextExceeded { url, prompt, context, message: secrets.hide(&message).into_owned() }
-        }
-        other => other,
+fn hide_in(secrets: &Secrets, mut error: ModelError) -> ModelError {
+    if let ModelError::CutOff { message, .. }
+    | ModelError::BadAnswer { message, .. }
+    | ModelError::ContextExceeded { message, .. } = &mut error
+    {
+        *message = secrets.hide(message).into_owned();
     }
+    error
 }

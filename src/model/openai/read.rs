@@ -207,6 +207,7 @@ impl AnswerReader {
 }
 
 /// Converts the endpoint's events to the model's.
+#[derive(Default)]
 pub struct Decoder {
     url: String,
     queue: VecDeque<Item>,
@@ -240,23 +241,7 @@ const MAX_USELESS: u32 = 16;
 impl Decoder {
     /// Creates a decoder for an answer of the endpoint, whose URL must contain no secret.
     pub fn new(url: String) -> Self {
-        Decoder {
-            url,
-            queue: VecDeque::new(),
-            fields: false,
-            alternatives: false,
-            handed_on: Map::new(),
-            choice: None,
-            calls: CallAssembler::default(),
-            called: false,
-            usage: None,
-            begun: false,
-            finish: None,
-            torn: None,
-            skeleton: None,
-            useless: 0,
-            over: false,
-        }
+        Decoder { url, ..Decoder::default() }
     }
 
     /// Sets whether fields that no event contains are passed on.
