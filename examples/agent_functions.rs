@@ -9,7 +9,7 @@ use std::io::{Write, stdout};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::dialect::Profile;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, Functions, OpenAi, Policy, Tool};
 
 /// An error is text for the model, which reads it and may call again.
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let agent = Agent::builder(OpenAi::new(url, &name)?, tools)
         .profile(Profile::for_model(&name))
-        .policy(Policy::new(DefaultDecision::Deny).allow("weather/*"))
+        .policy(Policy::new(Decision::Deny).allow("weather/*"))
         .build();
 
     let mut out = stdout();

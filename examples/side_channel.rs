@@ -11,7 +11,7 @@ use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::message::Delta;
 use toolgraft::model::{Recorded, Round};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Functions, Outcome, Policy, Tool};
 
@@ -66,7 +66,7 @@ fn model() -> Recorded {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The recorded model does not reason, so a chart can be shown at once.
-    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Deny).allow("office/read_*"));
+    let mut config = TurnConfig::default().with_policy(Policy::new(Decision::Deny).allow("office/read_*"));
     config.reasons = Some(false);
     let agent = Agent::builder(model(), tools()).config(config).build();
 

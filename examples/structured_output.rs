@@ -11,7 +11,7 @@ use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::agent::RunOptions;
 use toolgraft::model::{Recorded, Round};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, AgentEvent, Functions, Policy, Tool};
 
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Round::text("Take an umbrella to Oslo: {\"city\": \"Oslo\", \"days\": \"three\"}"),
         Round::text("Sorry!\n```json\n{\"city\": \"Oslo\", \"days\": \"3\", \"pack\": [\"umbrella\", \"coat\"],}\n```"),
     ]);
-    let agent = Agent::builder(model, tools).policy(Policy::new(DefaultDecision::Deny).allow("weather/*")).build();
+    let agent = Agent::builder(model, tools).policy(Policy::new(Decision::Deny).allow("weather/*")).build();
 
     let schema = OutputSchema::new(json!({
         "type": "object",

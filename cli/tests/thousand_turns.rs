@@ -11,7 +11,7 @@ use futures::StreamExt;
 use serde_json::json;
 use toolgraft::agent::StopReason;
 use toolgraft::outcome::Status;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, OpenAi, Policy};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, Seen, mcp_call, says, stops, thinks};
@@ -167,7 +167,7 @@ async fn a_thousand_turns_leave_nothing_behind() {
     ];
     let hub = Arc::new(Hub::builder().config(Config::from_iter(servers)).inherit_env().connect().await.unwrap());
     let model = OpenAi::builder(endpoint.url(), "m").backoff(Duration::from_millis(1)).build().unwrap();
-    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(Decision::Allow)).build();
 
     let mut samples = Vec::new();
     for number in 1..=TURNS {

@@ -12,7 +12,7 @@ use toolgraft::message::FinishReason;
 use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
 use toolgraft::outcome::Status;
 use toolgraft::prompt::Options;
-use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
+use toolgraft::tools::{Decision, ToolChoice, ToolsMode};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Dialect, Functions, Message, Model, OpenAi, Policy, Tool};
 use toolgraft_mcp::Hub;
@@ -47,7 +47,7 @@ fn functions() -> Functions {
 }
 
 fn config(choice: ToolChoice) -> TurnConfig {
-    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Allow));
+    let mut config = TurnConfig::default().with_policy(Policy::new(Decision::Allow));
     config.tool_choice = choice;
     config.constrain = Constrain::Require;
     config.temperature = Some(0.0);
@@ -145,7 +145,7 @@ fn a_named_tool_of_a_real_server_is_asked_about_and_runs() {
         for allow in [true, false] {
             let hub = Hub::builder().server(server(&program)).inherit_env().require_all().connect().await.unwrap();
             let mut config = config(ToolChoice::Named("get_current_time".to_owned()));
-            (config.max_rounds, config.policy) = (2, Policy::new(DefaultDecision::Ask));
+            (config.max_rounds, config.policy) = (2, Policy::new(Decision::Ask));
             let asked = Arc::new(AtomicUsize::new(0));
             let count = asked.clone();
             let agent = Agent::builder(model(shared()), hub).config(config).approver(move |_| {

@@ -17,7 +17,7 @@ use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{PromptStyle, write_call};
 use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
 use toolgraft::prompt::Options;
-use toolgraft::tools::{DefaultDecision, ToolChoice};
+use toolgraft::tools::{Decision, ToolChoice};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Model, OpenAi, Policy, Tool};
 
@@ -77,7 +77,7 @@ async fn answered(tasks: &Tasks, task: &Task, result: &str) -> Finished {
             async move { Ok::<_, Infallible>(result) }
         })
     });
-    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Allow));
+    let mut config = TurnConfig::default().with_policy(Policy::new(Decision::Allow));
     (config.temperature, config.max_tokens) = (Some(0.0), Some(128));
     (config.max_rounds, config.max_corrections, config.max_calls) = (3, 0, Some(1));
     (config.tool_choice, config.constrain) = (ToolChoice::Required, Constrain::Require);

@@ -15,7 +15,7 @@ use toolgraft::message::{Delta, FinishReason, NativeCall};
 use toolgraft::model::ModelEvent;
 use toolgraft::outcome::{break_tokens, restore_tokens};
 use toolgraft::prompt::Options;
-use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::tools::{Decision, ToolsMode};
 use toolgraft::turn::{Action, Granted, Input, PromptWording, Setup, Turn, TurnConfig};
 use toolgraft::validate::Validator;
 use toolgraft::{Catalog, Dialect, Outcome, Policy, Tool};
@@ -67,7 +67,7 @@ fn setup(dialect: Option<Dialect>) -> Arc<Setup> {
     let tools =
         [Tool::new("read").with_schema(of(&["path"])), Tool::new("write").with_schema(of(&["path", "content"]))];
     let catalog = Arc::new(Catalog::from_tools(tools));
-    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Allow));
+    let mut config = TurnConfig::default().with_policy(Policy::new(Decision::Allow));
     config.reasons = Some(false);
     config.tools_mode = if dialect.is_some() { ToolsMode::Prompt } else { ToolsMode::Native };
     let mut options = Options::default();

@@ -190,12 +190,12 @@ mod tests {
     use super::*;
     use crate::model::{Recorded, Round};
     use crate::route::Functions;
-    use crate::tools::DefaultDecision;
+    use crate::tools::Decision;
 
     type Set = fn(AgentBuilder) -> AgentBuilder;
 
     fn config() -> TurnConfig {
-        TurnConfig { max_rounds: 3, policy: Policy::new(DefaultDecision::Deny), ..TurnConfig::default() }
+        TurnConfig { max_rounds: 3, policy: Policy::new(Decision::Deny), ..TurnConfig::default() }
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
             |b| b.profile(Profile::for_model("deepseek-reasoner")),
             |b| b.config(config()),
             |b| b.prompt(Options { system: Some("Be brief.".into()), ..Options::default() }),
-            |b| b.policy(Policy::new(DefaultDecision::Allow)),
+            |b| b.policy(Policy::new(Decision::Allow)),
             |b| b.tools_mode(ToolsMode::Native),
             |b| b.round_model("small"),
         ];
@@ -215,7 +215,7 @@ mod tests {
         };
         let (config, prompt) = built(&mut sets.iter());
         assert_eq!((config.max_rounds, config.tools_mode), (3, ToolsMode::Native));
-        assert!(config.policy == Policy::new(DefaultDecision::Allow) && config.round_model.is_some());
+        assert!(config.policy == Policy::new(Decision::Allow) && config.round_model.is_some());
         assert!(prompt.contains("Be brief."));
         for first in 0..sets.len() {
             let turned = || sets[first..].iter().chain(&sets[..first]);

@@ -21,7 +21,7 @@ use crate::model::{Model, ModelError, ModelEvent, ModelFailure, Request};
 use crate::model::{Recorded, Round};
 use crate::outcome::Status;
 use crate::route::{Functions, Toolbox};
-use crate::tools::{Annotations, DefaultDecision, Policy, Tool, ToolChoice};
+use crate::tools::{Annotations, Decision, Policy, Tool, ToolChoice};
 use crate::turn::AgentEvent;
 use crate::turn::tests::{Plain, call};
 use crate::turn::{AfterCall, TurnConfig};
@@ -70,8 +70,7 @@ impl Scene {
     fn new<R: Into<Answer>>(rounds: impl IntoIterator<Item = R>) -> Self {
         let model = Arc::new(Recorded::new(rounds.into_iter().map(|round| round.into().0)));
         let (tools, ran) = tools();
-        let config =
-            TurnConfig { policy: Policy::new(DefaultDecision::Allow), reasons: Some(false), ..TurnConfig::default() };
+        let config = TurnConfig { policy: Policy::new(Decision::Allow), reasons: Some(false), ..TurnConfig::default() };
         let builder = Agent::builder(model.clone(), tools).config(config).wording(|_| Arc::new(Plain));
         Scene { builder, model, ran }
     }
@@ -385,7 +384,7 @@ async fn the_models_stream_is_dropped_when_it_writes_on_after_a_call() {
     });
     let model = Endless { text, dropped: dropped.clone() };
     let config = TurnConfig { reasons: Some(false), ..TurnConfig::default() };
-    let agent = Agent::builder(model, tools).config(config).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model, tools).config(config).policy(Policy::new(Decision::Allow)).build();
     let mut run = agent.run("Hi").unwrap();
     while !matches!(run.next().await, Some(AgentEvent::CallRunning { .. })) {}
     assert_eq!(dropped.load(Ordering::Relaxed), 1, "the stream was dropped before the call ran");
@@ -412,7 +411,7 @@ async fn a_profile_sets_the_reading_and_the_words_and_keeps_the_policy() {
         "It is sunny.</think>TYPE: ANSWER\nSunny.",
     ];
     let model = Arc::new(Recorded::new(rounds.map(Round::text)));
-    let policy = Policy::new(DefaultDecision::Allow);
+    let policy = Policy::new(Decision::Allow);
     let agent = Agent::builder(model.clone(), tools().0).policy(policy).profile(profile).build();
     let finished = agent.run("Weather?").unwrap().finish().await;
     assert_eq!((finished.answer.as_str(), finished.calls), ("Sunny.", 1));

@@ -34,8 +34,8 @@ pub use nearest::nearest;
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
 pub use policy::{
-    AmbiguousPattern, Decision, DefaultDecision, Judgement, Rule, UnreadablePattern, conditions, exact_pattern,
-    matches, server_pattern, wants_approval,
+    AmbiguousPattern, Decision, Judgement, Rule, UnreadablePattern, conditions, exact_pattern, matches, server_pattern,
+    wants_approval,
 };
 pub use schema::allow_null;
 #[cfg(feature = "prompt")]

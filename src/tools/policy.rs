@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use toolgraft::Policy;
-//! use toolgraft::tools::{Decision, DefaultDecision};
+//! use toolgraft::tools::Decision;
 //!
-//! let policy = Policy::new(DefaultDecision::Deny).allow("files/read_*").deny("files/read_secret");
+//! let policy = Policy::new(Decision::Deny).allow("files/read_*").deny("files/read_secret");
 //! assert_eq!(policy.decide(Some("files"), "read_file", None, None), Decision::Allow);
 //! assert_eq!(policy.decide(Some("files"), "read_secret", None, None), Decision::Deny);
 //! assert_eq!(policy.decide(Some("files"), "write_file", None, None), Decision::Deny);
@@ -38,7 +38,7 @@ mod pattern;
 /// hold, for each element of a list. `deny` and `ask` apply if they hold for one, and also if a value cannot be compared,
 /// such as a relative path.
 ///
-/// The first matching rule decides: `deny`, then `ask`, then `allow`, then [`DefaultDecision`]. A server's hints about
+/// The first matching rule decides: `deny`, then `ask`, then `allow`, then the [default](Self::new). A server's hints about
 /// its tools are untrusted and can only tighten the decision: a tool that is marked destructive needs approval each
 /// time where it would need it once, or where a bare name or a wildcard allows it.
 ///
@@ -51,7 +51,7 @@ pub struct Policy {
     allow: Vec<String>,
     ask: Vec<String>,
     deny: Vec<String>,
-    otherwise: DefaultDecision,
+    otherwise: Decision,
     /// Bare names of `allow`, each with the server whose tool it means.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     servers: BTreeMap<String, String>,
@@ -66,7 +66,7 @@ pub struct Policy {
 pub struct Judgement {
     /// The decision.
     pub decision: Decision,
-    /// The rule that matches the tool; `None` if [`DefaultDecision`] decides. A rule of `allow` together with
+    /// The rule that matches the tool; `None` if the [default](Policy::new) decides. A rule of `allow` together with
     /// [`Decision::Ask`] was not sufficient: the tool has changed, or is marked destructive.
     pub rule: Option<Rule>,
     /// The changes of the tool since it was allowed. They quote the server, which is untrusted.
@@ -110,24 +110,8 @@ pub struct UnreadablePattern {
     pub expected: &'static str,
 }
 
-/// The decision about a call that no pattern matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum DefaultDecision {
-    /// It is denied: the default for a program.
-    #[default]
-    Deny,
-    /// It needs approval each time.
-    Ask,
-    /// It needs approval until the tool was approved once: the default at a terminal.
-    AskOnce,
-    /// It runs.
-    Allow,
-}
-
 /// The decision of a [`Policy`] about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Decision {
@@ -138,12 +122,14 @@ pub enum Decision {
     /// It needs approval.
     Ask,
     /// It does not run.
+    #[default]
     Deny,
 }
 
 impl Policy {
-    /// Creates a policy without patterns.
-    pub fn new(otherwise: DefaultDecision) -> Self {
+    /// Creates a policy without patterns, with the decision about calls that no pattern matches. [`Decision::Deny`] is the
+    /// default for a program, [`Decision::AskOnce`] at a terminal.
+    pub fn new(otherwise: Decision) -> Self {
         Policy { otherwise, ..Policy::default() }
     }
 
@@ -302,17 +288,15 @@ impl Policy {
         let tightened = |decision: Decision| if is_destructive { decision.max(Decision::Ask) } else { decision };
         let Some((consent, pattern)) = self.allows(server, tool, arguments) else {
             let decision = match self.otherwise {
-                DefaultDecision::Deny => Decision::Deny,
-                DefaultDecision::Ask => Decision::Ask,
-                DefaultDecision::AskOnce => tightened(Decision::AskOnce),
-                DefaultDecision::Allow => Decision::Allow,
+                Decision::AskOnce => tightened(Decision::AskOnce),
+                other => other,
             };
             return Judgement { decision, rule: None, changes: Vec::new() };
         };
         let changes = self.changes(server, tool, found);
         let decision = match consent {
             // If the default allows everything, a permission for one tool adds nothing.
-            _ if !changes.is_empty() && self.otherwise != DefaultDecision::Allow => Decision::Ask,
+            _ if !changes.is_empty() && self.otherwise != Decision::Allow => Decision::Ask,
             // The rule names the tool itself, so its author knew what the tool does.
             Consent::Named => Decision::Allow,
             Consent::Matched => tightened(Decision::Allow),
@@ -490,7 +474,7 @@ mod tests {
                 }
             }
         }
-        let policy = Policy::new(DefaultDecision::Allow).deny("files.read_file");
+        let policy = Policy::new(Decision::Allow).deny("files.read_file");
         assert_eq!(policy.decide(Some("evil"), "files.read_file", None, None), Decision::Deny, "a denial is wide");
     }
 
@@ -572,18 +556,18 @@ mod tests {
 
     #[test]
     fn deny_goes_before_ask_and_ask_before_allow() {
-        let policy = Policy::new(DefaultDecision::AskOnce).allow("*").ask("web/*").deny("web/post");
+        let policy = Policy::new(Decision::AskOnce).allow("*").ask("web/*").deny("web/post");
         assert_eq!(policy.decide(Some("web"), "post", None, None), Decision::Deny);
         assert_eq!(policy.decide(Some("web"), "search", None, None), Decision::Ask);
         assert_eq!(policy.decide(Some("files"), "read", None, None), Decision::Allow);
-        assert_eq!(Policy::new(DefaultDecision::AskOnce).decide(None, "x", None, None), Decision::AskOnce);
+        assert_eq!(Policy::new(Decision::AskOnce).decide(None, "x", None, None), Decision::AskOnce);
     }
 
     #[test]
     fn annotations_only_tighten() {
         let destroys = destructive();
         let hint = Some(&destroys);
-        let once = Policy::new(DefaultDecision::AskOnce);
+        let once = Policy::new(Decision::AskOnce);
         assert_eq!(once.decide(None, "wipe", hint, None), Decision::Ask);
         assert_eq!(once.clone().allow("*").decide(None, "wipe", hint, None), Decision::Ask);
         assert_eq!(once.clone().allow("wipe").decide(None, "wipe", hint, None), Decision::Allow);
@@ -614,7 +598,7 @@ mod tests {
             assert_eq!(decide(&accepted, &before), Decision::Ask, "{pattern}");
         }
         // What runs without a permission for it needs none.
-        let all = in_catalog(&Policy::new(DefaultDecision::Allow).allow("mail.send"), &before);
+        let all = in_catalog(&Policy::new(Decision::Allow).allow("mail.send"), &before);
         assert_eq!(all.decide(Some("mail"), "send", Some(&after), None), Decision::Allow);
         let kept: Policy = serde_json::from_value(serde_json::to_value(&all).unwrap()).unwrap();
         assert_eq!(kept, all);
@@ -622,8 +606,7 @@ mod tests {
 
     #[test]
     fn conditions_on_arguments_belong_to_a_pattern() {
-        let policy =
-            Policy::new(DefaultDecision::Ask).allow("files.write(path=/notes)").deny("files/*(path=/notes/secret)");
+        let policy = Policy::new(Decision::Ask).allow("files.write(path=/notes)").deny("files/*(path=/notes/secret)");
         let files =
             Catalog::from_tools([Tool::new("write").with_server("files"), Tool::new("move").with_server("files")]);
         let policy = policy.in_catalog(&files);
@@ -643,7 +626,7 @@ mod tests {
         }
         assert_eq!(policy.decide(Some("files"), "write", None, None), Decision::Allow);
         assert!(!policy.denies(Some("files"), "write"), "only some calls of it");
-        let sites = Policy::new(DefaultDecision::Allow).deny("web.fetch(url=eve.net)");
+        let sites = Policy::new(Decision::Allow).deny("web.fetch(url=eve.net)");
         for (urls, decision) in
             [(["https://a.org", "https://eve.net"], Decision::Deny), (["http://a.org"; 2], Decision::Allow)]
         {
@@ -651,7 +634,7 @@ mod tests {
             assert_eq!(sites.decide(Some("web"), "fetch", None, Some(&arguments)), decision, "{urls:?}");
         }
         // What cannot be read allows nothing and is denied.
-        let odd = Policy::new(DefaultDecision::Allow).allow("a.b (x=1) ").deny("web.fetch(url=eve.net");
+        let odd = Policy::new(Decision::Allow).allow("a.b (x=1) ").deny("web.fetch(url=eve.net");
         let told = odd.unreadable().into_iter().map(|fault| fault.to_string()).collect::<Vec<_>>();
         assert_eq!(told, ["web.fetch(url=eve.net cannot be read: `)` is missing at character 22"]);
         assert_eq!(odd.decide(Some("web"), "fetch", None, Some(&Map::new())), Decision::Deny);
@@ -664,7 +647,7 @@ mod tests {
 
     #[test]
     fn a_judgement_names_its_rule() {
-        let policy = Policy::new(DefaultDecision::Ask).allow("a/*").allow("a/x").ask("a/y").deny("*.z");
+        let policy = Policy::new(Decision::Ask).allow("a/*").allow("a/x").ask("a/y").deny("*.z");
         for (tool, decision, rule) in [
             ("w", Decision::Allow, Some(Rule::Allow("a/*".into()))),
             ("x", Decision::Allow, Some(Rule::Allow("a/x".into()))),

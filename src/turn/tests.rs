@@ -14,7 +14,7 @@ use crate::event::{Call, Entry, Provenance, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, ReasoningCalls, ReasoningMode};
 use crate::model::{ModelEvent, Usage};
 use crate::route::Invocation;
-use crate::tools::{Annotations, Catalog, DefaultDecision, Definition, Policy, Resource, Server, Tool};
+use crate::tools::{Annotations, Catalog, Decision, Definition, Policy, Resource, Server, Tool};
 use crate::validate::Validator;
 
 mod announced;
@@ -77,7 +77,7 @@ pub(crate) fn setup(config: TurnConfig) -> Arc<Setup> {
 }
 
 pub(crate) fn allowing() -> TurnConfig {
-    TurnConfig { policy: Policy::new(DefaultDecision::Allow), reasons: Some(false), ..TurnConfig::default() }
+    TurnConfig { policy: Policy::new(Decision::Allow), reasons: Some(false), ..TurnConfig::default() }
 }
 
 /// A turn at the point where its first request was sent.
@@ -346,7 +346,7 @@ fn a_mistake_that_will_be_corrected_ends_the_message_too() {
 
 #[test]
 fn cancelling_tells_what_never_began_apart() {
-    let mut turn = started(TurnConfig { policy: Policy::new(DefaultDecision::Ask), ..allowing() });
+    let mut turn = started(TurnConfig { policy: Policy::new(Decision::Ask), ..allowing() });
     says(&mut turn, &paris());
     assert!(ends(&mut turn).iter().any(|action| matches!(action, Action::Ask(_))));
     turn.handle(Input::Cancel).unwrap();

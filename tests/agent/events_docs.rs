@@ -14,7 +14,7 @@ use toolgraft::agent::{ApprovalRequest, AskReason, StopReason};
 use toolgraft::event::{Region, RejectedKind};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, Functions, Policy, Tool};
 
 const DOC: &str = include_str!("../../docs/events.md");
@@ -121,7 +121,7 @@ async fn played() -> Vec<AgentEvent> {
         Round::text("It is 21 °C and clear in Oslo."),
     ]);
     let approver = |_: ApprovalRequest| async { true };
-    let agent = Agent::builder(model, tools).policy(Policy::new(DefaultDecision::AskOnce)).approver(approver).build();
+    let agent = Agent::builder(model, tools).policy(Policy::new(Decision::AskOnce)).approver(approver).build();
     agent.run("What is the weather in Oslo?").unwrap().collect().await
 }
 

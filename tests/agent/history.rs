@@ -13,7 +13,7 @@ use toolgraft::message::{Delta, DeltaKind, FinishReason, Image};
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::parse::Config;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::transcript::{CutReason, Recording, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::validate::Validator;
@@ -95,7 +95,7 @@ impl Toolbox for Files {
 async fn ran(model: Scripted, catalog: &Arc<Catalog>) -> Finished {
     let agent = Agent::builder(model, Files(catalog.clone()))
         .config(TurnConfig::default())
-        .policy(Policy::new(DefaultDecision::Allow))
+        .policy(Policy::new(Decision::Allow))
         .build();
     let events = agent.run(Conversation::from_user("Write it.")).expect("the tools can be listed");
     let Some(AgentEvent::Finished(finished)) = events.collect::<Vec<_>>().await.pop() else { panic!("it has no end") };

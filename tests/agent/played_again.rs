@@ -12,7 +12,7 @@ use toolgraft::constrain::Constrain;
 use toolgraft::message::{Delta, FinishReason};
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::tools::{DefaultDecision, Server};
+use toolgraft::tools::{Decision, Server};
 use toolgraft::turn::{MAX_SAME_RESULTS, REPEATED_BYTES, TurnConfig};
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Model, Outcome, Policy};
 
@@ -120,10 +120,8 @@ async fn played(session: &Session, conversation: Conversation) -> (Finished, usi
     config.reasons = Some(false);
     // A recorded answer has no constrained structure.
     config.constrain = Constrain::Off;
-    let agent = Agent::builder(session.clone(), session.clone())
-        .config(config)
-        .policy(Policy::new(DefaultDecision::Allow))
-        .build();
+    let agent =
+        Agent::builder(session.clone(), session.clone()).config(config).policy(Policy::new(Decision::Allow)).build();
     let events: Vec<AgentEvent> = agent.run(conversation).expect("the tools can be listed").collect().await;
     let Some(AgentEvent::Finished(finished)) = events.last() else { panic!("{events:?}") };
     let most = session.ran.lock().expect("nothing panics under the lock").values().copied().max().unwrap_or(0);

@@ -6,7 +6,7 @@ use toolgraft::agent::{Finished, StopReason};
 use toolgraft::dialect::write_call;
 use toolgraft::message::{Delta, DeltaKind, FinishReason};
 use toolgraft::model::{Recorded, Round};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Outcome, Policy, Tool};
 
@@ -75,7 +75,7 @@ async fn run(rounds: Vec<Round>) -> Finished {
     config.max_rounds = 6;
     let agent = Agent::builder(Recorded::new(rounds), Functions::unnamed().with(tool, answer))
         .config(config)
-        .policy(Policy::new(DefaultDecision::Allow))
+        .policy(Policy::new(Decision::Allow))
         .build();
     agent.run("Tell me of it.").expect("the prompt can be made").finish().await
 }

@@ -14,7 +14,7 @@ use toolgraft::message::{Delta, DeltaKind, FinishReason, Role, Usage};
 use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
 use toolgraft::outcome::Status;
 use toolgraft::secrets::Secrets;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::transcript::{self, Recorder, Recording, Session};
 use toolgraft::{Agent, AgentEvent, Conversation, Functions, Message, Model, Policy, Tool};
 use toolgraft_testkit::files::{Full, Shared};
@@ -42,7 +42,7 @@ fn tools() -> Functions {
 }
 
 fn agent(model: impl Model + 'static) -> Agent {
-    let policy = Policy::new(DefaultDecision::Allow).deny("demo/launch");
+    let policy = Policy::new(Decision::Allow).deny("demo/launch");
     Agent::builder(model, tools()).policy(policy).build()
 }
 

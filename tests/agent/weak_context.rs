@@ -11,7 +11,7 @@ use toolgraft::dialect::{Lang, PromptStyle, SystemPlacement, write_call};
 use toolgraft::message::{Delta, FinishReason, Role};
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::prompt::Options;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Dialect, Functions, Message, Model, Policy, Tool};
 
@@ -67,7 +67,7 @@ async fn tour(options: Options, result_bytes: usize, context: Option<usize>) -> 
     let agent = Agent::builder(model.clone(), weather(result_bytes))
         .config(config)
         .prompt(options)
-        .policy(Policy::new(DefaultDecision::Allow))
+        .policy(Policy::new(Decision::Allow))
         .build();
     let run = agent.run("How is the weather in Paris, Oslo and Lima?").expect("the tools can be listed");
     let events: Vec<AgentEvent> = run.collect().await;

@@ -13,7 +13,7 @@ use toolgraft::agent::StopReason;
 use toolgraft::dialect::Profile;
 use toolgraft::message::{DeltaKind, FinishReason, Usage};
 use toolgraft::model::{ModelError, ModelEvent, ModelFailure, OpenAiBuilder, Request};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, Functions, Message, Model, OpenAi, Policy, Tool};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, delta, says, stops};
 
@@ -431,7 +431,7 @@ fn weather() -> Functions {
 fn agent(endpoint: &Endpoint) -> Agent {
     Agent::builder(builder(endpoint).build().unwrap(), weather())
         .profile(Profile::for_model("deepseek-reasoner"))
-        .policy(Policy::new(DefaultDecision::Deny).allow("weather/*"))
+        .policy(Policy::new(Decision::Deny).allow("weather/*"))
         .build()
 }
 

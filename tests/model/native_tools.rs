@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use toolgraft::agent::Finished;
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::model::{ModelEvent, Request};
-use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::tools::{Decision, ToolsMode};
 use toolgraft::turn::MAX_EQUAL_CALLS;
 use toolgraft::{Agent, AgentEvent, Functions, Message, Model, OpenAi, Policy, Tool};
 
@@ -20,7 +20,7 @@ fn agent(endpoint: &Endpoint) -> Agent {
             Ok::<_, String>(format!("{}: 21 degrees", args["city"]))
         });
     let model = OpenAi::builder(endpoint.url(), "small-model").retries(0).build().unwrap();
-    Agent::builder(model, tools).policy(Policy::new(DefaultDecision::Allow)).tools_mode(ToolsMode::Auto).build()
+    Agent::builder(model, tools).policy(Policy::new(Decision::Allow)).tools_mode(ToolsMode::Auto).build()
 }
 
 async fn played(agent: &Agent) -> (Vec<String>, Finished) {

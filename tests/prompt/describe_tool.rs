@@ -12,7 +12,7 @@ use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::prompt::{Listing, Options, Prompt};
 use toolgraft::route::Toolboxes;
-use toolgraft::tools::{DefaultDecision, ToolChoice};
+use toolgraft::tools::{Decision, ToolChoice};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Dialect, Functions, Outcome, Policy, Tool};
 
@@ -56,7 +56,7 @@ impl Scene {
         let model = Arc::new(Recorded::new(rounds.iter().map(|text| Round::text(text.as_str()))));
         let ran = Arc::new(AtomicUsize::new(0));
         let options = Options::default().with_dialect(dialect).with_lang(lang).with_listing(Listing::Index);
-        let config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Deny).allow("mail/*"));
+        let config = TurnConfig::default().with_policy(Policy::new(Decision::Deny).allow("mail/*"));
         let builder = Agent::builder(model.clone(), mail(&ran)).config(config).prompt(options);
         Scene { model, ran, builder }
     }
@@ -217,7 +217,7 @@ async fn a_servers_tool_of_that_name_stays_its_own() {
     let model = Arc::new(Recorded::new(rounds.iter().map(|text| Round::text(text.as_str()))));
     let options = Options::default().with_dialect(dialect).with_listing(Listing::Index);
     let agent = Agent::builder(model.clone(), Toolboxes::new().with(own).with(mail(&ran)))
-        .policy(Policy::new(DefaultDecision::Allow))
+        .policy(Policy::new(Decision::Allow))
         .prompt(options)
         .build();
     let finished = agent.run("Tell me.").unwrap().finish().await;
@@ -233,7 +233,7 @@ async fn a_look_up_is_not_the_call_that_is_required() {
     let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mail"}));
     let send = call(dialect, Some("mail"), "send_mail", &json!({"to": "ann@example.com"}));
     let mut scene = Scene::new(dialect, &[ask, answer(dialect), send, answer(dialect)]);
-    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Allow));
+    let mut config = TurnConfig::default().with_policy(Policy::new(Decision::Allow));
     config.tool_choice = ToolChoice::Required;
     scene.builder = scene.builder.config(config);
     let played = scene.play().await;

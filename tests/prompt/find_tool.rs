@@ -10,7 +10,7 @@ use toolgraft::dialect::{Lang, PromptStyle, write_call};
 use toolgraft::message::TokenCounter;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::{Listing, Options, Prompt};
-use toolgraft::tools::{BuiltIn, DefaultDecision, Said, Server};
+use toolgraft::tools::{BuiltIn, Decision, Said, Server};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Dialect, Functions, Policy, Tool};
 
@@ -144,7 +144,7 @@ async fn a_tool_that_is_not_listed_is_found_and_called() {
             answer.to_owned(),
         ];
         let model = Arc::new(Recorded::new(rounds.iter().map(|text| Round::text(text.as_str()))));
-        let config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Deny).allow("farm/*"));
+        let config = TurnConfig::default().with_policy(Policy::new(Decision::Deny).allow("farm/*"));
         let options = Options::default().with_dialect(dialect).with_lang(lang).with_tool_budget(600);
         let agent = Agent::builder(model.clone(), functions()).config(config).prompt(options).build();
         let events: Vec<AgentEvent> =

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgraft::dialect::{Lang, PromptStyle, write_call};
 use toolgraft::model::{Recorded, Request, Round};
 use toolgraft::prompt::{COMPACT_RESULT_BYTES, Options};
-use toolgraft::tools::{DefaultDecision, READ_RESULT, ToolsMode};
+use toolgraft::tools::{Decision, READ_RESULT, ToolsMode};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Policy, Tool};
 
@@ -28,7 +28,7 @@ fn read(dialect: Dialect, arguments: &Value) -> String {
 /// Returns the request before each round.
 async fn played(options: Options, mode: ToolsMode, rounds: Vec<Round>) -> Vec<Request> {
     let model = Arc::new(Recorded::new(rounds));
-    let policy = Policy::new(DefaultDecision::Deny).allow("library/*");
+    let policy = Policy::new(Decision::Deny).allow("library/*");
     let mut config = TurnConfig::default().with_policy(policy);
     config.tools_mode = mode;
     let agent = Agent::builder(model.clone(), library()).config(config).prompt(options).build();

@@ -10,7 +10,7 @@ use toolgraft::dialect::{DialectSet, Lang, PromptStyle, write_tool_call};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::parse::Config;
 use toolgraft::prompt::{Options, Prompt};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Dialect, Functions, Parser, Policy, Tool};
 
@@ -46,7 +46,7 @@ async fn a_call_in_every_dialect_runs_and_stands_in_the_history_as_it_was_writte
         let rounds = [written[0].as_str(), written[1].as_str(), answer].map(Round::text);
         let model = Arc::new(Recorded::new(rounds));
         let functions = Functions::new("").with(weather(), |_: Map<String, Value>| async { Ok::<_, String>("4 °C") });
-        let config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Allow));
+        let config = TurnConfig::default().with_policy(Policy::new(Decision::Allow));
         let options = Options::default().with_dialect(dialect);
         let agent = Agent::builder(model.clone(), functions).config(config).prompt(options).build();
         let events: Vec<AgentEvent> = agent.run("How cold is it?").unwrap().collect().await;

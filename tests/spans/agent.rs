@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, Functions, OpenAi, Policy, Tool};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 use toolgraft_testkit::spans::recorded;
@@ -19,7 +19,7 @@ async fn a_turn_its_requests_and_its_calls_are_spans_within_the_programs_own() {
     let functions = Functions::new("demo")
         .with(Tool::new("look"), |_: Map<String, Value>| async { Err::<String, _>(std::io::Error::other("HUSHED")) });
     let model = OpenAi::builder(endpoint.url(), "m").backoff(Duration::ZERO).api_key("HUSHED").build().unwrap();
-    let agent = Agent::builder(model, functions).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model, functions).policy(Policy::new(Decision::Allow)).build();
     let own = tracing::info_span!(target: "program", "job");
     let run = own.in_scope(|| agent.run("HUSHED?")).unwrap();
     let finished = run.finish().await;

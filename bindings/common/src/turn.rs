@@ -11,7 +11,7 @@ use toolgraft::event::Region;
 use toolgraft::message::{Delta, FinishReason};
 use toolgraft::model::{ModelEvent, Request};
 use toolgraft::route::Invocation;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::turn::{Action, ClientPiece, ClientText, Input, PromptWording, Setup, TurnConfig, TurnStart};
 use toolgraft::validate::OutputSchema;
 use toolgraft::wire::content::texts_of;
@@ -162,7 +162,7 @@ impl Turn {
         config.tool_choice = options.tool_choice.clone();
         config.max_calls = options.max_calls;
         config.max_corrections = max_corrections.unwrap_or(config.max_corrections);
-        (config.constrain, config.policy) = (Constrain::Off, Policy::new(DefaultDecision::Allow));
+        (config.constrain, config.policy) = (Constrain::Off, Policy::new(Decision::Allow));
         (config.unattended, config.hands_out) = (true, true);
         // Without tools there are no calls, so text in their syntax stays text.
         if known.catalog.is_empty() {

@@ -23,7 +23,7 @@ use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{
-    Annotations, Decision, DefaultDecision, Definition, Server, conditions, matches, server_pattern, wants_approval,
+    Annotations, Decision, Definition, Server, conditions, matches, server_pattern, wants_approval,
 };
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
@@ -92,7 +92,7 @@ pub(crate) struct Approvals {
 
 /// Returns the policy of the settings and of the servers' entries (`autoApprove`); with `yes` all other calls run.
 fn policy(settings: &Settings, yes: bool, servers: &[ServerConfig]) -> Policy {
-    let policy = Policy::new(if yes { DefaultDecision::Allow } else { DefaultDecision::Ask });
+    let policy = Policy::new(if yes { Decision::Allow } else { Decision::Ask });
     let policy = servers.iter().flat_map(ServerConfig::approved).fold(policy, Policy::allow);
     let policy = settings.allow.iter().fold(policy, Policy::allow);
     settings.deny.iter().fold(policy, Policy::deny)
@@ -102,12 +102,12 @@ fn policy(settings: &Settings, yes: bool, servers: &[ServerConfig]) -> Policy {
 pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
     // With the catalog, since it says where a name with several dots is cut.
     let allows = |glob: &str, tool: &Tool| {
-        let policy = Policy::new(DefaultDecision::Deny).allow(glob).in_catalog(catalog);
+        let policy = Policy::new(Decision::Deny).allow(glob).in_catalog(catalog);
         policy.decide(tool.server.as_deref(), &tool.name, None, None) != Decision::Deny
     };
     let denies = |glob: &str, tool: &Tool| {
         let names = conditions(glob).map_or(glob, |(names, _)| names);
-        Policy::new(DefaultDecision::Allow).deny(names).denies(tool.server.as_deref(), &tool.name)
+        Policy::new(Decision::Allow).deny(names).denies(tool.server.as_deref(), &tool.name)
     };
     let warn = |key: &str, glob: &str| {
         let said = match settings::source_of(key, glob) {
@@ -130,7 +130,7 @@ impl Approvals {
         (hub, existing): (Arc<Hub>, Existing),
     ) -> Result<Arc<Self>, Failure> {
         let approvals = Approvals {
-            policy: Mutex::new(Policy::new(DefaultDecision::Ask)),
+            policy: Mutex::new(Policy::new(Decision::Ask)),
             permissions: Permissions::of(hub.config().servers()),
             hub,
             existing,

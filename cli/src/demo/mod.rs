@@ -27,7 +27,7 @@ use toolgraft::message::Role;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{Agent, AgentEvent, Dialect, Policy};
 use toolgraft_files::{self as files, Mode};
@@ -176,7 +176,7 @@ fn keep(args: &Args, text: &str, screen: &mut Show<impl Write>) -> Result<(), Fa
 
 fn agent(lang: Lang, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {
     let prompt = Options::for_profile(profile).with_dialect(DIALECT).with_lang(lang);
-    let policy = Policy::new(DefaultDecision::Deny).allow(format!("{SERVER}/*"));
+    let policy = Policy::new(Decision::Deny).allow(format!("{SERVER}/*"));
     Agent::builder(model, hub).profile(profile).prompt(prompt).policy(policy).build()
 }
 
@@ -206,7 +206,7 @@ mod tests {
     async fn verdict_on(rounds: Vec<Round>) -> String {
         let tools = Functions::new(SERVER)
             .with(Tool::new("weather_query"), |_| async { Err::<String, _>("the sensor is wet") });
-        let policy = Policy::new(DefaultDecision::Allow);
+        let policy = Policy::new(Decision::Allow);
         let agent = Agent::builder(Recorded::new(rounds), tools).policy(policy).build();
         match verdict(&agent.run("Rain?").unwrap().finish().await) {
             Err(Failure::Job(message)) => message,

@@ -16,7 +16,7 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::model::ModelErrorKind;
 use toolgraft::prompt::{Options, Prompt};
-use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
+use toolgraft::tools::{Decision, ToolChoice, ToolsMode};
 use toolgraft::turn::{TurnConfig, call_margin};
 use toolgraft::{Agent, AgentEvent, Catalog, Functions, Model, OpenAi, Outcome, Policy, Tool, route::Toolbox};
 
@@ -131,10 +131,7 @@ impl Bench {
         config: TurnConfig,
         (model, tools): (impl Model + 'static, impl Toolbox + 'static),
     ) -> AgentBuilder {
-        Agent::builder(model, tools)
-            .config(config)
-            .prompt(self.options(cell))
-            .policy(Policy::new(DefaultDecision::Allow))
+        Agent::builder(model, tools).config(config).prompt(self.options(cell)).policy(Policy::new(Decision::Allow))
     }
 
     fn options(&self, cell: Cell) -> Options {

@@ -34,7 +34,7 @@ use toolgraft::message::Reads;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Catalog, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_serve::{Budgets, Config, DRAIN, Inspector, ModelSettings, SearchTool, ServeError, Server};
@@ -400,7 +400,7 @@ fn refuse_no_search(settings: &Settings, catalog: &Catalog) -> Result<(), Failur
 
 /// Returns the policy for calls of the servers' tools.
 fn policy(settings: &Settings) -> Policy {
-    let allowed = settings.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow);
+    let allowed = settings.allow.iter().fold(Policy::new(Decision::Deny), Policy::allow);
     settings.deny.iter().fold(allowed, Policy::deny)
 }
 

@@ -193,7 +193,7 @@ pub(crate) fn warn_changed(policy: &Policy, catalog: &Catalog) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::tools::{Decision, DefaultDecision};
+    use toolgraft::tools::Decision;
 
     fn send(description: &str) -> Tool {
         Tool::new("send").with_server("mail").with_description(description)
@@ -212,7 +212,7 @@ mod tests {
         let configured = server(&here.path().join("mcp.json"));
         let open = || Permissions::at(Some(file.clone()), std::slice::from_ref(&configured));
         let settled = |permissions: &Permissions, tool: &Tool| {
-            let policy = Policy::new(DefaultDecision::Deny).allow("mail/*");
+            let policy = Policy::new(Decision::Deny).allow("mail/*");
             let policy = permissions.settled(policy, &Catalog::from_tools([tool.clone()]));
             policy.decide(Some("mail"), "send", Some(tool), None)
         };

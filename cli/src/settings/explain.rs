@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use toolgraft::route::Toolbox;
-use toolgraft::tools::{Annotations, Decision, DefaultDecision, Judgement, Rule, conditions};
+use toolgraft::tools::{Annotations, Decision, Judgement, Rule, conditions};
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
 
@@ -80,7 +80,7 @@ pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
         patterns.extend(sources.iter().flat_map(of_settings));
         let permissions = Permissions::of(servers);
         let mut text = format!("{}\n", full_name(tool.server.as_deref(), &tool.name));
-        for (program, default) in [("chat", DefaultDecision::Ask), ("serve", DefaultDecision::Deny)] {
+        for (program, default) in [("chat", Decision::Ask), ("serve", Decision::Deny)] {
             let counts = |pattern: &&Pattern| program == "chat" || pattern.is_in_serve;
             let policy = patterns.iter().filter(counts).fold(Policy::new(default), |policy, one| one.add_to(policy));
             let policy = permissions.informed(policy, &catalog);

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use toolgraft::agent::{Approval, ApprovalRequest, Finished, Run, StopReason};
 use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, Conversation, Functions, OpenAi, Policy, Tool};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, Seen, mcp_call, says};
@@ -70,7 +70,7 @@ async fn an_approval_is_answered_by_another_task_while_other_calls_finish() {
         ask.send((request, answer)).unwrap();
         async move { answered.await.unwrap_or(Approval::Denied { reason: None }) }
     };
-    let policy = Policy::new(DefaultDecision::Ask).allow("files/read");
+    let policy = Policy::new(Decision::Ask).allow("files/read");
     let agent = Agent::builder(model(&endpoint), files().parallel()).policy(policy).approver(approver).build();
 
     // The question is answered only once the other call's outcome was seen.
@@ -120,7 +120,7 @@ async fn one_hub_serves_many_conversations_side_by_side() {
     let endpoint = Endpoint::answer(echoing);
     let server = HttpMcp::start();
     let hub = hub([demo(), ServerConfig::http("http", server.url())]).await;
-    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(Decision::Allow)).build();
     let mut tasks = Vec::new();
     for person in 0..40 {
         let agent = agent.clone();
@@ -152,7 +152,7 @@ async fn a_conversation_goes_on_after_a_cancelled_call() {
     let hang = mcp_call("http", "hang", &json!({}));
     let endpoint =
         Endpoint::start([Reply::text(&hang), Reply::text("It took too long."), Reply::text("You are welcome.")]);
-    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(Decision::Allow)).build();
     let cancelled = to_the_end(agent.run("Do it").unwrap(), |run, event| {
         if matches!(event, AgentEvent::CallRunning { .. }) {
             run.cancel();
@@ -202,7 +202,7 @@ async fn a_conversation_goes_on_after_an_answer_that_was_cancelled_or_broke_off(
 async fn an_approval_may_wait_in_a_file_for_another_process() {
     let calls = format!("{}\n{}", mcp_call("files", "read", &json!({})), mcp_call("files", "write", &json!({})));
     let endpoint = Endpoint::start([Reply::text(&calls), Reply::text("Done.")]);
-    let policy = || Policy::new(DefaultDecision::Ask).allow("files/read");
+    let policy = || Policy::new(Decision::Ask).allow("files/read");
     let never = |_: ApprovalRequest| std::future::pending::<bool>();
     let agent = Agent::builder(model(&endpoint), files()).policy(policy()).approver(never).build();
     let suspended = to_the_end(agent.run("Write it down").unwrap(), |run, event| {
@@ -239,7 +239,7 @@ async fn dropping_a_run_cancels_its_call_and_the_hub_goes_on() {
     let hang = mcp_call("http", "hang", &json!({}));
     let weather = mcp_call("demo", "weather_query", &json!({"city": "Oslo"}));
     let endpoint = Endpoint::start([Reply::text(&hang), Reply::text(&weather), Reply::text("Clear.")]);
-    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(Decision::Allow)).build();
     let mut run = agent.run("Do it").unwrap();
     while !matches!(run.next().await.unwrap(), AgentEvent::CallRunning { .. }) {}
     assert!(futures::poll!(run.next()).is_pending());

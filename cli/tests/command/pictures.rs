@@ -21,7 +21,7 @@ use serde_json::json;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options as Prompt;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::transcript::{self, Recorder};
 use toolgraft::{Agent, Dialect, Policy};
 use toolgraft_mcp::Hub;
@@ -313,7 +313,7 @@ async fn recording(to: &Path) {
     let hub = Arc::new(Hub::builder().server(server).connect().await.unwrap());
     let model = Recorded::new(demo.rounds.iter().map(Round::from)).with_placeholders().with_speed(1.0);
     let prompt = Prompt::for_profile(profile).with_dialect(Dialect::TypeMarker);
-    let policy = Policy::new(DefaultDecision::Deny).allow("demo/*");
+    let policy = Policy::new(Decision::Deny).allow("demo/*");
     let agent = Agent::builder(model, hub.clone()).profile(profile).prompt(prompt).policy(policy).build();
     let recorder = Recorder::new(fs::File::create(to).unwrap(), &demo.session);
     let question = demo.rounds[0].messages.last().unwrap().content.clone();

@@ -15,7 +15,7 @@ use serde_json::Value;
 use toolgraft::agent::ApprovalRequest;
 use toolgraft::dialect::Profile;
 use toolgraft::route::Toolbox;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, OpenAi, Policy};
 use toolgraft_mcp::Hub;
 use toolgraft_mcp::ServerConfig;
@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let agent = Agent::builder(OpenAi::new(url, name)?, hub.clone())
         .profile(Profile::for_model(name))
-        .policy(Policy::new(DefaultDecision::AskOnce))
+        .policy(Policy::new(Decision::AskOnce))
         .approver(ask)
         .build();
     let outcome = show(&agent, question).await;

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
-use toolgraft::tools::{Decision, DefaultDecision};
+use toolgraft::tools::Decision;
 use toolgraft::turn::ModelNote;
 use toolgraft::{Catalog, Policy};
 
@@ -15,7 +15,7 @@ pub(super) struct Permissions(Arc<Mutex<Policy>>);
 /// Permissions by which no call runs.
 impl Default for Permissions {
     fn default() -> Self {
-        Permissions::of(Policy::new(DefaultDecision::Deny))
+        Permissions::of(Policy::new(Decision::Deny))
     }
 }
 

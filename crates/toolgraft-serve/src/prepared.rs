@@ -11,7 +11,7 @@ use super::tool_names::ToolNames;
 use toolgraft::budget::{Budget, Permit};
 use toolgraft::dialect::{DialectSet, Profile, SystemPlacement};
 use toolgraft::route::Invocation;
-use toolgraft::tools::{DefaultDecision, Server, ToolChoice};
+use toolgraft::tools::{Decision, Server, ToolChoice};
 use toolgraft::turn::{KnownWays, ModelNote, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::{Validator, takes_long};
 use toolgraft::{Catalog, Dialect, Policy, Tool};
@@ -122,7 +122,7 @@ impl Prepared {
         turn.max_repeats = config.max_repeats;
         turn.max_same_results = config.max_same_results;
         // The permissions here and the client decide which calls run.
-        turn.policy = Policy::new(DefaultDecision::Allow);
+        turn.policy = Policy::new(Decision::Allow);
         (turn.unattended, turn.hands_out) = (true, true);
         turn.reads = wanted.way.reads;
         let wording = PromptWording::new(catalog.clone(), &options, &turn)

@@ -56,8 +56,7 @@ async fn a_denied_call_is_told_to_the_model() {
     assert_eq!((played.ran, played.told(2)), (0, "call_1 Denied: NotAllowed"));
     assert_eq!(played.finished.answer, "Sorry.");
 
-    let mut scene =
-        Scene::new([weather("Paris"), "Sorry.".into()]).with(|c| c.policy = Policy::new(DefaultDecision::Ask));
+    let mut scene = Scene::new([weather("Paris"), "Sorry.".into()]).with(|c| c.policy = Policy::new(Decision::Ask));
     scene.builder = scene.builder.approver(|_| async { Approval::Denied { reason: Some("not now".into()) } });
     assert_eq!(scene.play().await.told(2), "call_1 Denied: not now");
 }
@@ -65,7 +64,7 @@ async fn a_denied_call_is_told_to_the_model() {
 #[tokio::test]
 async fn a_tool_is_asked_about_once_in_all_conversations_of_an_agent() {
     let rounds = [weather("Paris"), "Sunny.".into(), weather("Rome"), "Sunny.".into()];
-    let mut scene = Scene::new(rounds).with(|c| c.policy = Policy::new(DefaultDecision::AskOnce));
+    let mut scene = Scene::new(rounds).with(|c| c.policy = Policy::new(Decision::AskOnce));
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
     scene.builder = scene.builder.approver(move |_| {
@@ -81,8 +80,7 @@ async fn a_tool_is_asked_about_once_in_all_conversations_of_an_agent() {
 
 #[tokio::test]
 async fn a_suspended_turn_goes_on_later_with_its_question() {
-    let scene =
-        Scene::new([weather("Paris"), "Sunny.".into()]).with(|c| c.policy = Policy::new(DefaultDecision::AskOnce));
+    let scene = Scene::new([weather("Paris"), "Sunny.".into()]).with(|c| c.policy = Policy::new(Decision::AskOnce));
     let (model, ran) = (scene.model.clone(), scene.ran.clone());
     let never = |_: ApprovalRequest| std::future::pending::<bool>();
     let mut run = scene.builder.approver(never).build().run("Weather?").unwrap();
@@ -99,7 +97,7 @@ async fn a_suspended_turn_goes_on_later_with_its_question() {
     let stored = serde_json::to_string(&finished.conversation).unwrap();
 
     let (tools, _) = tools();
-    let agent = Agent::builder(model, tools).policy(Policy::new(DefaultDecision::AskOnce)).wording(|_| Arc::new(Plain));
+    let agent = Agent::builder(model, tools).policy(Policy::new(Decision::AskOnce)).wording(|_| Arc::new(Plain));
     let asked = Arc::<Mutex<Vec<String>>>::default();
     let ids = asked.clone();
     let approver = move |request: ApprovalRequest| {
@@ -117,7 +115,7 @@ async fn a_suspended_turn_goes_on_later_with_its_question() {
 async fn an_agent_for_another_user_asks_that_user() {
     let rounds =
         [weather("Paris"), "Sunny.".into(), weather("Paris"), "Sunny.".into(), weather("Rome"), "Sunny.".into()];
-    let scene = Scene::new(rounds).with(|c| c.policy = Policy::new(DefaultDecision::AskOnce));
+    let scene = Scene::new(rounds).with(|c| c.policy = Policy::new(Decision::AskOnce));
     let asked = Arc::<Mutex<Vec<&str>>>::default();
     let approver = |name: &'static str| {
         let asked = asked.clone();

@@ -88,7 +88,7 @@ async fn an_outcomes_events_reach_the_caller_and_no_model() {
         Ok::<_, String>(Outcome::result("drawn").with_event("chart", json!({"secret": [1, 2]})))
     });
     let model = Arc::new(Recorded::new([call("draw", &json!({})), "Done.".into()].map(Round::text)));
-    let policy = Policy::new(DefaultDecision::Allow);
+    let policy = Policy::new(Decision::Allow);
     let agent = Agent::builder(model.clone(), tools).policy(policy).build();
     let events = events(&agent, "Draw!").await;
     let outcome = events.iter().find_map(|event| match event {

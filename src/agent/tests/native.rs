@@ -57,7 +57,7 @@ fn native(text: &str, calls: &[(&str, &str)]) -> Vec<Result<ModelEvent, ModelErr
 }
 
 fn allowing(model: Arc<Scripted>) -> AgentBuilder {
-    Agent::builder(model, tools().0).policy(Policy::new(DefaultDecision::Allow)).wording(|_| Arc::new(Plain))
+    Agent::builder(model, tools().0).policy(Policy::new(Decision::Allow)).wording(|_| Arc::new(Plain))
 }
 
 #[tokio::test]
@@ -351,7 +351,7 @@ async fn cancelling_while_the_endpoint_is_asked_sends_nothing() {
 #[tokio::test]
 async fn the_prompts_own_words_serve_native_requests() {
     let model = Scripted::new([native("", &[("abc", "Paris")]), native("Sunny.", &[])]);
-    let agent = Agent::builder(model.clone(), tools().0).policy(Policy::new(DefaultDecision::Allow));
+    let agent = Agent::builder(model.clone(), tools().0).policy(Policy::new(Decision::Allow));
     let finished = agent.tools_mode(ToolsMode::Native).build().run("Weather?").unwrap().finish().await;
     assert_eq!(finished.calls, 1);
     let shapes = shape(&model.requests()[1]);
@@ -368,7 +368,7 @@ async fn left(
 ) -> (Vec<String>, Vec<usize>) {
     let model = Scripted::saying(Some(true), answers);
     let config = TurnConfig { tool_choice: choice, tools_mode: ToolsMode::Auto, ..TurnConfig::default() };
-    let agent = allowing(model.clone()).config(config).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = allowing(model.clone()).config(config).policy(Policy::new(Decision::Allow)).build();
     let events: Vec<AgentEvent> = agent.run(question).unwrap().collect().await;
     let why = |event: &AgentEvent| match event {
         AgentEvent::Correcting { message, .. } => Some(message.clone()),
@@ -399,7 +399,7 @@ async fn native_calls_at_a_greeting_do_not_run_and_are_left_for_the_prompt() {
 async fn what_was_left_is_left_in_the_next_conversation_too() {
     let model =
         Scripted::saying(Some(true), [native("", &[("abc", "Paris")]), native("Hello!", &[]), native("Sunny.", &[])]);
-    let agent = with_mode(model.clone(), ToolsMode::Auto).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = with_mode(model.clone(), ToolsMode::Auto).policy(Policy::new(Decision::Allow)).build();
     for question in ["Hello", "Weather?"] {
         agent.run(question).unwrap().finish().await;
     }

@@ -31,7 +31,7 @@ async fn a_long_session_is_told_once() {
             let said = step(at.fetch_add(1, Ordering::Relaxed)).1;
             async move { Ok::<_, String>(said) }
         });
-        let mut config = TurnConfig { policy: Policy::new(DefaultDecision::Allow), ..TurnConfig::default() };
+        let mut config = TurnConfig { policy: Policy::new(Decision::Allow), ..TurnConfig::default() };
         config.max_rounds = STEPS as u32 + 1;
         let prompt = crate::prompt::Options::default().with_style(style);
         let agent = Agent::builder(model.clone(), tools).config(config).prompt(prompt).build();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn questions_are_asked_one_by_one_and_once_per_tool() {
-    let mut turn = started(TurnConfig { policy: Policy::new(DefaultDecision::AskOnce).allow("time"), ..allowing() });
+    let mut turn = started(TurnConfig { policy: Policy::new(Decision::AskOnce).allow("time"), ..allowing() });
     let time = call("time", &json!({"city": "Paris"}));
     says(&mut turn, &format!("{}{time}{}", paris(), paris()));
     let asked = |actions: &[Action]| {
@@ -26,7 +26,7 @@ fn questions_are_asked_one_by_one_and_once_per_tool() {
 
 #[test]
 fn a_permission_with_a_condition_is_for_calls_with_such_arguments() {
-    let policy = Policy::new(DefaultDecision::Ask).allow("demo.weather(city=Paris)");
+    let policy = Policy::new(Decision::Ask).allow("demo.weather(city=Paris)");
     let mut turn = started(TurnConfig { policy, ..allowing() });
     says(&mut turn, &format!("{}{}", paris(), call("weather", &json!({"city": "Oslo"}))));
     let done = ends(&mut turn);
@@ -37,7 +37,7 @@ fn a_permission_with_a_condition_is_for_calls_with_such_arguments() {
 #[test]
 fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
     let asked = |granted: Definition| {
-        let config = TurnConfig { policy: Policy::new(DefaultDecision::AskOnce), ..allowing() };
+        let config = TurnConfig { policy: Policy::new(Decision::AskOnce), ..allowing() };
         let granted = Granted::from([((Some("demo".to_owned()), "weather".to_owned()), granted)]);
         let mut turn = Turn::new(setup(config), "Weather?".into(), granted).unwrap();
         actions(&mut turn);
@@ -71,8 +71,7 @@ fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
 fn a_tool_that_has_changed_since_the_policy_allowed_it_is_asked_about() {
     let asked = |description: &str| {
         let known = Definition::of(&Tool::new("weather").with_description(description));
-        let policy =
-            Policy::new(DefaultDecision::Deny).allow("demo.weather").with_known([("demo/weather".into(), known)]);
+        let policy = Policy::new(Decision::Deny).allow("demo.weather").with_known([("demo/weather".into(), known)]);
         let mut turn = started(TurnConfig { policy, ..allowing() });
         says(&mut turn, &paris());
         ends(&mut turn).into_iter().find_map(|action| match action {
@@ -88,12 +87,12 @@ fn a_tool_that_has_changed_since_the_policy_allowed_it_is_asked_about() {
 #[test]
 fn a_model_may_ask_for_approval_and_not_wave_it() {
     for (policy, wants, expected) in [
-        (DefaultDecision::Allow, json!(true), Some(AskReason::Policy)),
-        (DefaultDecision::Allow, json!("True"), Some(AskReason::Policy)),
-        (DefaultDecision::Allow, json!(false), None),
-        (DefaultDecision::AskOnce, json!(true), Some(AskReason::Policy)),
-        (DefaultDecision::AskOnce, json!(false), Some(AskReason::FirstUse)),
-        (DefaultDecision::Ask, json!(false), Some(AskReason::Policy)),
+        (Decision::Allow, json!(true), Some(AskReason::Policy)),
+        (Decision::Allow, json!("True"), Some(AskReason::Policy)),
+        (Decision::Allow, json!(false), None),
+        (Decision::AskOnce, json!(true), Some(AskReason::Policy)),
+        (Decision::AskOnce, json!(false), Some(AskReason::FirstUse)),
+        (Decision::Ask, json!(false), Some(AskReason::Policy)),
     ] {
         let mut turn = started(TurnConfig { policy: Policy::new(policy), ..allowing() });
         says(&mut turn, &call("weather", &json!({"city": "Paris", "requires_approval": wants})));
@@ -112,7 +111,7 @@ fn the_policy_sees_the_server_that_a_resource_is_read_from() {
         |name: &str, uri: &str| Server { name: Some(name.into()), resources: vec![resource(uri)], ..Server::default() };
     let catalog = Catalog::new([server("vault", "vault://key"), server("docs", "docs://start")]);
     let validator = Arc::new(Validator::new(Arc::new(catalog)));
-    let config = TurnConfig { policy: Policy::new(DefaultDecision::Allow).deny("vault/*"), ..allowing() };
+    let config = TurnConfig { policy: Policy::new(Decision::Allow).deny("vault/*"), ..allowing() };
     let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
     let read = |server: &str, uri: &str| {
         format!("<access_mcp_resource><server_name>{server}</server_name><uri>{uri}</uri></access_mcp_resource>")
@@ -179,6 +178,6 @@ fn after_words_that_may_be_anybodys_each_call_is_asked_about_for_the_rest_of_the
             ends(&mut turn).iter().any(|a| matches!(a, Action::Ask(request) if request.reason == AskReason::Untrusted));
         assert_eq!(asks, speaks);
     }
-    let named = Policy::new(DefaultDecision::Allow).allow("demo.weather");
+    let named = Policy::new(Decision::Allow).allow("demo.weather");
     assert_eq!(next(TurnConfig { policy: named, ..watching() }), None);
 }

@@ -19,7 +19,7 @@ fn setup(config: TurnConfig) -> Arc<Setup> {
 
 /// A policy that allows nothing: showing needs no permission.
 fn silent() -> TurnConfig {
-    TurnConfig { policy: Policy::new(DefaultDecision::Deny).allow("weather"), ..allowing() }
+    TurnConfig { policy: Policy::new(Decision::Deny).allow("weather"), ..allowing() }
 }
 
 fn started(config: TurnConfig) -> Turn {
@@ -184,7 +184,7 @@ fn a_cancelled_turn_keeps_what_was_shown() {
 
 #[test]
 fn what_the_policy_or_the_choice_forbids_is_denied_as_any_call() {
-    let denied = TurnConfig { policy: Policy::new(DefaultDecision::Allow).deny("chart"), ..silent() };
+    let denied = TurnConfig { policy: Policy::new(Decision::Allow).deny("chart"), ..silent() };
     let other = TurnConfig { tool_choice: ToolChoice::Named("weather".into()), ..silent() };
     let off = TurnConfig { tool_choice: ToolChoice::None, ..silent() };
     for (config, told) in [

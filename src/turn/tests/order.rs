@@ -97,7 +97,7 @@ fn a_built_in_tool_only_reads_and_answers_after_a_failure() {
 #[test]
 fn what_is_allowed_waits_for_the_answer_about_a_call_before_it() {
     for approved in [true, false] {
-        let policy = Policy::new(DefaultDecision::Ask).allow("files.read").allow("web.post");
+        let policy = Policy::new(Decision::Ask).allow("files.read").allow("web.post");
         let mut turn = over(None, TurnConfig { policy, ..allowing() });
         assert_eq!(made(&mut turn, &["write", "read", "post"]), ["call_3"], "only the other server's runs");
         turn.handle(Input::Approval { id: "call_1".into(), approval: approved.into() }).unwrap();
@@ -149,7 +149,7 @@ fn after_a_call_that_failed_no_later_one_of_its_server_runs_but_reads() {
 
 #[test]
 fn after_a_call_that_was_denied_none_is_asked_about_that_rests_on_it() {
-    let policy = Policy::new(DefaultDecision::Ask).deny("files.list");
+    let policy = Policy::new(Decision::Ask).deny("files.list");
     let mut turn = over(None, TurnConfig { policy: policy.clone(), ..allowing() });
     made(&mut turn, &["write", "post", "write"]);
     turn.handle(Input::Approval { id: "call_1".into(), approval: false.into() }).unwrap();
@@ -169,7 +169,7 @@ fn after_a_call_that_was_denied_none_is_asked_about_that_rests_on_it() {
 
 #[test]
 fn an_open_question_is_withdrawn_where_the_call_before_it_fails() {
-    let policy = Policy::new(DefaultDecision::Allow).ask("files.ask");
+    let policy = Policy::new(Decision::Allow).ask("files.ask");
     let tools = ["write", "ask"].map(Tool::new);
     let servers = [Server::new("files").with_tools(tools), Server::new("web").with_tools([Tool::new("ask")])];
     let validator = Arc::new(Validator::new(Arc::new(Catalog::new(servers))));

@@ -264,7 +264,7 @@ fn what_the_program_said_is_not_written_unasked() {
         (&format!("{told}."), true),
         ("This file is mine.", false),
     ] {
-        let mut turn = files(TurnConfig { policy: Policy::new(DefaultDecision::Allow).ask("write"), ..allowing() });
+        let mut turn = files(TurnConfig { policy: Policy::new(Decision::Allow).ask("write"), ..allowing() });
         says(&mut turn, &call("write", &json!({"path": "b.txt", "text": "x"})));
         assert_eq!(reason(&ends(&mut turn)), Some(AskReason::Policy));
         let denied = Approval::Denied { reason: Some(reason_given.to_owned()) };

@@ -2,13 +2,13 @@ use serde_json::json;
 
 use crate::conversation::Conversation;
 use crate::outcome::{Outcome, Status};
-use crate::tools::{DefaultDecision, Policy};
+use crate::tools::{Decision, Policy};
 use crate::turn::event::AskReason;
 use crate::turn::tests::{actions, allowing, call, calls, ends, paris, says, setup, started};
 use crate::turn::{Action, AgentEvent, Finished, Granted, Input, StopReason, Turn, TurnConfig};
 
 fn asking() -> TurnConfig {
-    TurnConfig { policy: Policy::new(DefaultDecision::AskOnce).allow("time"), ..allowing() }
+    TurnConfig { policy: Policy::new(Decision::AskOnce).allow("time"), ..allowing() }
 }
 
 fn suspend(turn: &mut Turn) -> Vec<Action> {

@@ -12,7 +12,7 @@ use toolgraft::message::FinishReason;
 use toolgraft::model::{ModelError, NativeAnswer, TRIAL_QUESTION, trial_tool};
 use toolgraft::parse;
 use toolgraft::prompt::Options;
-use toolgraft::tools::{DefaultDecision, ToolsMode};
+use toolgraft::tools::{Decision, ToolsMode};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Catalog, Functions, OpenAi, Outcome, Parser, Policy};
 
@@ -149,7 +149,7 @@ async fn asks_by_prompt(client: &OpenAi, profile: &Profile, tokens: u32) -> Came
     let agent = Agent::builder(client.clone(), Functions::unnamed().with(trial_tool(), answer))
         .config(config)
         .prompt(Options::for_profile(profile))
-        .policy(Policy::new(DefaultDecision::Allow))
+        .policy(Policy::new(Decision::Allow))
         .build();
     let seen = match ask(&agent, (TRIAL_QUESTION, true), Duration::MAX, |seen| !seen.calls.is_empty()).await {
         Ok(seen) => seen,

@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolgraft::agent::{Approval, ApprovalRequest};
 use toolgraft::dialect::Profile;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, Conversation, OpenAi, Policy};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
 
@@ -141,7 +141,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let hub = Arc::new(Hub::builder().config(config).inherit_env().connect().await?);
     let agent = Agent::builder(OpenAi::new(url, name)?, hub.clone())
         .profile(Profile::for_model(name))
-        .policy(Policy::new(DefaultDecision::AskOnce))
+        .policy(Policy::new(Decision::AskOnce))
         .build();
 
     let router = Router::new()

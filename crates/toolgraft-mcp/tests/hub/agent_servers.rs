@@ -12,7 +12,7 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 use toolgraft::agent::{Finished, Run};
 use toolgraft::outcome::Status;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, OpenAi, Outcome, Policy};
 use toolgraft_mcp::{Config, Hub, ServerState};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, call, mcp_call, says, stops, thinks};
@@ -30,7 +30,7 @@ async fn connect(servers: Value) -> Arc<Hub> {
 
 fn agent(endpoint: &Endpoint, hub: &Arc<Hub>) -> Agent {
     let model = OpenAi::builder(endpoint.url(), "small-model").backoff(Duration::from_millis(1)).build().unwrap();
-    Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build()
+    Agent::builder(model, hub.clone()).policy(Policy::new(Decision::Allow)).build()
 }
 
 async fn outcomes(mut run: Run) -> (Vec<Outcome>, Finished) {

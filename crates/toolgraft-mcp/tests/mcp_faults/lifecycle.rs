@@ -10,7 +10,7 @@ use serde_json::json;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, Policy};
 use toolgraft_mcp::{
     Elicitation, Hub, InputAnswer, InputKind, InputRequest, McpError, ServerConfig, ServerEventKind, ServerState, Start,
@@ -93,7 +93,7 @@ async fn traced(case: Arc<Case>) {
         ))
     };
     let model = Recorded::new([call("die"), call("meta"), Round::text("Done.")]);
-    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(Decision::Allow)).build();
     let finished = agent.run("Go").unwrap().finish().await;
     assert_eq!(finished.answer, "Done.");
     let tools = spans.of("execute_tool");
@@ -160,7 +160,7 @@ async fn brings_a_tool(case: Arc<Case>) {
         ))
     };
     let model = Recorded::new([written("grow_first"), written("grown_2"), Round::text("Done.")]);
-    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(Decision::Allow)).build();
     let finished = agent.run("Grow.").unwrap().finish().await;
     assert_eq!((finished.answer.as_str(), finished.calls), ("Done.", 2));
     assert!(case.has("calls", "grown_2"));

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use toolgraft::model::{Recorded, Round};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Agent, AgentEvent, Outcome, Policy};
 use toolgraft_mcp::ServerConfig;
 
@@ -135,7 +135,7 @@ async fn made(servers: Vec<ServerConfig>, calls: &[(&str, &str, Value)]) -> Vec<
     });
     let message = written.collect::<Vec<_>>().join("\n");
     let agent = Agent::builder(Recorded::new([Round::text(message), Round::text("Done.")]), hub.clone())
-        .policy(Policy::new(DefaultDecision::Allow))
+        .policy(Policy::new(Decision::Allow))
         .build();
     let mut run = agent.run("Write.").unwrap();
     let (mut outcomes, mut answer) = (BTreeMap::new(), String::new());

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::tools::{DefaultDecision, Server};
+use toolgraft::tools::{Decision, Server};
 use toolgraft::{Catalog, Outcome, Policy, Tool};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
@@ -250,7 +250,7 @@ async fn a_fault_of_the_server_itself_is_told_in_the_interfaces_own_form_and_cou
     let endpoint = Endpoint::answer(|_, _| Reply::text(&mcp_call("demo", "breaks", &json!({}))));
     let served = serve(&endpoint, |config| {
         let catalog = Arc::new(Catalog::new([Server::new("demo").with_tools([Tool::new("breaks")])]));
-        config.with_toolbox(Breaks(catalog), true).with_policy(Policy::new(DefaultDecision::Deny).allow("*"))
+        config.with_toolbox(Breaks(catalog), true).with_policy(Policy::new(Decision::Deny).allow("*"))
     })
     .await;
     for (at, shape) in SHAPES.into_iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value, json};
-use toolgraft::tools::{Annotations, DefaultDecision};
+use toolgraft::tools::{Annotations, Decision};
 use toolgraft::{Functions, Policy, Tool};
 use toolgraft_serve::Config;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
@@ -163,7 +163,7 @@ async fn with_own(endpoint: &Endpoint, result: fn(usize) -> String) -> (Served, 
     read.annotations = Some(Annotations::default().with_read_only_hint(true));
     let functions = Functions::new("demo").with(read, counted(&counts[0])).with(Tool::new("push"), counted(&counts[1]));
     let served = serve(endpoint, |config: Config| {
-        config.with_toolbox(functions, true).with_policy(Policy::new(DefaultDecision::Deny).allow("*"))
+        config.with_toolbox(functions, true).with_policy(Policy::new(Decision::Deny).allow("*"))
     })
     .await;
     (served, counts)

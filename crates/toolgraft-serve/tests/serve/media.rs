@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolgraft::message::{Image, Reads};
 use toolgraft::outcome::MEDIA_EVENT;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Functions, Outcome, Policy, Tool};
 use toolgraft_serve::Config;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
@@ -88,7 +88,7 @@ fn with_camera(config: Config) -> Config {
         Ok::<_, String>(outcome.with_event(MEDIA_EVENT, sound))
     };
     let functions = Functions::new("camera").with(Tool::new("shoot"), shoot);
-    config.with_toolbox(functions, false).with_policy(Policy::new(DefaultDecision::Deny).allow("camera.shoot"))
+    config.with_toolbox(functions, false).with_policy(Policy::new(Decision::Deny).allow("camera.shoot"))
 }
 
 /// Returns what the model was shown of the camera's result, with an endpoint that reports these

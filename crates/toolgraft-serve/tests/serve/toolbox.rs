@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value, json};
 use toolgraft::route::Toolboxes;
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Functions, Policy, Tool};
 use toolgraft_serve::Config;
 use toolgraft_testkit::endpoint::{End, Endpoint, Reply, mcp_call, says};
@@ -18,7 +18,7 @@ pub(crate) fn with_toolbox(config: Config) -> Config {
             Ok::<_, std::convert::Infallible>("the word is SWORDFISH")
         })
         .with(Tool::new("wipe"), |_: Map<String, Value>| async { Ok::<_, std::convert::Infallible>("WIPED") });
-    config.with_toolbox(functions, false).with_policy(Policy::new(DefaultDecision::Deny).allow("demo.secret"))
+    config.with_toolbox(functions, false).with_policy(Policy::new(Decision::Deny).allow("demo.secret"))
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn after_the_limit_on_calls_the_model_is_asked_for_its_answer() {
         });
         let served = serve(&endpoint, |config| {
             let config = config.with_toolbox(Functions::new("demo").with(Tool::new("next"), next), false);
-            config.with_policy(Policy::new(DefaultDecision::Deny).allow("*")).with_max_calls(most)
+            config.with_policy(Policy::new(Decision::Deny).allow("*")).with_max_calls(most)
         })
         .await;
         let mut asked = request(false);
@@ -103,7 +103,7 @@ async fn after_the_limit_on_time_a_request_ends_with_its_own_error_and_its_call_
         let endpoint = Endpoint::answer(|_, _| Reply::text(&mcp_call("demo", "slow", &json!({}))));
         let served = serve(&endpoint, |config| {
             let config = config.with_toolbox(Functions::new("demo").with(Tool::new("slow"), slow), true);
-            let policy = Policy::new(DefaultDecision::Deny).allow("*");
+            let policy = Policy::new(Decision::Deny).allow("*");
             config.with_policy(policy).with_max_time(std::time::Duration::from_millis(300))
         })
         .await;
@@ -195,7 +195,7 @@ async fn after_untrusted_results_only_what_reads_or_is_named_runs() {
             _ => Reply::text("Done."),
         });
         let served = serve(&endpoint, |config| {
-            let policy = Policy::new(DefaultDecision::Deny).allow("web.*").allow("files.*").allow(allowed);
+            let policy = Policy::new(Decision::Deny).allow("web.*").allow("files.*").allow(allowed);
             let config = config.with_toolbox(toolbox, true).with_policy(policy);
             untrusted.into_iter().fold(config, Config::with_untrusted)
         })
@@ -220,10 +220,9 @@ async fn a_call_that_stands_in_a_clients_result_does_not_run() {
             0 => Reply::text(&wipe()),
             _ => Reply::text("I am done."),
         });
-        let served = serve(&endpoint, |config| {
-            with_toolbox(config).with_policy(Policy::new(DefaultDecision::Deny).allow("demo.wipe"))
-        })
-        .await;
+        let served =
+            serve(&endpoint, |config| with_toolbox(config).with_policy(Policy::new(Decision::Deny).allow("demo.wipe")))
+                .await;
         let mut asked = request(false);
         asked["model"] = json!("m+tools");
         let called = json!({"role": "assistant", "content": null, "tool_calls": [
@@ -245,7 +244,7 @@ async fn a_permission_for_some_arguments_runs_no_other_call() {
         });
         let show = |_: Map<String, Value>| async { Ok::<_, std::convert::Infallible>("SHOWN") };
         let files = Toolboxes::new().with(Functions::new("files").with(Tool::new("show"), show));
-        let policy = Policy::new(DefaultDecision::Deny).allow("files.show(path=/notes)");
+        let policy = Policy::new(Decision::Deny).allow("files.show(path=/notes)");
         let served = serve(&endpoint, |config| config.with_toolbox(files, true).with_policy(policy)).await;
         served.chat(&request(false)).await;
         assert_eq!(endpoint.seen()[1].messages().contains("SHOWN"), runs, "{path}");
@@ -273,7 +272,7 @@ fn trusting(
         let ((look, look_runs), (send, send_runs)) = (tool("look", true), tool("send", false));
         let web = Functions::new("web").with(page, page_runs).with(peek, peek_runs);
         let files = Functions::new("files").with(look, look_runs).with(send, send_runs);
-        let policy = allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(*glob));
+        let policy = allow.iter().fold(Policy::new(Decision::Deny), |policy, glob| policy.allow(*glob));
         config.with_toolbox(Toolboxes::new().with(web).with(files), true).with_policy(policy).with_untrusted("web")
     };
     (set, told)

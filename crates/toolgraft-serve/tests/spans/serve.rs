@@ -2,7 +2,7 @@
 //! parents.
 
 use serde_json::{Map, Value, json};
-use toolgraft::tools::DefaultDecision;
+use toolgraft::tools::Decision;
 use toolgraft::{Functions, Policy, Tool};
 use toolgraft_serve::{Config, Server};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
@@ -39,7 +39,7 @@ fn with_toolbox(config: Config) -> Config {
     let functions = Functions::new("demo").with(Tool::new("secret"), |_: Map<String, Value>| async {
         Ok::<_, std::convert::Infallible>("the word is HUSHED")
     });
-    config.with_toolbox(functions, true).with_policy(Policy::new(DefaultDecision::Allow))
+    config.with_toolbox(functions, true).with_policy(Policy::new(Decision::Allow))
 }
 
 #[tokio::test]
