@@ -31,11 +31,6 @@ pub struct Recording {
     pub notes: Vec<Note>,
 }
 
-setters!(
-    Recording,
-    with_session => session: Session, with_rounds => rounds: Vec<Round>
-);
-
 impl Recording {
     /// Returns the last round; creates a first one if there is none.
     pub(super) fn last_round(&mut self) -> &mut Round {
@@ -108,11 +103,8 @@ pub struct Round {
 
 setters!(
     Round,
-    with_sent => sent: Option<Sent>, with_tools => tools: Option<Vec<Server>>,
     with_messages => messages: Vec<Message>, with_deltas => deltas: Vec<TimedDelta>,
-    with_native_calls => native_calls: Vec<NativeCall>, with_usage => usage: Option<Usage>,
-    with_finish => finish: Option<Finish>, with_calls => calls: Vec<RecordedCall>,
-    with_outcomes => outcomes: Vec<RecordedOutcome>, with_notices => notices: Vec<RecordedNotice>
+    with_finish => finish: Option<Finish>
 );
 
 /// The parameters of a request. Absent fields were not recorded, or left to the endpoint.
@@ -146,14 +138,6 @@ pub struct Sent {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub native: bool,
 }
-
-setters!(
-    Sent,
-    with_at => at: Option<u64>, with_model => model: Option<String>, with_kept => kept: Option<usize>,
-    with_dropped => dropped: Option<usize>, with_temperature => temperature: Option<f64>,
-    with_max_tokens => max_tokens: Option<u32>, with_stop => stop: Vec<String>;
-    with_native => native: bool
-);
 
 /// A piece of an answer with its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,8 +222,6 @@ impl RecordedOutcome {
     }
 }
 
-setters!(RecordedOutcome, with_at => at: Option<u64>);
-
 /// A message besides the answer and the outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -259,8 +241,6 @@ impl RecordedNotice {
         RecordedNotice { kind: kind.into(), text: text.into(), at: None }
     }
 }
-
-setters!(RecordedNotice, with_at => at: Option<u64>);
 
 /// The place where a recording was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -115,31 +115,30 @@ fn round() -> impl Strategy<Value = Round> {
     let native = (prop::option::of(odd_text()), odd_text(), odd_text())
         .prop_map(|(id, name, arguments)| NativeCall::reported(name, arguments).with_id(id));
     let outcome = (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(id, text, at)| {
-        RecordedOutcome::new(id, Outcome::new(Status::TimedOut, text.clone()).with_structured(json!([text])))
-            .with_at(at)
+        let outcome = Outcome::new(Status::TimedOut, text.clone()).with_structured(json!([text]));
+        let mut recorded = RecordedOutcome::new(id, outcome);
+        recorded.at = at;
+        recorded
     });
     let tools = prop::option::of(
         odd_text()
             .prop_map(|text| vec![Server::new("s").with_tools(vec![Tool::new(text.clone()).with_description(text)])]),
     );
-    let notice = (odd_text(), odd_text(), any::<Option<u64>>())
-        .prop_map(|(kind, text, at)| RecordedNotice::new(kind, text).with_at(at));
+    let notice = (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(kind, text, at)| {
+        let mut recorded = RecordedNotice::new(kind, text);
+        recorded.at = at;
+        recorded
+    });
     let sent =
         prop::option::of((any::<Option<u64>>(), prop::option::of(odd_text()), any::<Option<u32>>(), any::<bool>()))
             .prop_map(|sent| {
                 let (at, model, max_tokens, native) = sent?;
                 let kept = at.map(|at| usize::try_from(at % 7).unwrap());
-                Some(
-                    Sent::default()
-                        .with_at(at)
-                        .with_model(model)
-                        .with_kept(kept)
-                        .with_dropped(kept)
-                        .with_temperature(max_tokens.map(|n| f64::from(n) / 8.0))
-                        .with_stop(Vec::new())
-                        .with_max_tokens(max_tokens)
-                        .with_native(native),
-                )
+                let mut sent = Sent::default();
+                (sent.at, sent.model, sent.kept, sent.dropped) = (at, model, kept, kept);
+                sent.temperature = max_tokens.map(|n| f64::from(n) / 8.0);
+                (sent.max_tokens, sent.native) = (max_tokens, native);
+                Some(sent)
             });
     let usage = any::<Option<(u64, u64, Option<u64>)>>().prop_map(|usage| {
         let (prompt_tokens, completion_tokens, reasoning_tokens) = usage?;
@@ -161,17 +160,10 @@ fn round() -> impl Strategy<Value = Round> {
         prop::collection::vec(outcome, 0..2),
     )
         .prop_map(|((sent, usage, notices), tools, messages, deltas, native_calls, finish, calls, outcomes)| {
-            Round::default()
-                .with_sent(sent)
-                .with_usage(usage)
-                .with_notices(notices)
-                .with_tools(tools)
-                .with_messages(messages)
-                .with_deltas(deltas)
-                .with_native_calls(native_calls)
-                .with_finish(finish)
-                .with_calls(calls)
-                .with_outcomes(outcomes)
+            let mut round = Round::default().with_messages(messages).with_deltas(deltas).with_finish(finish);
+            (round.sent, round.usage, round.notices, round.tools) = (sent, usage, notices, tools);
+            (round.native_calls, round.calls, round.outcomes) = (native_calls, calls, outcomes);
+            round
         })
 }
 
@@ -185,8 +177,17 @@ fn recording() -> impl Strategy<Value = Recording> {
             .with_reasoning(all.then_some(ReasoningMode::Open))
             .with_reasoning_calls(all.then_some(ReasoningCalls::Allow))
     });
-    (session, prop::collection::vec(round(), 1..4))
-        .prop_map(|(session, rounds)| Recording::default().with_session(session).with_rounds(rounds))
+    (session, prop::collection::vec(round(), 1..4)).prop_map(|(session, rounds)| {
+        let mut recording = of_rounds(rounds);
+        recording.session = session;
+        recording
+    })
+}
+
+fn of_rounds(rounds: Vec<Round>) -> Recording {
+    let mut recording = Recording::default();
+    recording.rounds = rounds;
+    recording
 }
 
 proptest! {
@@ -295,8 +296,9 @@ fn unknown_line_types_and_fields_are_skipped_and_noted() {
 fn images_and_a_price_are_known() {
     let image = Image::new(b"GIF89a").unwrap();
     let usage = Usage::default().with_cost(Some(0.5));
-    let round = Round::default().with_messages([Message::user("What is it?").with_image(image)]).with_usage(usage);
-    let recording = Recording::default().with_rounds([round]);
+    let mut round = Round::default().with_messages([Message::user("What is it?").with_image(image)]);
+    round.usage = Some(usage);
+    let recording = of_rounds(vec![round]);
     let read = parse(&written(&recording)).unwrap();
     assert_eq!((read.notes, read.rounds), (Vec::new(), recording.rounds));
 }
@@ -336,13 +338,12 @@ fn byte_order_marks_blank_lines_and_carriage_returns_are_tolerated() {
 
 #[test]
 fn the_tools_of_a_round_are_those_last_listed() {
-    let tools = |name: &str| Some(vec![Server::default().with_tools(vec![Tool::new(name)])]);
-    let recording = Recording::default().with_rounds(vec![
-        Round::default(),
-        Round::default().with_tools(tools("a")),
-        Round::default(),
-        Round::default().with_tools(tools("b")),
-    ]);
+    let listing = |name: &str| {
+        let mut round = Round::default();
+        round.tools = Some(vec![Server::default().with_tools(vec![Tool::new(name)])]);
+        round
+    };
+    let recording = of_rounds(vec![Round::default(), listing("a"), Round::default(), listing("b")]);
     assert!(recording.catalog(0).is_none());
     assert!(recording.catalog(1).unwrap().knows("a"));
     assert!(recording.catalog(2).unwrap().knows("a"));

@@ -313,6 +313,12 @@ mod tests {
         Round::default().with_deltas(deltas.iter().map(delta).collect::<Vec<_>>())
     }
 
+    fn of_rounds(rounds: impl IntoIterator<Item = Round>) -> Recording {
+        let mut recording = Recording::default();
+        recording.rounds.extend(rounds);
+        recording
+    }
+
     #[test]
     fn a_byte_has_its_time_in_proportion() {
         let clock = Clock::new(&round(&[("abcd", Some(100)), ("efgh", Some(300))]));
@@ -322,24 +328,27 @@ mod tests {
 
     #[test]
     fn lengths_are_bytes_where_a_time_is_missing() {
-        let timed = Recording::default().with_rounds(vec![round(&[("a", Some(1))])]);
+        let timed = of_rounds([round(&[("a", Some(1))])]);
         assert_eq!(Rows::new(&timed).unit, Unit::Ms);
-        let mixed = Recording::default().with_rounds(vec![round(&[("a", Some(1)), ("b", None)])]);
+        let mixed = of_rounds([round(&[("a", Some(1)), ("b", None)])]);
         assert_eq!(Rows::new(&mixed).unit, Unit::Bytes);
     }
 
     #[test]
     fn the_clock_starts_with_the_first_request() {
-        let sent = |at| Some(toolgraft::transcript::Sent::default().with_at(at));
-        let rounds = [3_000, 3_500].map(|at| round(&[("a", Some(40))]).with_sent(sent(at)));
-        let recording = Recording::default().with_rounds(rounds.to_vec());
+        let sent = |at| {
+            let mut round = round(&[("a", Some(40))]);
+            round.sent.get_or_insert_default().at = Some(at);
+            round
+        };
+        let recording = of_rounds([3_000, 3_500].map(sent));
         let mut rows = Rows::new(&recording);
         recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &Played::default()));
         let waits: Vec<(u64, u64)> = rows.rows.iter().map(|(_, _, pieces)| (pieces[0].start, pieces[0].end)).collect();
         assert_eq!(waits, [(0, 40), (500, 540)]);
         // Nobody waits while a person thinks of a question.
         rows.question();
-        let later = round(&[("a", Some(40))]).with_sent(sent(60_000));
+        let later = sent(60_000);
         rows.round(String::new(), String::new(), &later, &Played::default());
         let last = rows.rows.last().unwrap().2[0];
         assert_eq!((last.start, last.end, rows.since(Some(60_050))), (540, 580, Some(590)));
