@@ -182,12 +182,7 @@ impl Budget {
     }
 }
 
-impl std::fmt::Debug for Budget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (name, amount, used) = (self.name(), self.amount(), self.used());
-        f.debug_struct("Budget").field("name", &name).field("amount", &amount).field("used", &used).finish()
-    }
-}
+crate::message::opaque_debug!(Budget, self => name: self.name(), amount: self.amount(), used: self.used());
 
 /// A part of a [`Budget`], which is returned when the permit is dropped.
 #[derive(Debug)]

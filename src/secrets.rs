@@ -115,11 +115,7 @@ impl Secrets {
     }
 }
 
-impl std::fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Secrets").field("forms", &self.forms.len()).finish()
-    }
-}
+crate::message::opaque_debug!(Secrets, self => forms: self.forms.len());
 
 /// Escapes a secret as in a JSON string.
 fn in_json(secret: &str) -> String {

@@ -1,6 +1,5 @@
 //! The certificates that TLS connections of a client are verified with.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -161,12 +160,7 @@ impl Trust {
     }
 }
 
-impl fmt::Debug for Trust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ExtraTrust { certificates, unchecked } = &*self.0;
-        f.debug_struct("Trust").field("certificates", &certificates.len()).field("unchecked", unchecked).finish()
-    }
-}
+crate::message::opaque_debug!(Trust, self => certificates: self.0.certificates.len(), unchecked: self.0.unchecked);
 
 /// Returns `true` if the system has a certificate authority. A small container has none, and reqwest then builds no
 /// client at all, not even one for plain HTTP. The answer is cached, since reading the authorities takes five

@@ -26,7 +26,6 @@ pub use keyword::UnknownKeyword;
 pub(crate) use keyword::keyword_enum;
 pub use reads::Reads;
 pub use reasoning::{CarryReasoning, FencedCalls, ReasoningCalls, ReasoningMode};
-#[cfg(feature = "prompt")]
 pub(crate) use setters::opaque_debug;
 pub(crate) use setters::setters;
 pub use tokens::TokenCounter;

@@ -33,7 +33,6 @@ pub(crate) use setters;
 
 /// Implements `Debug` with a few fields and a note that there are more: `opaque_debug!(Turn, self => state:
 /// self.state)`.
-#[cfg(feature = "prompt")]
 macro_rules! opaque_debug {
     ($type:ident) => {
         crate::message::opaque_debug!($type, self =>);
@@ -47,5 +46,4 @@ macro_rules! opaque_debug {
     };
 }
 
-#[cfg(feature = "prompt")]
 pub(crate) use opaque_debug;
