@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "prompt")]
 use super::Lang;
 use super::table::{leaked, read};
+use crate::json::window::last_char;
 
 /// The lines of one language, as the templates name them.
 #[derive(Debug, Serialize, Deserialize)]
@@ -143,12 +144,12 @@ fn shows_example(line: &str) -> bool {
 /// Returns `true` if a line ends with the mark that ends a sentence, closing marks and emphasis aside, or with a closing
 /// tag.
 pub(crate) fn ends_as_sentence(line: &[u8]) -> bool {
-    const CLOSERS: [&str; 12] = ["*", "_", "\"", "'", ")", "]", "”", "’", "」", "』", "）", "»"];
+    let is_closer = |c: &char| matches!(c, '*' | '_' | '"' | '\'' | ')' | ']' | '”' | '’' | '」' | '』' | '）' | '»');
     let mut line = line.trim_ascii_end();
-    while let Some(rest) = CLOSERS.iter().find_map(|mark| line.strip_suffix(mark.as_bytes())) {
-        line = rest;
+    while let Some(closer) = last_char(line).filter(is_closer) {
+        line = &line[..line.len() - closer.len_utf8()];
     }
-    let is_ended = [".", "!", "?", "…", "。", "！", "？", "؟", "।"].iter().any(|mark| line.ends_with(mark.as_bytes()));
+    let is_ended = matches!(last_char(line), Some('.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।'));
     let is_tag = || memchr::memrchr(b'<', line).is_some_and(|at| line[at..].starts_with(b"</"));
     line.ends_with(b">") && is_tag()
         || is_ended && line.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0xc0)

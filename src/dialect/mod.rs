@@ -55,5 +55,5 @@ pub use tokens::{
 };
 #[doc(hidden)]
 pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};
-pub(crate) use turns::{OTHERS_LINES, OthersLine, begins_line, others_lines_at};
+pub(crate) use turns::{OTHERS_LINES, OthersLine, begins_line};
 pub use write::{write_call, write_tool_call};

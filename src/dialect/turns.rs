@@ -54,8 +54,13 @@ pub static RESULT_TAGS: LazyLock<Box<[(&'static str, &'static str)]>> = LazyLock
 /// Matches the beginning of a line that this row describes at the start of `text`.
 #[inline]
 pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
-    // Only rows in brackets hold a number or a name.
-    if row.starts_with('[') { begins_row(row, text, more) } else { begins(text, row, more) }
+    match (row.as_bytes(), text.as_bytes()) {
+        // Nearly always the text after the bracket is another.
+        ([b'[', in_row, ..], [_, in_text, ..]) if in_row != in_text && !matches!(in_row, b'#' | b'@') => Err(No),
+        // Only rows in brackets hold a number or a name.
+        ([b'[', ..], _) => begins_row(row, text, more),
+        _ => begins(text, row, more),
+    }
 }
 
 fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
@@ -93,21 +98,30 @@ pub(crate) struct OthersLine {
     pub(crate) is_user: bool,
 }
 
-/// All lines of others, in the order of their first bytes.
-pub(crate) static OTHERS_LINES: LazyLock<Vec<OthersLine>> = LazyLock::new(|| {
+/// The lines of others, in the order of their first bytes.
+pub(crate) struct OthersLines {
+    pub(crate) all: Vec<OthersLine>,
+    /// The number of lines whose first byte is a lesser one, for each byte, and of all.
+    before: [usize; 257],
+}
+
+/// All lines of others.
+pub(crate) static OTHERS_LINES: LazyLock<OthersLines> = LazyLock::new(|| {
     let users = USER_LINES.iter().map(|row| OthersLine { text: row.text, counts: row.counts, is_user: true });
     let results = result_lines().map(|(text, counts)| OthersLine { text, counts, is_user: false });
-    let mut lines: Vec<_> = users.chain(results).collect();
-    lines.sort_by_key(|line| line.text.bytes().next());
-    lines
+    let mut all: Vec<_> = users.chain(results).collect();
+    let first = |line: &OthersLine| usize::from(line.text.as_bytes()[0]);
+    all.sort_by_key(first);
+    let before = std::array::from_fn(|byte| all.partition_point(|line| first(line) < byte));
+    OthersLines { all, before }
 });
 
-/// The lines of others whose first byte is that of `text`; all, where there is no text.
-pub(crate) fn others_lines_at(text: &str) -> &'static [OthersLine] {
-    let Some(first) = text.bytes().next() else { return &OTHERS_LINES };
-    let begin = OTHERS_LINES.partition_point(|line| line.text.bytes().next() < Some(first));
-    let length = OTHERS_LINES[begin..].iter().take_while(|line| line.text.bytes().next() == Some(first)).count();
-    &OTHERS_LINES[begin..begin + length]
+impl OthersLines {
+    /// The lines whose first byte is that of `text`; all, where there is no text.
+    pub(crate) fn at(&self, text: &str) -> &[OthersLine] {
+        let Some(first) = text.bytes().next().map(usize::from) else { return &self.all };
+        &self.all[self.before[first]..self.before[first + 1]]
+    }
 }
 
 #[cfg(test)]

@@ -137,6 +137,16 @@ pub(crate) fn first_said<T>(answers: impl IntoIterator<Item = Match<T>>) -> Matc
     answers.into_iter().find(|answer| !matches!(answer, Err(No))).unwrap_or(Err(No))
 }
 
+/// Returns the last character of a text whose first bytes may be cut.
+pub(crate) fn last_char(text: &[u8]) -> Option<char> {
+    // Nearly always it is a letter or a sign of ASCII.
+    if let Some(byte) = text.last().filter(|byte| byte.is_ascii()) {
+        return Some(char::from(*byte));
+    }
+    let start = text.iter().rposition(|byte| !(0x80..0xc0).contains(byte))?;
+    std::str::from_utf8(&text[start..]).ok()?.chars().next()
+}
+
 /// Matches `word` at the start of `text`.
 #[inline]
 pub(crate) fn begins(text: &str, word: &str, more: bool) -> Match<()> {

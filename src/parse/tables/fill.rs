@@ -63,7 +63,7 @@ impl Tables {
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            let longest = OTHERS_LINES.iter().map(|line| line.text.len()).max();
+            let longest = OTHERS_LINES.all.iter().map(|line| line.text.len()).max();
             self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
         self.fill_around_calls();
@@ -193,7 +193,7 @@ fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
 
 /// Adds lines of others, the user's also after a blank line.
 fn add_turns(lexicon: &mut Lexicon) {
-    for line in OTHERS_LINES.iter() {
+    for line in &OTHERS_LINES.all {
         others_leads(line.text).iter().for_each(|lead| lexicon.line.add(lead, Kinds::TURN));
     }
     for row in USER_LINES.iter() {

@@ -18,7 +18,7 @@ mod marks;
 use super::blocks::Block;
 use crate::dialect::COMMENT_SIGNS;
 use crate::event::QuotedIn;
-use crate::json::window::Window;
+use crate::json::window::{Window, last_char};
 use lines::{LineStart, Lines, START};
 pub(super) use marks::Marks;
 
@@ -281,9 +281,7 @@ impl Context {
 
     /// The character before, on the line.
     pub(super) fn last(&self) -> Option<char> {
-        let text = &self.bytes[..self.length];
-        let start = text.iter().rposition(|byte| !(0x80..0xc0).contains(byte))?;
-        std::str::from_utf8(&text[start..]).ok()?.chars().next().filter(|c| *c != '\n')
+        last_char(&self.bytes[..self.length]).filter(|c| *c != '\n')
     }
 
     /// The marks that are open here on the line.

@@ -13,7 +13,7 @@
 
 use super::tags::Here;
 use super::{Next, Scanner};
-use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
+use crate::dialect::{LineCounts, OTHERS_LINES, OthersLine, TokenClass, begins_line};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
 use crate::parse::emit::sink::Sink;
@@ -51,7 +51,7 @@ impl Scanner {
         // Of a blank line and the one after it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
-        let lines = others_lines_at(inner);
+        let lines = OTHERS_LINES.at(inner);
         if lines.is_empty() || !self.hears_others() {
             return Err(No);
         }
