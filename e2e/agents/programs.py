@@ -42,6 +42,8 @@ class Program:
     # Rows in its own way, for a program that sends no tools.
     rows: dict = field(default_factory=dict)
     kind: str = "npm"
+    # The least minor version of Python 3 that it runs on.
+    python: int = 0
 
 
 def patched(path, old, new):
@@ -182,7 +184,7 @@ PROGRAMS = {
         read=lambda path: ("read_file", {"path": str(path)}),
         edit=lambda path, old, new: ("edit", {"file_path": str(path), "old_string": old, "new_string": new}),
         write=lambda path, text: ("write_file", {"path": str(path), "content": text}),
-        launch="vibe", kind="pypi", own={"sub-agent": "offers no tool for sub-agents"},
+        launch="vibe", kind="pypi", python=12, own={"sub-agent": "offers no tool for sub-agents"},
     ),
     "pi": Program(
         "pi", "@earendil-works/pi-coding-agent", "pi", "Chat Completions",

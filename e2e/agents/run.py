@@ -96,6 +96,11 @@ def newest_python():
     return next(runs, sys.executable)
 
 
+def is_new_enough(python):
+    """Whether the newest Python here is that of this minor version or a later one."""
+    return subprocess.run([newest_python(), "-c", f"import sys; sys.exit(sys.version_info.minor < {python})"], check=False).returncode == 0
+
+
 def pypi_install(folder, package):
     subprocess.run([newest_python(), "-m", "venv", folder / "venv"], check=True)
     python = folder / "venv/bin/python"
@@ -244,9 +249,12 @@ def all_rows(args, name, home):
 
 
 def tried(args, wanted):
-    """A program through all rows: its version, what came of each, and its sizes."""
+    """A program through all rows: its version, what came of each, and its sizes. None where it cannot be tried here."""
     name, _, wanted_version = wanted.partition("@")
     program, begun = PROGRAMS[name], time.monotonic()
+    if not is_new_enough(program.python):
+        say(f"-       {name}: needs Python 3.{program.python}, which is not here")
+        return None
     try:
         version = "" if args.installed else install(name, program.package, program.kind, wanted_version)
     except subprocess.CalledProcessError as error:
@@ -321,7 +329,8 @@ def main():
         install("counter", COUNTER)
     names = args.programs or list(PROGRAMS)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = dict(zip(names, pool.map(lambda name: tried(args, name), names)))
+        tries = zip(names, pool.map(lambda name: tried(args, name), names))
+        results = {name: result for name, result in tries if result}
     if args.write:
         page = Path(args.write)
         text, marks = page.read_text(encoding="utf-8"), ("<!-- what `make agents` found -->\n", "<!-- end -->")
