@@ -105,10 +105,10 @@ pub struct Block {
     pub children: Vec<Child>,
     /// Closing tag of the element.
     #[serde(skip)]
-    pub close: String,
+    pub(crate) close: String,
     /// Closing tag of the child with all arguments.
     #[serde(skip)]
-    pub arguments_close: String,
+    pub(crate) arguments_close: String,
 }
 
 impl Block {

@@ -16,17 +16,6 @@ use crate::parse::tables::NamedDialect;
 /// With what a message to a function goes on whose role the chat template wrote.
 const RECIPIENT: &str = "to=functions.";
 
-/// Which of Harmony's channels the text is in.
-#[derive(Debug, Default)]
-pub(super) struct Channels {
-    /// A header of one came.
-    pub(super) are_seen: bool,
-    /// The channel of answers is open: what no marker announces is content.
-    pub(super) in_final: bool,
-    /// The reasoning is the channel of a header.
-    pub(super) in_analysis: bool,
-}
-
 impl Scanner {
     /// At a `<` that opens no call: the header of a channel.
     pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {

@@ -23,6 +23,7 @@ mod named;
 mod objects;
 pub(crate) mod open;
 mod reasoning;
+mod state;
 mod tags;
 mod tokens;
 mod turns;
@@ -44,11 +45,9 @@ use crate::parse::marks::lexicon::Plain;
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
 use crate::parse::text::blocks::Ends;
-use crate::parse::text::channels::Channels;
 use crate::parse::text::context::{Context, Marks};
-use crate::parse::text::named::CallGroup;
 use crate::parse::text::open::OpenCall;
-use crate::parse::text::reasoning::Reasoning;
+use crate::parse::text::state::{CallGroup, Channels, Reasoning};
 
 /// The position where the text between calls stands.
 pub(crate) struct Scanner {
