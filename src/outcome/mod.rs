@@ -28,7 +28,7 @@ pub use boundary::{
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
 pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};
-#[cfg(feature = "prompt")]
+#[cfg(any(feature = "prompt", feature = "validate"))]
 pub(crate) use neutralise::shortened;
 pub(crate) use neutralise::strip_invisible;
 pub use neutralise::{Neutraliser, is_invisible};

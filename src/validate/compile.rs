@@ -1,17 +1,18 @@
 //! Compiles a schema from an MCP server into validators.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::{Value, json};
 
-use super::depth::{levels, references};
+use super::depth::{Targets, levels, references};
 use super::nullable::nullable;
 use super::parts::visits;
 use super::work::nodes;
 use crate::cause::Cause;
-use crate::tools::schema::unescaped;
+use crate::outcome::shortened;
 
 /// A schema with more nodes than this has no validators for its branches, so that values in them are not coerced: each
 /// validator takes kilobytes.
@@ -51,8 +52,8 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 pub(super) struct CompiledSchema {
     pub(super) validator: Validator,
     draft: Draft,
-    /// The schema that was compiled, if it differs from the server's.
-    read_as: Option<Value>,
+    /// The schema that was compiled: the server's, in which `nullable` is a type.
+    pub(super) schema: Value,
     nodes: usize,
     /// Validators of all subschemas, by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
@@ -100,21 +101,20 @@ impl CompiledSchema {
         if let Some(past) = past {
             return Err(UnusableSchema { message: past.to_string(), source: Cause::new(past) });
         }
-        let read_as = nullable(server);
-        let schema = read_as.as_ref().unwrap_or(server);
-        let (draft, declared) = draft_of(schema);
+        let schema = nullable(server).unwrap_or_else(|| server.clone());
+        let (draft, declared) = draft_of(&schema);
         let options = |draft| options(draft).should_validate_formats(formats);
-        let built = match options(draft).build(schema) {
+        let built = match options(draft).build(&schema) {
             // Servers that leave out `$schema` often mean draft 7, for example its tuples.
             Err(error) if !declared => {
-                options(Draft::Draft7).build(schema).map(|v| (v, Draft::Draft7)).map_err(|_| error)
+                options(Draft::Draft7).build(&schema).map(|v| (v, Draft::Draft7)).map_err(|_| error)
             }
             built => built.map(|v| (v, draft)),
         };
         match built {
             Ok((validator, draft)) => {
-                let compiled = CompiledSchema { validator, draft, read_as, nodes, branches: OnceLock::new() };
-                if compiled.breaks(compiled.schema(server)) {
+                let compiled = CompiledSchema { validator, draft, schema, nodes, branches: OnceLock::new() };
+                if compiled.breaks() {
                     let message = "the validator itself fails over it".to_owned();
                     return Err(UnusableSchema { source: Cause::new(ValidatorPanic), message });
                 }
@@ -127,7 +127,7 @@ impl CompiledSchema {
                     Some(name) => format!("{name:?} is not a type: expected one of {}", TYPES.join(", ")),
                     None => error.to_string(),
                 };
-                let message = super::describe::cut(&format!("{place}{what}"), MAX_PROBLEM);
+                let message = shortened(format!("{place}{what}"), MAX_PROBLEM);
                 Err(UnusableSchema { message, source: Cause::new(error) })
             }
         }
@@ -139,29 +139,25 @@ impl CompiledSchema {
         self.nodes * (NODE_BYTES + if has_branches { BRANCH_BYTES } else { 0 })
     }
 
-    /// Returns the schema that was compiled from the one that a server sent.
-    pub(super) fn schema<'s>(&'s self, server: &'s Value) -> &'s Value {
-        self.read_as.as_ref().unwrap_or(server)
-    }
-
     /// Returns `true` if the validator panics on one of the simplest values.
-    fn breaks(&self, schema: &Value) -> bool {
+    fn breaks(&self) -> bool {
         let mut asked = [json!(null), json!("x"), json!([]), json!({})].into_iter();
         asked.any(|value| {
             let ask = || (self.validator.is_valid(&value), self.validator.iter_errors(&value).count());
-            self.visits(schema, schema, &value, MAX_TRIED).is_some() && unbroken(ask).is_none()
+            self.visits(&self.schema, &value, MAX_TRIED).is_some() && unbroken(ask).is_none()
         })
     }
 
     /// Returns an upper bound on the evaluations of subschemas when `value` is validated against `part` of the schema;
     /// see [`visits`].
-    pub(super) fn visits(&self, schema: &Value, part: &Value, value: &Value, limit: usize) -> Option<usize> {
-        visits(schema, self.draft, part, value, limit)
+    pub(super) fn visits(&self, part: &Value, value: &Value, limit: usize) -> Option<usize> {
+        visits(&self.schema, self.draft, part, value, limit)
     }
 
     /// Returns the validator of the subschema at a JSON Pointer, if it has one of its own.
-    pub(super) fn branch(&self, schema: &Value, pointer: &str) -> Option<&Validator> {
+    pub(super) fn branch(&self, pointer: &str) -> Option<&Validator> {
         let map = self.branches.get_or_init(|| {
+            let schema = &self.schema;
             let is_little = self.nodes <= MAX_BRANCH_NODES && branch_work(schema, MAX_BRANCH_WORK).is_some();
             is_little.then(|| options(self.draft).build_map(schema).ok()).flatten()
         });
@@ -172,43 +168,21 @@ impl CompiledSchema {
 /// Returns the number of nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts them;
 /// `None` if it exceeds `limit`.
 pub(super) fn branch_work(schema: &Value, limit: usize) -> Option<usize> {
-    // Subschemas that are the target of a reference, each with its size and the targets that it refers to.
-    let mut targets: Vec<(&str, usize, Vec<usize>)> = Vec::new();
-    let mut waiting = references(schema);
-    while let Some(reference) = waiting.pop() {
-        if targets.iter().any(|(known, ..)| *known == reference) {
-            continue;
-        }
-        // A reference that is not a plain pointer may have any target, so it counts as the whole schema.
-        let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at))).unwrap_or(schema);
-        targets.push((reference, nodes(target), Vec::new()));
-        waiting.extend(references(target));
-        if targets.len() > limit {
-            return None;
-        }
-    }
-    let index = |reference: &str, targets: &[(&str, usize, Vec<usize>)]| {
-        targets.iter().position(|(known, ..)| *known == reference)
-    };
-    for at in 0..targets.len() {
-        let target = targets[at].0.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at))).unwrap_or(schema);
-        targets[at].2 = references(target).into_iter().filter_map(|next| index(next, &targets)).collect();
-    }
-    let mut work = 0;
-    let mut inner = vec![schema];
+    let targets = Targets::of(schema);
+    let sizes: Vec<usize> = targets.all.iter().map(|target| nodes(target.schema.unwrap_or(schema))).collect();
+    let roots = targets.in_part(schema);
+    let (mut work, mut inner) = (0, vec![schema]);
     while let Some(value) = inner.pop() {
         match value {
             Value::Object(members) => {
                 inner.extend(members.values());
-                let mut reached: Vec<usize> = Vec::new();
-                let mut next: Vec<usize> =
-                    references(value).into_iter().filter_map(|reference| index(reference, &targets)).collect();
                 work += nodes(value);
-                while let Some(target) = next.pop() {
-                    if !reached.contains(&target) {
-                        reached.push(target);
-                        work += targets[target].1;
-                        next.extend(&targets[target].2);
+                let (mut reached, mut next) = (HashSet::new(), targets.in_part(value));
+                while let Some(at) = next.pop() {
+                    if reached.insert(at) {
+                        work += sizes[at];
+                        let target = &targets.all[at];
+                        next.extend(if target.schema.is_some() { &target.next } else { &roots });
                     }
                 }
             }
@@ -293,7 +267,7 @@ mod tests {
         let options: Vec<Value> = (0..MAX_BRANCH_NODES).map(Value::from).collect();
         let schema = json!({"properties": {"x": {"anyOf": [{"enum": options}]}}});
         let compiled = CompiledSchema::new(&schema).unwrap();
-        assert!(compiled.branch(&schema, "/properties/x/anyOf/0").is_none());
+        assert!(compiled.branch("/properties/x/anyOf/0").is_none());
         assert!(!compiled.validator.is_valid(&json!({"x": "1"})));
     }
 }

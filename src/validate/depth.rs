@@ -10,37 +10,60 @@ use serde_json::Value;
 
 use crate::tools::schema::unescaped;
 
+/// The subschemas that the references in a schema refer to, directly or through others.
+pub(super) struct Targets<'s> {
+    pub(super) all: Vec<Target<'s>>,
+    /// The target of each reference. Several spellings of a reference with the same target count once.
+    numbers: HashMap<&'s str, usize>,
+}
+
+pub(super) struct Target<'s> {
+    /// `None` for a reference that is not a plain pointer: its target may be any part, the schema itself included.
+    pub(super) schema: Option<&'s Value>,
+    /// The targets of the references in it, and of one that is not known itself.
+    pub(super) next: Vec<usize>,
+}
+
+impl<'s> Targets<'s> {
+    pub(super) fn of(schema: &'s Value) -> Self {
+        let mut targets = Targets { all: Vec::new(), numbers: HashMap::new() };
+        let mut places: HashMap<*const Value, usize> = HashMap::new();
+        let mut waiting = references(schema);
+        while let Some(reference) = waiting.pop() {
+            if targets.numbers.contains_key(reference) {
+                continue;
+            }
+            let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
+            let number = targets.all.len();
+            let known = target.map_or(number, |target| *places.entry(std::ptr::from_ref(target)).or_insert(number));
+            targets.numbers.insert(reference, known);
+            if known == number {
+                waiting.extend(target.map(references).into_iter().flatten());
+                targets.all.push(Target { schema: target, next: Vec::new() });
+            }
+        }
+        for at in 0..targets.all.len() {
+            targets.all[at].next = targets.all[at].schema.map_or_else(|| vec![at], |target| targets.in_part(target));
+        }
+        targets
+    }
+
+    /// Returns the targets of the references in a part of the schema, each once.
+    pub(super) fn in_part(&self, part: &Value) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            references(part).into_iter().filter_map(|name| self.numbers.get(name).copied()).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
 /// Returns an upper bound on the levels of the longest path through a schema.
 pub(super) fn levels(schema: &Value) -> usize {
     let own = nesting(schema);
-    let mut parts: Vec<ReferenceTarget<'_>> = Vec::new();
-    // Several spellings of a reference with the same target count once.
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let mut places: HashMap<*const Value, usize> = HashMap::new();
-    let mut waiting = references(schema);
-    while let Some(reference) = waiting.pop() {
-        if numbers.contains_key(reference) {
-            continue;
-        }
-        // A reference that is not a plain pointer may have any target, the schema itself included.
-        let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
-        let known = target.and_then(|target| places.get(&std::ptr::from_ref(target)).copied());
-        numbers.insert(reference, known.unwrap_or(parts.len()));
-        if known.is_some() {
-            continue;
-        }
-        places.extend(target.map(|target| (std::ptr::from_ref(target), parts.len())));
-        let next = target.map_or_else(|| vec![reference], references);
-        waiting.extend(&next);
-        parts.push(ReferenceTarget { levels: target.map_or(own, nesting), next });
-    }
-    let followed = |part: &ReferenceTarget<'_>| {
-        let mut next: Vec<usize> = part.next.iter().filter_map(|name| numbers.get(name).copied()).collect();
-        next.sort_unstable();
-        next.dedup();
-        next
-    };
-    let next: Vec<Vec<usize>> = parts.iter().map(followed).collect();
+    let targets = Targets::of(schema).all;
+    let parts: Vec<usize> = targets.iter().map(|target| target.schema.map_or(own, nesting)).collect();
+    let next: Vec<Vec<usize>> = targets.into_iter().map(|target| target.next).collect();
     let mut before = vec![Vec::new(); parts.len()];
     for (at, next) in next.iter().enumerate() {
         next.iter().for_each(|to| before[*to].push(at));
@@ -50,26 +73,19 @@ pub(super) fn levels(schema: &Value) -> usize {
     let below = longest(&parts, &next, &before, &mut is_done);
     let above = longest(&parts, &before, &next, &mut is_done);
     // A path passes each of the remaining parts at most once.
-    let circles: usize = parts.iter().zip(&is_done).filter(|(_, done)| !**done).map(|(part, _)| part.levels).sum();
+    let circles: usize = parts.iter().zip(&is_done).filter(|(_, done)| !**done).map(|(levels, _)| levels).sum();
     own.saturating_add(below).saturating_add(above).saturating_add(circles)
 }
 
-/// The target of a reference.
-struct ReferenceTarget<'s> {
-    levels: usize,
-    /// References in the target.
-    next: Vec<&'s str>,
-}
-
 /// Returns the longest path through the parts from which none leads to a circle, and marks these as done.
-fn longest(parts: &[ReferenceTarget<'_>], next: &[Vec<usize>], before: &[Vec<usize>], is_done: &mut [bool]) -> usize {
+fn longest(parts: &[usize], next: &[Vec<usize>], before: &[Vec<usize>], is_done: &mut [bool]) -> usize {
     let mut open: Vec<usize> = next.iter().map(|next| next.iter().filter(|to| !is_done[**to]).count()).collect();
     let mut ready: Vec<usize> = (0..parts.len()).filter(|at| !is_done[*at] && open[*at] == 0).collect();
     let mut levels = vec![0_usize; parts.len()];
     let mut most = 0;
     while let Some(at) = ready.pop() {
         is_done[at] = true;
-        levels[at] += parts[at].levels;
+        levels[at] += parts[at];
         most = most.max(levels[at]);
         for from in before[at].iter().filter(|from| !is_done[**from]) {
             levels[*from] = levels[*from].max(levels[at]);

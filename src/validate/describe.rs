@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::outcome::shortened;
 use crate::tools::schema::{Walk, list as listed, reference, types};
 
 /// Limit on the characters of a value or name in a message.
@@ -30,13 +31,13 @@ pub(super) fn value(value: &Value) -> String {
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
-        other => cut(&other.to_string(), MAX_SHOWN),
+        other => shortened(other.to_string(), MAX_SHOWN),
     }
 }
 
 /// Returns a text in quotation marks, cut to [`MAX_SHOWN`] characters.
 pub(super) fn quoted(text: &str) -> String {
-    Value::from(cut(text, MAX_SHOWN)).to_string()
+    Value::from(shortened(text.to_owned(), MAX_SHOWN)).to_string()
 }
 
 /// Joins texts with commas, at most [`MAX_LISTED`] of them.
@@ -48,14 +49,6 @@ pub(super) fn list(texts: impl IntoIterator<Item = String>) -> String {
         more => listed.push(format!("… ({more} more)")),
     }
     listed.join(", ")
-}
-
-/// Returns a text cut to `limit` characters, with an ellipsis.
-pub(super) fn cut(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// Describes the values that a schema accepts: `integer`, `array of string`, `one of "a", "b"`.

@@ -1,10 +1,11 @@
 //! Converts refusals to a text that a model can act on: the place, the expected value and the value found.
 
+use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use super::describe::{self, cut, list, quoted};
-use super::refusal::{Refusal, Why};
+use super::describe::{self, list, quoted};
+use crate::outcome::shortened;
 use crate::tools;
 
 /// Limit on the errors that a message lists.
@@ -34,7 +35,7 @@ pub(super) fn not_an_object(found: &Value) -> String {
 }
 
 /// Returns the message for a schema's refusals, of which at most [`MAX_READ`] are given.
-pub(super) fn explain(schema: &Value, refusals: &[Refusal<'_>]) -> String {
+pub(super) fn explain(schema: &Value, refusals: &[ValidationError<'_>]) -> String {
     let findings = findings(schema, refusals, MAX_NESTING);
     let mut lines: Vec<String> = Vec::new();
     for finding in &findings {
@@ -65,47 +66,64 @@ impl Finding {
     fn line(&self) -> String {
         match self.place.as_str() {
             "" => self.text.clone(),
-            place => format!("{}: {}", cut(place, MAX_PLACE), self.text),
+            place => format!("{}: {}", shortened(place.to_owned(), MAX_PLACE), self.text),
         }
     }
 }
 
-fn findings(schema: &Value, refusals: &[Refusal<'_>], nesting: usize) -> Vec<Finding> {
+fn findings(schema: &Value, refusals: &[ValidationError<'_>], nesting: usize) -> Vec<Finding> {
     let mut findings: Vec<Finding> = refusals.iter().flat_map(|r| finding(schema, r, nesting)).collect();
     // An `enum` with a `type` implies everything that the type says.
-    let enums: Vec<&str> = refusals.iter().filter(|r| names_values(r)).map(|r| r.place.as_str()).collect();
+    let enums: Vec<&str> = refusals.iter().filter(|r| names_values(r)).map(place).collect();
     findings.retain(|f| !(f.type_only && enums.contains(&f.place.as_str())));
     findings
 }
 
-fn names_values(refusal: &Refusal<'_>) -> bool {
-    matches!(refusal.kind(), Some(Kind::Enum { .. } | Kind::Constant { .. }))
+/// Returns the JSON Pointer to the refused value.
+fn place<'r>(refusal: &'r ValidationError<'_>) -> &'r str {
+    refusal.instance_path().as_str()
+}
+
+fn names_values(refusal: &ValidationError<'_>) -> bool {
+    matches!(refusal.kind(), Kind::Enum { .. } | Kind::Constant { .. })
 }
 
 /// Explains one refusal; it becomes several findings if it stands for those of a branch.
-fn finding(schema: &Value, refusal: &Refusal<'_>, nesting: usize) -> Vec<Finding> {
-    let found = || describe::value(&refusal.found);
-    let text = match &refusal.why {
-        Why::NoBranch(count, context) => return branches(schema, refusal, *count, context, nesting),
-        Why::Keyword(kind) => keyword(schema, refusal, kind),
-        Why::Words(words) => cut(words, 200),
-        Why::Name(inner) => {
+fn finding(schema: &Value, refusal: &ValidationError<'_>, nesting: usize) -> Vec<Finding> {
+    let found = || describe::value(refusal.instance());
+    let text = match refusal.kind() {
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            return branches(schema, refusal, context, nesting);
+        }
+        // The refused value is the name itself, which is not a value in the arguments.
+        Kind::PropertyNames { error: inner } => {
             let inner = finding(schema, inner, nesting.saturating_sub(1));
             format!("a property's name is wrong: {}", inner.iter().map(Finding::line).collect::<Vec<_>>().join("; "))
         }
-        Why::Several => format!("expected exactly one of several forms, found {}, which fits more than one", found()),
-        Why::Excluded => format!("{} is excluded by the schema", found()),
-        Why::NoItem => "no item is of the expected kind".to_owned(),
-        Why::Never => "no value is allowed here".to_owned(),
+        Kind::OneOfMultipleValid { .. } => {
+            format!("expected exactly one of several forms, found {}, which fits more than one", found())
+        }
+        Kind::Not { .. } => format!("{} is excluded by the schema", found()),
+        Kind::Contains => "no item is of the expected kind".to_owned(),
+        Kind::FalseSchema => "no value is allowed here".to_owned(),
+        Kind::BacktrackLimitExceeded { .. }
+        | Kind::RegexEngineFailure { .. }
+        | Kind::ContentEncoding { .. }
+        | Kind::ContentMediaType { .. }
+        | Kind::Custom { .. }
+        | Kind::FromUtf8 { .. }
+        | Kind::UnevaluatedItems { .. }
+        | Kind::Referencing(_) => shortened(refusal.masked().to_string(), 200),
+        kind => keyword(schema, refusal, kind),
     };
-    let type_only = matches!(refusal.kind(), Some(Kind::Type { .. }));
-    vec![Finding { place: refusal.place.clone(), text, type_only }]
+    let type_only = matches!(refusal.kind(), Kind::Type { .. });
+    vec![Finding { place: place(refusal).to_owned(), text, type_only }]
 }
 
 /// Explains the refusal of a keyword that concerns one value alone.
-fn keyword(schema: &Value, refusal: &Refusal<'_>, kind: &Kind) -> String {
-    let found = || describe::value(&refusal.found);
-    let parent = || schema.pointer(refusal.keyword.rsplit_once('/').map_or("", |(parent, _)| parent));
+fn keyword(schema: &Value, refusal: &ValidationError<'_>, kind: &Kind) -> String {
+    let found = || describe::value(refusal.instance());
+    let parent = || schema.pointer(refusal.schema_path().as_str().rsplit_once('/').map_or("", |(parent, _)| parent));
     match kind {
         Kind::Type { kind } => format!("expected {}, found {}", types(kind), found()),
         Kind::Enum { options } if options.as_array().is_none_or(Vec::is_empty) => "no value is allowed here".to_owned(),
@@ -116,11 +134,13 @@ fn keyword(schema: &Value, refusal: &Refusal<'_>, kind: &Kind) -> String {
         Kind::Constant { expected_value } => {
             format!("expected {}, found {}", describe::literal(expected_value), found())
         }
-        Kind::Required { property } => missing(property.as_str().unwrap_or_default(), &refusal.found, parent(), schema),
+        Kind::Required { property } => {
+            missing(property.as_str().unwrap_or_default(), refusal.instance(), parent(), schema)
+        }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             unknown(unexpected, parent())
         }
-        kind => bound(kind, &refusal.found).unwrap_or_else(|| format!("{} is refused by the schema", found())),
+        kind => bound(kind, refusal.instance()).unwrap_or_else(|| format!("{} is refused by the schema", found())),
     }
 }
 
@@ -137,7 +157,9 @@ fn bound(kind: &Kind, instance: &Value) -> Option<String> {
         Kind::MultipleOf { multiple_of } => format!("expected a multiple of {multiple_of}, found {found}"),
         Kind::MinLength { limit } => format!("expected at least {limit} characters, found {}", characters()),
         Kind::MaxLength { limit } => format!("expected at most {limit} characters, found {}", characters()),
-        Kind::Pattern { pattern } => format!("expected text that matches {}, found {found}", cut(pattern, 80)),
+        Kind::Pattern { pattern } => {
+            format!("expected text that matches {}, found {found}", shortened(pattern.clone(), 80))
+        }
         Kind::Format { format } => format!("expected text of the format {format}, found {found}"),
         Kind::MinItems { limit } => format!("expected at least {limit} items, found {}", items()),
         Kind::MaxItems { limit } => format!("expected at most {limit} items, found {}", items()),
@@ -190,62 +212,55 @@ fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n
     tools::nearest(wanted, names.take(MAX_READ)).first().copied()
 }
 
+/// The refusals of a branch of `anyOf` or `oneOf`.
+type Branch = Vec<ValidationError<'static>>;
+
 /// Explains a value that matches none of several branches: by the errors of the intended branch if it can be
 /// determined, otherwise by the requirement of each.
-fn branches(
-    schema: &Value,
-    refusal: &Refusal<'_>,
-    count: usize,
-    context: &[Vec<Refusal<'_>>],
-    nesting: usize,
-) -> Vec<Finding> {
-    let place = &refusal.place;
-    let here = |r: &Refusal<'_>| r.place == *place;
-    let of_type =
-        |branch: &&Vec<Refusal<'_>>| !branch.iter().any(|r| here(r) && matches!(r.kind(), Some(Kind::Type { .. })));
-    let mut meant: Vec<&Vec<Refusal<'_>>> = context.iter().filter(of_type).collect();
+fn branches(schema: &Value, refusal: &ValidationError<'_>, context: &[Branch], nesting: usize) -> Vec<Finding> {
+    let here = |r: &ValidationError<'_>| place(r) == place(refusal);
+    let of_type = |branch: &&Branch| !branch.iter().any(|r| here(r) && matches!(r.kind(), Kind::Type { .. }));
+    let mut meant: Vec<&Branch> = context.iter().filter(of_type).collect();
     // A member with a fixed value (`"kind": "circle"`) identifies the intended branch.
-    let fixed = |branch: &&Vec<Refusal<'_>>| !branch.iter().any(|r| !here(r) && names_values(r));
+    let fixed = |branch: &&Branch| !branch.iter().any(|r| !here(r) && names_values(r));
     if meant.iter().any(fixed) {
         meant.retain(fixed);
     }
+    let whole = |text| vec![Finding { place: place(refusal).to_owned(), text, type_only: false }];
     match (meant.as_slice(), nesting.checked_sub(1)) {
         ([only], Some(nesting)) => findings(schema, only, nesting),
         (_, None) => {
-            vec![whole(refusal, format!("fits none of {count} forms, found {}", describe::value(&refusal.found)))]
+            let found = describe::value(refusal.instance());
+            whole(format!("fits none of {} forms, found {found}", context.len()))
         }
-        ([], Some(_)) => vec![whole(refusal, wanted_types(context, refusal))],
-        (several, Some(nesting)) => vec![whole(refusal, forms(schema, several, nesting, place))],
+        ([], Some(_)) => whole(wanted_types(context, refusal)),
+        (several, Some(nesting)) => whole(forms(schema, several, nesting, place(refusal))),
     }
 }
 
-fn whole(refusal: &Refusal<'_>, text: String) -> Finding {
-    Finding { place: refusal.place.clone(), text, type_only: false }
-}
-
 /// Lists the types of branches that all refuse the value's type.
-fn wanted_types(context: &[Vec<Refusal<'_>>], refusal: &Refusal<'_>) -> String {
+fn wanted_types(context: &[Branch], refusal: &ValidationError<'_>) -> String {
     let mut wanted: Vec<String> = Vec::new();
     for branch in context {
-        let at_place = branch.iter().filter(|r| r.place == refusal.place);
-        let form = at_place.clone().find_map(|r| match r.kind()? {
+        let at_place = branch.iter().filter(|r| place(r) == place(refusal));
+        let form = at_place.clone().find_map(|r| match r.kind() {
             Kind::Enum { options } => options.as_array().map(|o| list(o.iter().map(describe::literal))),
             Kind::Constant { expected_value } => Some(describe::literal(expected_value)),
             _ => None,
         });
         let form = form.or_else(|| {
-            at_place.clone().find_map(|r| match r.kind()? {
+            at_place.clone().find_map(|r| match r.kind() {
                 Kind::Type { kind } => Some(types(kind)),
                 _ => None,
             })
         });
         wanted.extend(form.filter(|form| !wanted.contains(form)));
     }
-    format!("expected {}, found {}", join_or(wanted), describe::value(&refusal.found))
+    format!("expected {}, found {}", join_or(wanted), describe::value(refusal.instance()))
 }
 
 /// Lists the requirements of several branches, each by its first error.
-fn forms(schema: &Value, several: &[&Vec<Refusal<'_>>], nesting: usize, place: &str) -> String {
+fn forms(schema: &Value, several: &[&Branch], nesting: usize, place: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
     for branch in several {
         let Some(first) = findings(schema, branch, nesting).into_iter().next() else { continue };

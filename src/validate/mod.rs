@@ -94,7 +94,6 @@ mod nothing;
 mod nullable;
 mod output;
 mod parts;
-mod refusal;
 mod restored;
 mod work;
 
@@ -104,8 +103,9 @@ use serde_json::{Map, Value, json};
 
 use crate::cause::Cause;
 use crate::dialect::{Dialect, write_call, write_tool_call};
-use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind, Repair};
+use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
+use coerce::CoercionResult;
 use compile::{CompiledSchema, UnusableSchema};
 use work::Work;
 
@@ -124,12 +124,14 @@ pub const MAX_CORRECT_CALL: usize = 4096;
 pub struct Validator {
     catalog: Arc<Catalog>,
     /// One cell per tool, in the catalog's order.
-    compiled: Vec<OnceLock<Result<CompiledSchema, SchemaProblem>>>,
-    resource: OnceLock<(Value, CompiledSchema)>,
+    compiled: Vec<SchemaCell>,
+    resource: OnceLock<CompiledSchema>,
     problems: OnceLock<Vec<SchemaProblem>>,
     /// Names and values of the schemas by their form in prompts, where that differs.
     shown: OnceLock<restored::ShownTexts>,
 }
+
+type SchemaCell = OnceLock<Result<CompiledSchema, SchemaProblem>>;
 
 /// A schema that cannot be used; its tool accepts any object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -198,31 +200,36 @@ impl Validator {
     /// As [`check`](Self::check), and returns the steps that it took: at most [`max_steps`] of the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
         restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
-        let (message, steps) = match self.schema_of(&call) {
-            Some((schema, compiled)) => {
-                let is_read_only =
-                    self.find(call.server.as_deref(), &call.tool).is_some_and(|(tool, _)| tool.is_read_only());
-                let work = Work::on(&call.arguments);
-                let (arguments, raw) = (&call.arguments, &call.raw_arguments);
-                let settled = coerce::coerce(compiled, schema, arguments, raw, &work).or_else(|message| {
-                    let known = is_read_only.then(|| coerce::coerce_known(compiled, schema, arguments, raw, &work));
-                    known.flatten().map(Some).ok_or(message)
-                });
-                let steps = work.done();
-                match settled {
-                    Ok(None) => return (Ok(call), steps),
-                    Ok(Some((arguments, repairs))) => {
-                        call.arguments = arguments;
-                        add_repairs(&mut call.repairs, repairs);
-                        return (Ok(call), steps);
-                    }
-                    Err(message) => (message, steps),
-                }
-            }
-            None if call.arguments.is_object() => return (Ok(call), 0),
-            None => (explain::not_an_object(&call.arguments), 0),
+        let work = Work::on(&call.arguments);
+        let settled = match self.schema_of(&call) {
+            Some(compiled) => self.coerced(&call, compiled, &work),
+            None if call.arguments.is_object() => Ok(None),
+            None => Err(explain::not_an_object(&call.arguments)),
         };
-        (Err(Box::new(reject(call, raw, message))), steps)
+        let checked = match settled {
+            Ok(coerced) => {
+                if let Some((arguments, repairs)) = coerced {
+                    call.arguments = arguments;
+                    repairs.into_iter().for_each(|repair| repair.note(&mut call.repairs));
+                }
+                Ok(call)
+            }
+            Err(message) => {
+                let raw = if raw.is_empty() { call.raw_arguments.clone() } else { raw.to_owned() };
+                Err(Box::new(Rejected::of(call, RejectedKind::InvalidArguments, raw, message)))
+            }
+        };
+        (checked, work.done())
+    }
+
+    fn coerced(&self, call: &Call, compiled: &CompiledSchema, work: &Work) -> CoercionResult {
+        let (arguments, raw) = (&call.arguments, &call.raw_arguments);
+        coerce::coerce(compiled, arguments, raw, work).or_else(|message| {
+            let tool = self.find(call.server.as_deref(), &call.tool);
+            let is_read_only = tool.is_some_and(|(tool, _)| tool.is_read_only());
+            let known = is_read_only.then(|| coerce::coerce_known(compiled, arguments, raw, work));
+            known.flatten().map(Some).ok_or(message)
+        })
     }
 
     /// Checks every call of a message in place: a refused call becomes a rejection in its entry.
@@ -269,31 +276,18 @@ impl Validator {
     }
 
     /// Returns the schema that a call is checked against; without one, only an object is required.
-    fn schema_of(&self, call: &Call) -> Option<(&Value, &CompiledSchema)> {
+    fn schema_of(&self, call: &Call) -> Option<&CompiledSchema> {
         match self.find(call.server.as_deref(), &call.tool) {
-            Some((tool, place)) => {
-                let schema = tool.input_schema.as_ref()?;
-                let compiled = compiled(place, tool)?.ok()?;
-                Some((compiled.schema(schema), compiled))
-            }
-            None if call.tool == ACCESS_RESOURCE => {
-                let (schema, compiled) = self.resource.get_or_init(|| {
-                    let schema =
-                        json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
-                    let compiled = CompiledSchema::new(&schema).expect("the schema is constant and valid");
-                    (schema, compiled)
-                });
-                Some((schema, compiled))
-            }
+            Some((tool, place)) => compiled(place, tool)?.ok(),
+            None if call.tool == ACCESS_RESOURCE => Some(self.resource.get_or_init(|| {
+                let schema = json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
+                CompiledSchema::new(&schema).expect("the schema is constant and valid")
+            })),
             None => None,
         }
     }
 
-    fn find(
-        &self,
-        server: Option<&str>,
-        tool: &str,
-    ) -> Option<(&Tool, &OnceLock<Result<CompiledSchema, SchemaProblem>>)> {
+    fn find(&self, server: Option<&str>, tool: &str) -> Option<(&Tool, &SchemaCell)> {
         let found = self.catalog.find(server, tool).ok()?.tool;
         let place = self.catalog.tools().position(|tool| std::ptr::eq(tool, found))?;
         Some((found, &self.compiled[place]))
@@ -301,10 +295,7 @@ impl Validator {
 }
 
 /// Returns the tool's compiled schema, or the problem with it; `None` without a schema.
-fn compiled<'a>(
-    place: &'a OnceLock<Result<CompiledSchema, SchemaProblem>>,
-    tool: &Tool,
-) -> Option<Result<&'a CompiledSchema, &'a SchemaProblem>> {
+fn compiled<'a>(place: &'a SchemaCell, tool: &Tool) -> Option<Result<&'a CompiledSchema, &'a SchemaProblem>> {
     let schema = tool.input_schema.as_ref()?;
     let compiled = place.get_or_init(|| {
         CompiledSchema::new(schema).map_err(|UnusableSchema { message, source }| SchemaProblem {
@@ -315,17 +306,6 @@ fn compiled<'a>(
         })
     });
     Some(compiled.as_ref())
-}
-
-/// Adds the new repairs that are not in the list yet; `new` has no duplicates.
-fn add_repairs(repairs: &mut Vec<Repair>, mut new: Vec<Repair>) {
-    new.retain(|repair| !repairs.contains(repair));
-    repairs.append(&mut new);
-}
-
-fn reject(call: Call, raw: &str, message: String) -> Rejected {
-    let raw = if raw.is_empty() { call.raw_arguments.clone() } else { raw.to_owned() };
-    Rejected::of(call, RejectedKind::InvalidArguments, raw, message)
 }
 
 fn qualified(server: Option<&str>, tool: &str) -> String {

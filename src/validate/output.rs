@@ -87,8 +87,7 @@ impl OutputSchema {
 
     /// Generates a value that the schema accepts, if possible.
     pub fn example(&self) -> Option<Value> {
-        Some(example_value(&self.schema))
-            .filter(|value| coerce::takes(&self.compiled, self.compiled.schema(&self.schema), value))
+        Some(example_value(&self.schema)).filter(|value| coerce::takes(&self.compiled, value))
     }
 
     /// Returns the value in the form that the schema requires, and the repairs.
@@ -104,9 +103,8 @@ impl OutputSchema {
     /// As [`check`](Self::check), and returns the steps that it took: at most [`max_steps`](super::max_steps) of the
     /// value.
     pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
-        let compiled = &self.compiled;
         let work = Work::on(value);
-        let checked = coerce::coerce_value(compiled, compiled.schema(&self.schema), value, raw, &work)
+        let checked = coerce::coerce_value(&self.compiled, value, raw, &work)
             .map(|coerced| coerced.unwrap_or_else(|| (value.clone(), Vec::new())))
             .map_err(|message| Mismatch { message });
         (checked, work.done())

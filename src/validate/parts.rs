@@ -3,8 +3,6 @@
 //! If references share a subschema, it may be evaluated again and again: each level of a recursive `anyOf` multiplies
 //! the work. So the visits are counted before the validator is asked.
 
-use std::ops::ControlFlow;
-
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
@@ -18,7 +16,8 @@ const MAX_LEVELS: usize = 100;
 /// Cost of a reference to a metaschema of JSON Schema, for each value.
 const FOREIGN: usize = 200;
 
-type Flow = ControlFlow<()>;
+/// `None`: the limit is exceeded, or the schema is too deep.
+type Flow = Option<()>;
 
 /// Returns an upper bound on the number of times that the validator evaluates some subschema for some value. `None` if
 /// it may exceed `limit`, if the nesting may exceed [`MAX_LEVELS`], or if references lead from a subschema and a value
@@ -26,7 +25,7 @@ type Flow = ControlFlow<()>;
 pub(super) fn visits(root: &Value, draft: Draft, schema: &Value, value: &Value, limit: usize) -> Option<usize> {
     let modern = matches!(draft, Draft::Draft201909 | Draft::Draft202012);
     let mut visits = Visits { root, modern, left: limit, named: None, chain: Vec::new(), levels: MAX_LEVELS };
-    visits.count(schema, value).is_continue().then(|| limit - visits.left)
+    visits.count(schema, value).map(|()| limit - visits.left)
 }
 
 struct Visits<'s> {
@@ -44,12 +43,12 @@ struct Visits<'s> {
 impl<'s> Visits<'s> {
     fn count(&mut self, schema: &'s Value, value: &Value) -> Flow {
         self.spend(1)?;
-        let Value::Object(keywords) = schema else { return Flow::Continue(()) };
+        let Value::Object(keywords) = schema else { return Some(()) };
         let refers = ["$ref", "$dynamicRef", "$recursiveRef"].iter().any(|key| keywords.contains_key(*key));
         let at = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
         // The same schema for the same value again would be an endless circle.
         if self.levels == 0 || (refers && self.chain.contains(&at)) {
-            return Flow::Break(());
+            return None;
         }
         self.levels -= 1;
         if refers {
@@ -64,7 +63,7 @@ impl<'s> Visits<'s> {
             self.chain.pop();
         }
         self.levels += 1;
-        Flow::Continue(())
+        Some(())
     }
 
     /// Counts all subschemas, each with the values that it may be evaluated for. A condition that depends on the value
@@ -77,7 +76,7 @@ impl<'s> Visits<'s> {
                 None => self.spend(FOREIGN.saturating_mul(nodes(value)))?,
             }
             if key == "$ref" && !self.modern {
-                return Flow::Continue(());
+                return Some(());
             }
         }
         let here = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|key| listed(schema.get(key)));
@@ -94,9 +93,9 @@ impl<'s> Visits<'s> {
                 let first = ["prefixItems", "items"].into_iter().flat_map(|key| listed(schema.get(key)));
                 first.zip(items).try_for_each(|(part, item)| self.count(part, item))?;
                 let all = schema.get("items").filter(|part| !part.is_array());
-                all.map_or(Flow::Continue(()), |part| items.iter().try_for_each(|item| self.count(part, item)))
+                all.map_or(Some(()), |part| items.iter().try_for_each(|item| self.count(part, item)))
             }
-            _ => Flow::Continue(()),
+            _ => Some(()),
         }
     }
 
@@ -122,7 +121,7 @@ impl<'s> Visits<'s> {
                 .chain(rest.filter(|_| declared.is_none()))
                 .try_for_each(|part| self.count(part, value))?;
         }
-        Flow::Continue(())
+        Some(())
     }
 
     /// Returns all possible targets of a reference; `None` if none is a part of the schema.
@@ -155,13 +154,8 @@ impl<'s> Visits<'s> {
     }
 
     fn spend(&mut self, steps: usize) -> Flow {
-        match self.left.checked_sub(steps) {
-            Some(left) => {
-                self.left = left;
-                Flow::Continue(())
-            }
-            None => Flow::Break(()),
-        }
+        self.left = self.left.checked_sub(steps)?;
+        Some(())
     }
 }
 

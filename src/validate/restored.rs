@@ -6,8 +6,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::event::{Call, Repair};
 use crate::json::map_texts;
 use crate::outcome::{BREAK, Neutraliser, restore_tokens};
@@ -21,26 +19,14 @@ pub(super) fn shown(catalog: &Catalog) -> ShownTexts {
     let neutraliser = Neutraliser::new(catalog);
     let mut shown = ShownTexts::new();
     for schema in catalog.tools().filter_map(|tool| tool.input_schema.as_ref()) {
-        collect(schema, &neutraliser, &mut shown);
+        map_texts(schema.clone(), &mut |text| {
+            if let Cow::Owned(broken) = neutraliser.neutralise(&text) {
+                shown.insert(broken, text.clone());
+            }
+            text
+        });
     }
     shown
-}
-
-fn collect(schema: &Value, neutraliser: &Neutraliser, shown: &mut ShownTexts) {
-    let mut take = |text: &String| {
-        if let Cow::Owned(broken) = neutraliser.neutralise(text) {
-            shown.insert(broken, text.clone());
-        }
-    };
-    match schema {
-        Value::String(text) => take(text),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, neutraliser, shown)),
-        Value::Object(members) => {
-            members.keys().for_each(take);
-            members.values().for_each(|member| collect(member, neutraliser, shown));
-        }
-        _ => {}
-    }
 }
 
 /// Restores the texts and keys of a call's arguments. It runs only once for each call, since a restored text may itself

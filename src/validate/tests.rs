@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::*;
 use crate::dialect::Dialect;
+use crate::event::Repair;
 
 fn call(tool: &str, arguments: Value) -> Call {
     Call {

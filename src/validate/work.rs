@@ -21,11 +21,17 @@ pub fn max_steps(value: &Value) -> usize {
 
 /// Returns the number of values in a value, including itself.
 pub(super) fn nodes(value: &Value) -> usize {
-    1 + match value {
-        Value::Array(items) => items.iter().map(nodes).sum(),
-        Value::Object(members) => members.values().map(nodes).sum(),
+    sum(value, &|_| 1)
+}
+
+/// Returns the sum of a measure over a value and all values in it.
+fn sum(value: &Value, of: &impl Fn(&Value) -> usize) -> usize {
+    let inner: usize = match value {
+        Value::Array(items) => items.iter().map(|item| sum(item, of)).sum(),
+        Value::Object(members) => members.values().map(|member| sum(member, of)).sum(),
         _ => 0,
-    }
+    };
+    of(value) + inner
 }
 
 /// Number of nodes of a schema above which a check may take long.
@@ -37,76 +43,47 @@ pub fn takes_long(schema: &Value) -> bool {
 }
 
 fn size(value: &Value) -> usize {
-    nodes(value) + text(value) / 4
-}
-
-fn text(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(text).sum(),
-        Value::Object(members) => members.values().map(text).sum(),
-        _ => 0,
-    }
+    nodes(value) + sum(value, &|value| value.as_str().map_or(0, str::len)) / 4
 }
 
 /// The steps of one check.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Work {
     limit: usize,
     done: Cell<usize>,
     /// The limit was reached, so the check is incomplete.
-    stopped: Cell<bool>,
+    pub(super) stopped: Cell<bool>,
     /// The validator has panicked.
     broken: Cell<bool>,
-    /// The validator has answered at least once.
-    answered: Cell<bool>,
+    /// The validator has judged the value, or another reading of it.
+    pub(super) answered: Cell<bool>,
 }
 
 impl Work {
     pub(super) fn on(value: &Value) -> Self {
-        Work {
-            limit: max_steps(value),
-            done: Cell::new(0),
-            stopped: Cell::new(false),
-            broken: Cell::new(false),
-            answered: Cell::new(false),
-        }
+        Work { limit: max_steps(value), ..Work::default() }
     }
 
     /// Counts more steps. Returns `false` if the check has been stopped or the limit would be exceeded.
     pub(super) fn spend(&self, steps: usize) -> bool {
         let done = self.done.get().saturating_add(steps);
         if self.stopped.get() || done > self.limit {
-            self.stop();
+            self.stopped.set(true);
             return false;
         }
         self.done.set(done);
         true
     }
 
-    /// Stops the check: no further question can be answered.
-    pub(super) fn stop(&self) {
-        self.stopped.set(true);
-    }
-
     /// Stops the check because the validator panicked on this schema.
     pub(super) fn broke(&self) {
         self.broken.set(true);
-        self.stop();
-    }
-
-    /// Records that the validator has judged the value, or another reading of it.
-    pub(super) fn answer(&self) {
-        self.answered.set(true);
+        self.stopped.set(true);
     }
 
     /// Returns `true` if the value could not be checked because the first question was too much work.
     pub(super) fn is_unchecked(&self) -> bool {
         self.stopped.get() && !self.broken.get() && !self.answered.get()
-    }
-
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stopped.get()
     }
 
     pub(super) fn done(&self) -> usize {

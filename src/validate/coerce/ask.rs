@@ -1,13 +1,12 @@
 //! Asks the validator about a value, within limits on its work.
 
-use jsonschema::Validator;
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::fault::SchemaFault;
 use super::{Coercion, MAX_FAULTS, ValuePosition};
 use crate::validate::compile::unbroken;
 use crate::validate::explain;
-use crate::validate::refusal::Refusal;
 use crate::validate::work::nodes;
 
 /// Limit on the subschemas that the validator may evaluate for one question; its errors take some hundred bytes for
@@ -18,32 +17,22 @@ const MAX_VISITS: usize = 200_000;
 const VISITS_PER_VALUE: usize = 8;
 
 impl<'a> Coercion<'a> {
-    /// Returns the validator of the subschema at a pointer, unless there is none or the question would be too much
-    /// work.
-    fn validator(&self, at: &str, value: &Value) -> Option<&'a Validator> {
-        if self.work.is_stopped() {
+    /// Asks the validator of the subschema at a pointer about a value; `None` if there is none, if that is too much work,
+    /// or if the validator panics.
+    fn ask<T>(&self, at: &str, value: &Value, question: impl FnOnce(&'a Validator) -> T) -> Option<T> {
+        if self.work.stopped.get() {
             return None;
         }
         let compiled = self.compiled;
-        let validator = if at.is_empty() { &compiled.validator } else { compiled.branch(self.schema, at)? };
+        let validator = if at.is_empty() { &compiled.validator } else { compiled.branch(at)? };
         let limit = MAX_VISITS.saturating_add(VISITS_PER_VALUE.saturating_mul(nodes(value)));
-        let part = self.schema.pointer(at)?;
-        match compiled.visits(self.schema, part, value, limit) {
-            Some(visits) => self.work.spend(visits).then_some(validator),
-            None => {
-                self.work.stop();
-                None
-            }
+        let visits = compiled.visits(compiled.schema.pointer(at)?, value, limit);
+        if !self.work.spend(visits.unwrap_or(usize::MAX)) {
+            return None;
         }
-    }
-
-    /// Asks the validator of the subschema at a pointer about a value; `None` if that is too much work, or if the
-    /// validator panics.
-    fn ask<T>(&self, at: &str, value: &Value, question: impl FnOnce(&'a Validator) -> T) -> Option<T> {
-        let validator = self.validator(at, value)?;
         let said = unbroken(|| question(validator));
         match said {
-            Some(_) => self.work.answer(),
+            Some(_) => self.work.answered.set(true),
             None => self.work.broke(),
         }
         said
@@ -56,13 +45,15 @@ impl<'a> Coercion<'a> {
 
     /// Returns the faults of a value for its subschema.
     pub(super) fn faults(&self, spot: ValuePosition<'_>, value: &Value) -> Option<Vec<SchemaFault>> {
-        let fault = |error| SchemaFault::of(&error, spot.at);
+        let fault = |error| SchemaFault::of(error, spot.at);
         self.ask(spot.at, value, |validator| validator.iter_errors(value).take(MAX_FAULTS).map(fault).collect())
     }
 
     /// Returns all errors of a value for the whole schema, for an explanation.
-    pub(super) fn refusals<'v>(&self, value: &'v Value) -> Option<Vec<Refusal<'v>>> {
-        let refusal = |error| Refusal::of(error, value);
-        self.ask("", value, |validator| validator.iter_errors(value).take(explain::MAX_READ).map(refusal).collect())
+    pub(super) fn refusals<'v>(&self, value: &'v Value) -> Option<Vec<ValidationError<'v>>>
+    where
+        'a: 'v,
+    {
+        self.ask("", value, |validator| validator.iter_errors(value).take(explain::MAX_READ).collect())
     }
 }

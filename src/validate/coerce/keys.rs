@@ -80,9 +80,7 @@ impl<'s> DeclaredProperties<'s> {
         }
         renames
     }
-}
 
-impl DeclaredProperties<'_> {
     /// Returns the only undeclared key if the wanted name ends with its words, and no other absent name does: `path` for
     /// `file_path`. The reverse holds for a key whose further words say nothing: `exclude_path` is no `path`.
     pub(super) fn ending(&self, wanted: &str, members: &Map<String, Value>) -> Option<(String, String)> {

@@ -19,10 +19,11 @@ mod whole;
 
 use std::collections::{HashMap, HashSet};
 
-use jsonschema::JsonType;
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{JsonType, JsonTypeSet};
 use serde_json::Value;
 
-use self::fault::{Requirement, SchemaFault};
+use self::fault::SchemaFault;
 use self::keys::DeclaredProperties;
 use self::place::{ancestors, around, is_item, member};
 use self::reading::ValueReading;
@@ -45,33 +46,28 @@ const MAX_FAULTS: usize = 100_000;
 /// Limit on the nesting of arrays and objects, including those from text: the same as for JSON text.
 const MAX_DEPTH: usize = 128;
 
-/// New arguments with their repairs; `None` if the schema accepts the arguments as they are.
-pub(super) type CoercionResult = Option<(Value, Vec<Repair>)>;
+/// A new value with its repairs.
+type Coerced = (Value, Vec<Repair>);
+
+/// New arguments; `Ok(None)` if the schema accepts the arguments as they are. `Err`: the problem, as a message to the
+/// model.
+pub(super) type CoercionResult = Result<Option<Coerced>, String>;
 
 /// Coerces arguments to an object that the schema accepts.
 ///
 /// `raw` is the arguments' text as written, for the notation of numbers.
-///
-/// # Errors
-/// The problem, as a message to the model.
-pub(super) fn coerce(
-    compiled: &CompiledSchema,
-    schema: &Value,
-    arguments: &Value,
-    raw: &str,
-    work: &Work,
-) -> Result<CoercionResult, String> {
+pub(super) fn coerce(compiled: &CompiledSchema, arguments: &Value, raw: &str, work: &Work) -> CoercionResult {
     if arguments.is_object() {
-        let coerced = coerce_value(compiled, schema, arguments, raw, work);
-        return if work.is_unchecked() { unchecked(schema, arguments).map(|()| None) } else { coerced };
+        let coerced = coerce_value(compiled, arguments, raw, work);
+        return if work.is_unchecked() { unchecked(&compiled.schema, arguments).map(|()| None) } else { coerced };
     }
     let (value, readings) = ValueReading::arguments(arguments).ok_or_else(|| explain::not_an_object(arguments))?;
     let mut repairs = Vec::new();
     for reading in readings {
         reading.note("", &mut repairs);
     }
-    let coerced = settle(Coercion::new(compiled, schema, raw, work), value.clone(), repairs.clone());
-    if work.is_unchecked() { unchecked(schema, &value).map(|()| Some((value, repairs))) } else { coerced }
+    let coerced = settle(Coercion::new(compiled, raw, work), value.clone(), repairs.clone());
+    if work.is_unchecked() { unchecked(&compiled.schema, &value).map(|()| Some((value, repairs))) } else { coerced }
 }
 
 /// Accepts arguments that cannot be checked, because that is too much work or does not end, if they are an object with
@@ -89,15 +85,9 @@ fn unchecked(schema: &Value, arguments: &Value) -> Result<(), String> {
 
 /// Coerces arguments without the members that the schema does not know; `None` if there are no such members, or if the
 /// schema refuses the others as well.
-pub(super) fn coerce_known(
-    compiled: &CompiledSchema,
-    schema: &Value,
-    arguments: &Value,
-    raw: &str,
-    work: &Work,
-) -> Option<(Value, Vec<Repair>)> {
+pub(super) fn coerce_known(compiled: &CompiledSchema, arguments: &Value, raw: &str, work: &Work) -> Option<Coerced> {
     let members = arguments.as_object()?;
-    let (declared, steps) = DeclaredProperties::at(schema, "");
+    let (declared, steps) = DeclaredProperties::at(&compiled.schema, "");
     let declared = declared.filter(|declared| work.spend(steps + declared.len() + members.len()))?;
     let unknown = declared.unknown(members);
     if unknown.is_empty() {
@@ -106,23 +96,14 @@ pub(super) fn coerce_known(
     let known = members.iter().filter(|(key, _)| !unknown.contains(key));
     let known = Value::Object(known.map(|(key, value)| (key.clone(), value.clone())).collect());
     let mut repairs: Vec<Repair> = unknown.iter().map(|key| Repair::UnknownDropped(member("", key))).collect();
-    let (known, further) = coerce(compiled, schema, &known, raw, work).ok()?.unwrap_or((known, Vec::new()));
+    let (known, further) = coerce(compiled, &known, raw, work).ok()?.unwrap_or((known, Vec::new()));
     repairs.extend(further);
     Some((known, repairs))
 }
 
 /// Coerces any value to one that the schema accepts.
-///
-/// # Errors
-/// The problem, as a message to the model.
-pub(super) fn coerce_value(
-    compiled: &CompiledSchema,
-    schema: &Value,
-    value: &Value,
-    raw: &str,
-    work: &Work,
-) -> Result<CoercionResult, String> {
-    let run = Coercion::new(compiled, schema, raw, work);
+pub(super) fn coerce_value(compiled: &CompiledSchema, value: &Value, raw: &str, work: &Work) -> CoercionResult {
+    let run = Coercion::new(compiled, raw, work);
     match run.takes("", value) {
         Some(true) if !integer::holds(value, &|n| integer::is_whole(n) || integer::may_be_lost(n)) => Ok(None),
         Some(_) => settle(run, value.clone(), Vec::new()),
@@ -131,15 +112,16 @@ pub(super) fn coerce_value(
 }
 
 /// Returns `true` if a schema accepts a value as it is.
-pub(super) fn takes(compiled: &CompiledSchema, schema: &Value, value: &Value) -> bool {
-    Coercion::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
+pub(super) fn takes(compiled: &CompiledSchema, value: &Value) -> bool {
+    Coercion::new(compiled, "", &Work::on(value)).takes("", value) == Some(true)
 }
 
-fn settle(mut run: Coercion<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<CoercionResult, String> {
+fn settle(mut run: Coercion<'_>, mut value: Value, mut repairs: Vec<Repair>) -> CoercionResult {
     let spot = ValuePosition { at: "", base: "", item: false, branching: MAX_BRANCHING };
     if !run.settle(spot, &mut value, &mut repairs) {
-        let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
-        let message = refusals.map_or_else(|| run.work.message(), |refusals| explain::explain(run.schema, &refusals));
+        let refusals = run.refusals(&value).filter(|_| !run.work.stopped.get());
+        let message =
+            refusals.map_or_else(|| run.work.message(), |refusals| explain::explain(&run.compiled.schema, &refusals));
         return Err(if message.is_empty() { explain::NO_PLACE.to_owned() } else { message });
     }
     if let Some(message) = run.lost_digits(&mut value) {
@@ -167,7 +149,6 @@ struct ValuePosition<'a> {
 /// The coercion of one call.
 struct Coercion<'a> {
     compiled: &'a CompiledSchema,
-    schema: &'a Value,
     raw: &'a str,
     work: &'a Work,
     /// Cached results of values in branches.
@@ -180,11 +161,11 @@ struct Coercion<'a> {
 type BranchQuestion = (String, String, bool);
 
 /// A value and its result; `None` while the branches are being tried, and if none accepts it.
-type TriedValue = (Value, Option<(Value, Vec<Repair>)>);
+type TriedValue = (Value, Option<Coerced>);
 
 impl<'a> Coercion<'a> {
-    fn new(compiled: &'a CompiledSchema, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
-        Coercion { compiled, schema, raw, work, tried: HashMap::new(), declared: HashMap::new() }
+    fn new(compiled: &'a CompiledSchema, raw: &'a str, work: &'a Work) -> Self {
+        Coercion { compiled, raw, work, tried: HashMap::new(), declared: HashMap::new() }
     }
 
     /// Gives other readings to the refused parts of `value`. Returns `true` if it is accepted in the end.
@@ -215,18 +196,22 @@ impl<'a> Coercion<'a> {
         let mut renamed = false;
         // Faults of a value that has changed since are obsolete.
         let mut changed: HashSet<String> = HashSet::new();
-        for SchemaFault { path, need } in faults {
+        for SchemaFault { path, kind, branches } in faults {
             if !changed.is_empty() && ancestors(&path).any(|place| changed.contains(place)) {
                 continue;
             }
             let place = format!("{}{path}", spot.base);
-            match need {
-                Requirement::Property(name) => renamed |= self.rename(Some(&name), value, &path, &place, repairs),
-                Requirement::OtherKeys => renamed |= self.rename(None, value, &path, &place, repairs),
-                Requirement::Branch(pointer, count) => {
+            match kind {
+                Kind::Required { property } => {
+                    renamed |= self.rename(property.as_str(), value, &path, &place, repairs);
+                }
+                Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => {
+                    renamed |= self.rename(None, value, &path, &place, repairs);
+                }
+                Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
                     let item = is_item(value, &path, spot.item);
                     let Some(slot) = value.pointer_mut(&path) else { continue };
-                    match self.branch(&pointer, count, slot, ValuePosition { base: &place, item, ..spot }) {
+                    match self.branch(&branches, context.len(), slot, ValuePosition { base: &place, item, ..spot }) {
                         Some((new, done)) => {
                             *slot = new;
                             repairs.extend(done);
@@ -236,8 +221,8 @@ impl<'a> Coercion<'a> {
                     }
                     changed.insert(path);
                 }
-                need => {
-                    let Some(reading) = self.reading(&need, spot, value, &path) else {
+                kind => {
+                    let Some(reading) = self.reading(&kind, spot, value, &path) else {
                         if self.leave_out(spot, value, &path) {
                             repairs.push(Repair::LeftOut(place));
                             changed.insert(path);
@@ -257,13 +242,7 @@ impl<'a> Coercion<'a> {
     }
 
     /// Returns the result of a value in branches, which are tried only once for it.
-    fn branch(
-        &mut self,
-        pointer: &str,
-        count: usize,
-        value: &Value,
-        spot: ValuePosition<'_>,
-    ) -> Option<(Value, Vec<Repair>)> {
+    fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: ValuePosition<'_>) -> Option<Coerced> {
         if !self.work.spend(nodes(value)) {
             return None;
         }
@@ -283,13 +262,7 @@ impl<'a> Coercion<'a> {
 
     /// Tries the branches of `anyOf` or `oneOf` and returns the value of the branch with the lightest repairs. If two
     /// branches with equally light repairs give different values, the meaning is ambiguous, and the result is `None`.
-    fn try_branches(
-        &mut self,
-        pointer: &str,
-        count: usize,
-        value: &Value,
-        spot: ValuePosition<'_>,
-    ) -> Option<(Value, Vec<Repair>)> {
+    fn try_branches(&mut self, pointer: &str, count: usize, value: &Value, spot: ValuePosition<'_>) -> Option<Coerced> {
         let branching = spot.branching.checked_sub(1)?;
         let mut best: Option<(usize, Value, Vec<Repair>)> = None;
         let mut ambiguous = false;
@@ -317,24 +290,21 @@ impl<'a> Coercion<'a> {
     }
 
     /// Returns another reading of the value at a path that may match the schema.
-    fn reading(
-        &mut self,
-        need: &Requirement,
-        spot: ValuePosition<'_>,
-        value: &mut Value,
-        path: &str,
-    ) -> Option<ValueReading> {
+    fn reading(&mut self, kind: &Kind, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> Option<ValueReading> {
         let found = value.pointer(path)?;
-        match need {
-            Requirement::Types(types) => match ValueReading::as_type(found, *types, self.raw) {
-                None if types.contains(JsonType::Array) => self.wrapped(spot, value, path),
-                reading => reading,
-            },
-            Requirement::Options(options) => {
-                ValueReading::as_option(found, options.as_array().map(Vec::as_slice).unwrap_or_default(), self.raw)
+        let types = match kind {
+            Kind::Type { kind: TypeKind::Single(one) } => JsonTypeSet::empty().insert(*one),
+            Kind::Type { kind: TypeKind::Multiple(types) } => *types,
+            Kind::Enum { options } => return ValueReading::as_option(found, options.as_array()?, self.raw),
+            Kind::Constant { expected_value: only } => {
+                return ValueReading::as_option(found, std::slice::from_ref(&**only), self.raw);
             }
-            Requirement::Only(only) => ValueReading::as_option(found, std::slice::from_ref(&**only), self.raw),
-            Requirement::Property(_) | Requirement::OtherKeys | Requirement::Branch(..) | Requirement::Other => None,
+            // No other reading of the value meets any other requirement.
+            _ => return None,
+        };
+        match ValueReading::as_type(found, types, self.raw) {
+            None if types.contains(JsonType::Array) => self.wrapped(spot, value, path),
+            reading => reading,
         }
     }
 
@@ -367,16 +337,11 @@ impl<'a> Coercion<'a> {
         if !self.work.spend(nodes(value) + nodes(other)) {
             return false;
         }
-        let Some(slot) = value.pointer_mut(path) else { return false };
-        let old = std::mem::replace(slot, other.clone());
         let within = |fault: &SchemaFault| {
             fault.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let taken = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(within));
-        if let Some(slot) = value.pointer_mut(path) {
-            *slot = old;
-        }
-        taken
+        let faults = ask_with(value, path, other.clone(), |value| self.faults(spot, value));
+        faults.is_some_and(|faults| !faults.iter().any(within))
     }
 
     /// Removes a blank member from its object, unless the schema requires it. Returns `true` if it was removed.
@@ -394,7 +359,7 @@ impl<'a> Coercion<'a> {
         let before = members.clone();
         members.shift_remove(&key);
         let is_needed = |fault: &SchemaFault| {
-            fault.path == parent && matches!(&fault.need, Requirement::Property(name) if *name == key)
+            fault.path == parent && matches!(&fault.kind, Kind::Required { property } if *property == key)
         };
         let may_go = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(is_needed));
         if !may_go && let Some(slot) = value.pointer_mut(parent) {
@@ -414,10 +379,9 @@ impl<'a> Coercion<'a> {
         repairs: &mut Vec<Repair>,
     ) -> bool {
         let Some(Value::Object(members)) = value.pointer_mut(path) else { return false };
-        let schema = self.schema;
         // Cached, because each branch that is tried asks about the same place.
         if !self.declared.contains_key(place) {
-            let (declared, work) = DeclaredProperties::at(schema, place);
+            let (declared, work) = DeclaredProperties::at(&self.compiled.schema, place);
             if !self.work.spend(work) {
                 return false;
             }
@@ -438,6 +402,16 @@ impl<'a> Coercion<'a> {
         repairs.extend(renames.iter().map(|(old, _)| Repair::KeyRenamed(member(place, old))));
         true
     }
+}
+
+/// Returns the answer to a question about the value with another one at a path. The value itself is not changed.
+fn ask_with<T>(value: &mut Value, path: &str, other: Value, ask: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+    let old = std::mem::replace(value.pointer_mut(path)?, other);
+    let answer = ask(value);
+    if let Some(slot) = value.pointer_mut(path) {
+        *slot = old;
+    }
+    answer
 }
 
 /// Returns the weight of a repair: 1 for the same value in another notation, 2 for another structure.

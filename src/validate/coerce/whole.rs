@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::Coercion;
-use super::integer;
+use super::{Coercion, ask_with, integer};
 use crate::event::Repair;
 use crate::json::literal;
 use crate::validate::work::nodes;
@@ -18,13 +17,7 @@ const FRACTIONS: [(f64, f64); 4] =
 impl Coercion<'_> {
     /// Returns `true` if the schema refuses another value at a place.
     fn refuses(&mut self, other: impl Into<Value>, place: &str, value: &mut Value) -> bool {
-        let Some(slot) = value.pointer_mut(place) else { return false };
-        let old = std::mem::replace(slot, other.into());
-        let taken = self.takes("", value);
-        if let Some(slot) = value.pointer_mut(place) {
-            *slot = old;
-        }
-        taken == Some(false)
+        ask_with(value, place, other.into(), |value| self.takes("", value)) == Some(false)
     }
 
     /// Returns an error for the first whole number with more than 64 bits, or with more digits than were kept, at a

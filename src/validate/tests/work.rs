@@ -359,7 +359,7 @@ fn what_is_compiled_for_the_branches_is_counted_before() {
     assert!(work(&many) > 50 * work(&few));
     for (schema, compiles) in [(few, true), (many, false)] {
         let compiled = CompiledSchema::new(&schema).unwrap();
-        assert_eq!(compiled.branch(&schema, "/$defs/e/anyOf/0").is_some(), compiles);
+        assert_eq!(compiled.branch("/$defs/e/anyOf/0").is_some(), compiles);
         refuses_somehow(&schema, json!({"x": {"op": "no"}}));
     }
 }
