@@ -109,13 +109,6 @@ pub struct Peer {
     pub port: Option<u16>,
 }
 
-impl Peer {
-    /// Creates a peer for the model of this name in this process.
-    pub fn named(model: impl Into<String>) -> Self {
-        Peer { model: Some(model.into()), ..Peer::default() }
-    }
-}
-
 /// Creates the span of a request to `model`, or to the peer's own model.
 pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     let span = tracing::info_span!(
@@ -145,15 +138,9 @@ pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
         span.record("otel.name", display(format_args!("chat {model}")));
         span.record("gen_ai.request.model", model);
     }
-    if let Some(provider) = peer.provider {
-        span.record("gen_ai.provider.name", provider);
-    }
-    if let Some(address) = peer.address {
-        span.record("server.address", address);
-    }
-    if let Some(port) = peer.port {
-        span.record("server.port", i64::from(port));
-    }
+    span.record("gen_ai.provider.name", peer.provider);
+    span.record("server.address", peer.address);
+    span.record("server.port", peer.port.map(i64::from));
     span
 }
 
@@ -162,12 +149,8 @@ pub(crate) fn used(span: &Span, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     span.record("gen_ai.usage.input_tokens", count(usage.prompt_tokens));
     span.record("gen_ai.usage.output_tokens", count(usage.completion_tokens));
-    if let Some(tokens) = usage.cached_tokens {
-        span.record("gen_ai.usage.cache_read.input_tokens", count(tokens));
-    }
-    if let Some(tokens) = usage.reasoning_tokens {
-        span.record("gen_ai.usage.reasoning.output_tokens", count(tokens));
-    }
+    span.record("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens.map(count));
+    span.record("gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens.map(count));
 }
 
 /// Converts a count: OpenTelemetry's integers are signed, and exporters turn unsigned ones into text.

@@ -135,7 +135,7 @@ fn json_at(text: &str) -> Option<(Value, usize)> {
 }
 
 /// Returns the longest common end of two texts.
-fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
+pub(super) fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
     let same = text.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
     &text[text.ceil_char_boundary(text.len() - same)..]
 }

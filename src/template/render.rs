@@ -5,7 +5,8 @@ use minijinja::value::{Kwargs, Serde, Value as JinjaValue};
 use minijinja::{Environment, Error, ErrorKind, context};
 use serde_json::{Map, Value, json};
 
-use crate::json::spaced;
+use super::derive::common_end;
+use crate::json::{common_prefix, spaced};
 
 /// Limit on the bytes of a template; the longest known ones have a tenth of that.
 const MAX_TEMPLATE: usize = 256 << 10;
@@ -82,8 +83,7 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
         Some((_, body)) => body.to_owned(),
         None => {
             let text = message("", &calls)?;
-            let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
-            text[text.floor_char_boundary(same)..].to_owned()
+            text[text.floor_char_boundary(common_prefix(before, &text))..].to_owned()
         }
     };
     Some(without_end(&body, after).trim().to_owned())
@@ -92,12 +92,12 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
 /// Returns the body without the end that all messages share. If the body has only a part of that end, the cut is at the
 /// first token of that part.
 fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
-    let same = body.bytes().rev().zip(end.bytes().rev()).take_while(|(a, b)| a == b).count();
-    if same == end.len() {
-        return &body[..body.len() - same];
+    let same = common_end(body, end);
+    let at = body.len() - same.len();
+    if same == end {
+        return &body[..at];
     }
-    let at = body.ceil_char_boundary(body.len() - same);
-    body[at..].find(['<', '[']).map_or(body, |token| &body[..at + token])
+    same.find(['<', '[']).map_or(body, |token| &body[..at + token])
 }
 
 fn made_up(at: usize, arguments: &Map<String, Value>, as_object: bool) -> Value {
