@@ -42,12 +42,12 @@ enum State {
 /// Reads such an object, in pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delimited {
-    token: &'static str,
+    pub(crate) token: &'static str,
     state: State,
     /// One bit for each open bracket, the innermost lowest: 1 for an object.
     kinds: u128,
     depth: usize,
-    max_depth: usize,
+    pub(crate) max_depth: usize,
     /// A key may be here.
     expects_key: bool,
     /// A key or a value begins here.
@@ -69,24 +69,21 @@ impl Delimited {
         loop {
             let rest = &text[at..];
             let taken = match self.state {
-                _ if rest.is_empty() => None,
-                State::Text => self.text(rest, more, json),
-                State::String => self.string(rest, more, json),
-                State::Single => self.single(rest, more, json),
-                State::Between => match self.between(rest, more, json) {
-                    Between::Taken(taken) => Some(taken),
-                    Between::More => None,
-                    Between::Step(step, taken) => {
-                        *cursor = base + (at + taken) as u64;
-                        return step(*cursor);
-                    }
-                },
+                _ if rest.is_empty() => Err(Stop::More),
+                State::Text => self.text(rest, more, json).ok_or(Stop::More),
+                State::String => self.string(rest, more, json).ok_or(Stop::More),
+                State::Single => self.single(rest, more, json).ok_or(Stop::More),
+                State::Between => self.between(rest, more, json),
             };
-            match taken {
-                Some(taken) => at += taken,
-                None => {
+            at += match taken {
+                Ok(taken) => taken,
+                Err(Stop::More) => {
                     *cursor = base + at as u64;
                     return DelimitedStep::More;
+                }
+                Err(Stop::Step(step, taken)) => {
+                    *cursor = base + (at + taken) as u64;
+                    return step(*cursor);
                 }
             }
         }
@@ -154,7 +151,7 @@ impl Delimited {
         (taken > 0).then_some(taken)
     }
 
-    fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
+    fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, Stop> {
         self.is_round |= self.depth == 0 && rest.starts_with('(');
         let byte = match rest.as_bytes()[0] {
             b'(' if self.depth == 0 => b'{',
@@ -170,18 +167,18 @@ impl Delimited {
                 Ok(()) => {
                     (self.state, self.expects_key) = (State::Text, false);
                     json.push('"');
-                    return Between::Taken(self.token.len());
+                    return Ok(self.token.len());
                 }
-                Err(Undecided) => return Between::More,
-                Err(No) => return Between::Step(DelimitedStep::Unexpected, 0),
+                Err(Undecided) => return Err(Stop::More),
+                Err(No) => return Err(Stop::Step(DelimitedStep::Unexpected, 0)),
             },
-            b'{' | b'[' if self.depth == self.max_depth => return Between::Step(DelimitedStep::TooDeep, 0),
+            b'{' | b'[' if self.depth == self.max_depth => return Err(Stop::Step(DelimitedStep::TooDeep, 0)),
             b'{' | b'[' => {
                 self.expects_key = byte == b'{';
                 self.kinds = self.kinds << 1 | u128::from(self.expects_key);
                 self.depth += 1;
             }
-            b'}' | b']' if is_object != (byte == b'}') => return Between::Step(DelimitedStep::Unexpected, 0),
+            b'}' | b']' if is_object != (byte == b'}') => return Err(Stop::Step(DelimitedStep::Unexpected, 0)),
             b'}' | b']' => {
                 self.kinds >>= 1;
                 self.depth -= 1;
@@ -195,11 +192,11 @@ impl Delimited {
         }
         json.push(char::from(byte));
         let is_over = self.depth == 0 && matches!(byte, b'}' | b']');
-        if is_over { Between::Step(DelimitedStep::End, 1) } else { Between::Taken(1) }
+        if is_over { Err(Stop::Step(DelimitedStep::End, 1)) } else { Ok(1) }
     }
 
     /// A bare key, or what stands for a value.
-    fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
+    fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, Stop> {
         let ends = |c: char| {
             matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '"' | '<' | '\n')
                 || self.is_round && (c == ')' || c == '=' && self.expects_key)
@@ -208,27 +205,25 @@ impl Delimited {
         let length = end.unwrap_or(rest.len());
         if self.expects_key && length <= MAX_KEY {
             match end {
-                None if more => return Between::More,
+                None if more => return Err(Stop::More),
                 Some(end) if rest[end..].starts_with([':', '=']) => {
                     json.push('"');
                     push_escaped(rest[..end].trim_end(), json);
                     json.push('"');
                     self.expects_key = false;
-                    return Between::Taken(end);
+                    return Ok(end);
                 }
                 _ => {}
             }
         }
         self.expects_key = false;
         json.push_str(&rest[..length]);
-        Between::Taken(length)
+        Ok(length)
     }
 }
 
-/// The result of reading outside of texts.
-enum Between {
-    /// So many bytes were read.
-    Taken(usize),
+/// Why reading stops.
+enum Stop {
     /// More must come first.
     More,
     /// A step, so many bytes further.

@@ -10,9 +10,9 @@ use super::bytes::Places;
 use super::escape::{Special, short_escape};
 use super::loose::Loose;
 
-/// The result of a step of the lexer.
+/// The result of a step in a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LexStep {
+pub(crate) enum JsonStep {
     /// All bytes were read; the value goes on.
     More,
     /// A key of the outermost object, with its quotes.
@@ -21,10 +21,15 @@ pub(crate) enum LexStep {
     ValueStart(u64),
     /// It ends here.
     ValueEnd(u64),
-    /// The whole value ends here.
+    /// The whole value ends here: its brackets are balanced.
     End(u64),
-    /// This byte is not JSON.
+    /// The first fault: this byte is not JSON. The tolerant lexer goes on.
     Fault(u64),
+    /// The closer begins here and the value is not over.
+    Closed(u64),
+    /// At the first raw line break in a string: the string had passed a whole
+    /// closer on that line, which ended the call here.
+    Passed(u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,17 +43,11 @@ enum State {
     Key,
     Colon,
     AfterValue,
-    String {
-        key: bool,
-    },
-    Escape {
-        key: bool,
-    },
-    /// Digits of `\uXXXX` still to come.
-    Unicode {
-        key: bool,
-        left: u8,
-    },
+    /// In a string, and whether that is a key.
+    String(bool),
+    Escape(bool),
+    /// The same, and the digits of `\uXXXX` still to come.
+    Unicode(bool, u8),
     Number(Number),
     /// `true`, `false` or `null`, and how much of it has come.
     Literal(&'static [u8], u8),
@@ -124,12 +123,12 @@ impl Lexer {
 
     /// Returns `true` if the lexer is inside a string.
     pub(crate) fn in_string(&self) -> bool {
-        matches!(self.state, State::String { .. } | State::Escape { .. } | State::Unicode { .. })
+        matches!(self.state, State::String(_) | State::Escape(_) | State::Unicode(..))
     }
 
     /// Returns `true` if the lexer is inside a string and not inside an escape.
     pub(crate) fn in_plain_string(&self) -> bool {
-        matches!(self.state, State::String { .. })
+        matches!(self.state, State::String(_))
     }
 
     /// The tolerant lexer that goes on where this one stopped.
@@ -144,11 +143,11 @@ impl Lexer {
     }
 
     /// Reads on in `bytes`, which are at `cursor`; moves `cursor` past the bytes that were read.
-    pub(crate) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> LexStep {
+    pub(crate) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> JsonStep {
         let base = *cursor;
         let mut i = 0;
         while i < bytes.len() {
-            if let State::String { key } = self.state {
+            if let State::String(key) = self.state {
                 let Some(special) = Places::new(Special, &bytes[i..]).next() else { break };
                 i += special;
                 let byte = bytes[i];
@@ -162,10 +161,10 @@ impl Lexer {
                         continue;
                     }
                     b'\\' if bytes.get(i + 1).is_some_and(|next| short_escape(*next).is_some()) => i += 1,
-                    b'\\' => self.state = State::Escape { key },
+                    b'\\' => self.state = State::Escape(key),
                     _ => {
                         *cursor = base + i as u64;
-                        return LexStep::Fault(*cursor);
+                        return JsonStep::Fault(*cursor);
                     }
                 }
                 i += 1;
@@ -191,7 +190,7 @@ impl Lexer {
             }
         }
         *cursor = base + bytes.len() as u64;
-        LexStep::More
+        JsonStep::More
     }
 
     fn note(&mut self, byte: u8) {
@@ -205,23 +204,23 @@ impl Lexer {
         }
     }
 
-    fn string_ends(&mut self, key: bool, end: u64) -> Option<LexStep> {
+    fn string_ends(&mut self, key: bool, end: u64) -> Option<JsonStep> {
         if key {
             self.state = State::Colon;
-            return (self.members && self.depth == 1).then_some(LexStep::Key(self.string_start..end));
+            return (self.members && self.depth == 1).then_some(JsonStep::Key(self.string_start..end));
         }
         self.value_ends(end)
     }
 
     /// A value ended before `end`.
-    fn value_ends(&mut self, end: u64) -> Option<LexStep> {
+    fn value_ends(&mut self, end: u64) -> Option<JsonStep> {
         self.state = State::AfterValue;
         if self.depth == 0 {
-            return Some(LexStep::End(end));
+            return Some(JsonStep::End(end));
         }
         if self.depth == 1 && self.member_open {
             self.member_open = false;
-            return Some(LexStep::ValueEnd(end));
+            return Some(JsonStep::ValueEnd(end));
         }
         None
     }
@@ -229,7 +228,7 @@ impl Lexer {
     fn step(&mut self, byte: u8, at: u64) -> Step {
         if is_space(byte) && !matches!(self.state, State::Number(_) | State::Literal(..)) {
             return match self.state {
-                State::Escape { .. } | State::Unicode { .. } => fault(at),
+                State::Escape(_) | State::Unicode(..) => fault(at),
                 _ => Step::Taken,
             };
         }
@@ -241,7 +240,7 @@ impl Lexer {
             State::FirstKey | State::Key if byte == b'"' => {
                 self.comma = None;
                 self.string_start = at;
-                self.state = State::String { key: true };
+                self.state = State::String(true);
                 Step::Taken
             }
             State::Colon if byte == b':' => {
@@ -249,9 +248,9 @@ impl Lexer {
                 Step::Taken
             }
             State::AfterValue => self.after_value(byte, at),
-            State::Escape { key } => self.escape(key, byte, at),
-            State::Unicode { key, left } if byte.is_ascii_hexdigit() => {
-                self.state = if left == 1 { State::String { key } } else { State::Unicode { key, left: left - 1 } };
+            State::Escape(key) => self.escape(key, byte, at),
+            State::Unicode(key, left) if byte.is_ascii_hexdigit() => {
+                self.state = if left == 1 { State::String(key) } else { State::Unicode(key, left - 1) };
                 Step::Taken
             }
             State::Number(number) => match number.after(byte) {
@@ -280,7 +279,7 @@ impl Lexer {
         let next = match byte {
             b'{' => State::FirstKey,
             b'[' => State::FirstItem,
-            b'"' => State::String { key: false },
+            b'"' => State::String(false),
             b'-' => State::Number(Number::Minus),
             b'0' => State::Number(Number::Zero),
             b'1'..=b'9' => State::Number(Number::Integer),
@@ -291,7 +290,7 @@ impl Lexer {
         };
         if self.members && self.depth == 1 && self.kinds & 1 == 1 && !self.member_open {
             self.member_open = true;
-            return Step::Report(LexStep::ValueStart(at), false);
+            return Step::Report(JsonStep::ValueStart(at), false);
         }
         if matches!(byte, b'{' | b'[') {
             if self.depth == self.max_depth {
@@ -329,8 +328,8 @@ impl Lexer {
 
     fn escape(&mut self, key: bool, byte: u8, at: u64) -> Step {
         self.state = match byte {
-            b'u' => State::Unicode { key, left: 4 },
-            byte if short_escape(byte).is_some() => State::String { key },
+            b'u' => State::Unicode(key, 4),
+            byte if short_escape(byte).is_some() => State::String(key),
             _ => return fault(at),
         };
         Step::Taken
@@ -349,11 +348,11 @@ enum Step {
     /// The state changed; the byte is still to be read.
     Again,
     /// Something to say; whether the byte was taken.
-    Report(LexStep, bool),
+    Report(JsonStep, bool),
 }
 
 fn fault(at: u64) -> Step {
-    Step::Report(LexStep::Fault(at), false)
+    Step::Report(JsonStep::Fault(at), false)
 }
 
 fn is_space(byte: u8) -> bool {
@@ -364,16 +363,16 @@ fn is_space(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn lex(text: &str, chunk: usize) -> Vec<LexStep> {
+    fn lex(text: &str, chunk: usize) -> Vec<JsonStep> {
         let mut lexer = Lexer::of_members(120);
         let (mut cursor, mut out) = (0, Vec::new());
         for end in (chunk..text.len()).step_by(chunk).chain([text.len()]) {
             loop {
                 let found = lexer.next(&text.as_bytes()[cursor as usize..end], &mut cursor);
-                if found == LexStep::More {
+                if found == JsonStep::More {
                     break;
                 }
-                let over = matches!(found, LexStep::End(_) | LexStep::Fault(_));
+                let over = matches!(found, JsonStep::End(_) | JsonStep::Fault(_));
                 out.push(found);
                 if over {
                     return out;
@@ -387,16 +386,16 @@ mod tests {
     fn members_of_the_outermost_object_are_reported_at_any_chunking() {
         let text = r#"{"a": [1, {"b": 2}], "c": -1.5e3 , "d": "x\"\u00e9"} rest"#;
         let expected = [
-            LexStep::Key(1..4),
-            LexStep::ValueStart(6),
-            LexStep::ValueEnd(19),
-            LexStep::Key(21..24),
-            LexStep::ValueStart(26),
-            LexStep::ValueEnd(32),
-            LexStep::Key(35..38),
-            LexStep::ValueStart(40),
-            LexStep::ValueEnd(51),
-            LexStep::End(52),
+            JsonStep::Key(1..4),
+            JsonStep::ValueStart(6),
+            JsonStep::ValueEnd(19),
+            JsonStep::Key(21..24),
+            JsonStep::ValueStart(26),
+            JsonStep::ValueEnd(32),
+            JsonStep::Key(35..38),
+            JsonStep::ValueStart(40),
+            JsonStep::ValueEnd(51),
+            JsonStep::End(52),
         ];
         for chunk in 1..=text.len() {
             assert_eq!(lex(text, chunk), expected, "chunk {chunk}");
@@ -419,7 +418,7 @@ mod tests {
             ("{\"a\": -}", 7),
         ] {
             for chunk in [1, 2, text.len()] {
-                assert_eq!(lex(text, chunk).last(), Some(&LexStep::Fault(at)), "{text}");
+                assert_eq!(lex(text, chunk).last(), Some(&JsonStep::Fault(at)), "{text}");
             }
         }
     }
@@ -428,16 +427,16 @@ mod tests {
     fn a_comma_waits_for_its_next_token() {
         let mut lexer = Lexer::new(120);
         let mut cursor = 0;
-        assert_eq!(lexer.next(b"[1, ", &mut cursor), LexStep::More);
+        assert_eq!(lexer.next(b"[1, ", &mut cursor), JsonStep::More);
         assert_eq!((cursor, lexer.safe(cursor)), (4, 2));
-        assert_eq!(lexer.next(b"2", &mut cursor), LexStep::More);
+        assert_eq!(lexer.next(b"2", &mut cursor), JsonStep::More);
         assert_eq!(lexer.safe(cursor), 5);
     }
 
     #[test]
     fn nesting_is_counted_to_the_limit() {
         let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
-        assert_eq!(lex(&nested(120), 7), [LexStep::End(240)]);
-        assert_eq!(lex(&nested(121), 7), [LexStep::Fault(120)]);
+        assert_eq!(lex(&nested(120), 7), [JsonStep::End(240)]);
+        assert_eq!(lex(&nested(121), 7), [JsonStep::Fault(120)]);
     }
 }

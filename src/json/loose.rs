@@ -7,6 +7,7 @@
 //! line break inside a string nobody can say where strings end; from then on a
 //! line that begins with the closer ends the value.
 
+use super::lexer::JsonStep;
 use super::window::{Match, No, Undecided, Window, leading_space};
 
 /// Bytes that are looked at for a closer: none that is known is longer.
@@ -22,17 +23,6 @@ pub(crate) trait Closer {
     fn last_passed(&self, _line: &str) -> Option<usize> {
         None
     }
-}
-
-/// The result of a step of the tolerant lexer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LooseStep {
-    /// All decidable bytes were read; the value goes on.
-    More,
-    /// The brackets are balanced here.
-    Balanced(u64),
-    /// The dialect's closer begins here.
-    Closed(u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,16 +61,16 @@ impl Loose {
     }
 
     /// Reads on from `cursor`; moves `cursor` past the text that was read.
-    pub(crate) fn next(&mut self, window: &Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> LooseStep {
+    pub(crate) fn next(&mut self, window: &Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> JsonStep {
         loop {
             let rest = window.from(*cursor);
-            let Some(c) = rest.chars().next() else { return LooseStep::More };
+            let Some(c) = rest.chars().next() else { return JsonStep::More };
             if self.may_close(c) {
                 // Bounded, or a run of fence characters would be read anew with every chunk.
                 let (text, more) = window.candidate(*cursor, CLOSER_BYTES);
                 match closer.closes(text, self.line_start, more) {
-                    Ok(()) => return LooseStep::Closed(*cursor),
-                    Err(Undecided) => return LooseStep::More,
+                    Ok(()) => return JsonStep::Closed(*cursor),
+                    Err(Undecided) => return JsonStep::More,
                     Err(No) => {}
                 }
             }
@@ -92,11 +82,11 @@ impl Loose {
                 Mode::Escaped => self.escaped_string(rest, c, window.more),
                 Mode::Plain => self.plain(rest, c, window.more),
             };
-            let Some(taken) = taken else { return LooseStep::More };
+            let Some(taken) = taken else { return JsonStep::More };
             self.note_line(&rest[..taken]);
             *cursor += taken as u64;
             if self.depth == 0 && self.mode == Mode::Plain && matches!(c, '}' | ']') {
-                return LooseStep::Balanced(*cursor);
+                return JsonStep::End(*cursor);
             }
         }
     }
@@ -204,40 +194,40 @@ mod tests {
         }
     }
 
-    fn run(text: &str, chunk: usize) -> LooseStep {
+    fn run(text: &str, chunk: usize) -> JsonStep {
         let mut loose = Loose::new(0, false, ':', false);
         let mut cursor = 0;
         let ends = text.char_indices().map(|(i, _)| i).filter(|i| *i > 0 && i % chunk == 0).chain([text.len()]);
         for end in ends {
             let window = Window { text: &text[..end], base: 0, more: end < text.len() };
             let step = loose.next(&window, &mut cursor, &Tag);
-            if step != LooseStep::More {
+            if step != JsonStep::More {
                 return step;
             }
         }
-        LooseStep::More
+        JsonStep::More
     }
 
     #[test]
     fn the_end_is_found_at_any_chunking() {
         for (text, expected) in [
-            ("{'a': '}'} x", LooseStep::Balanced(10)),
-            ("{“a”: “}”} x", LooseStep::Balanced("{“a”: “}”}".len() as u64)),
-            ("{u: http://x} x", LooseStep::Balanced(13)),
-            ("{a: #fff} x", LooseStep::Balanced(9)),
-            ("{a: C# } x", LooseStep::Balanced(8)),
-            ("{‘a’:‘}’} x", LooseStep::Balanced("{‘a’:‘}’}".len() as u64)),
-            ("{”a”:”}”} x", LooseStep::Balanced("{”a”:”}”}".len() as u64)),
-            (r#"{\"a\": \"}\"} x"#, LooseStep::Balanced(14)),
-            (r#"{\"a\": \"\\\"}\\n\"} x"#, LooseStep::Balanced(21)),
-            (r#"{\"a\": \"\\\\\"} x"#, LooseStep::Balanced(17)),
-            ("{\"a\": \"</end>\" } x", LooseStep::Balanced(16)),
-            ("{a: it's </end>", LooseStep::Closed(9)),
-            ("{\"a\": \"x\ny </end> z\n</end>", LooseStep::Closed(20)),
-            ("{\"a\": \"x\n  </end>", LooseStep::Closed(11)),
-            ("{\"a\": \"x\n\r \r</end>", LooseStep::Closed(12)),
-            ("{\"a\": \"x\\\"}", LooseStep::More),
-            ("plain </end>", LooseStep::Closed(6)),
+            ("{'a': '}'} x", JsonStep::End(10)),
+            ("{“a”: “}”} x", JsonStep::End("{“a”: “}”}".len() as u64)),
+            ("{u: http://x} x", JsonStep::End(13)),
+            ("{a: #fff} x", JsonStep::End(9)),
+            ("{a: C# } x", JsonStep::End(8)),
+            ("{‘a’:‘}’} x", JsonStep::End("{‘a’:‘}’}".len() as u64)),
+            ("{”a”:”}”} x", JsonStep::End("{”a”:”}”}".len() as u64)),
+            (r#"{\"a\": \"}\"} x"#, JsonStep::End(14)),
+            (r#"{\"a\": \"\\\"}\\n\"} x"#, JsonStep::End(21)),
+            (r#"{\"a\": \"\\\\\"} x"#, JsonStep::End(17)),
+            ("{\"a\": \"</end>\" } x", JsonStep::End(16)),
+            ("{a: it's </end>", JsonStep::Closed(9)),
+            ("{\"a\": \"x\ny </end> z\n</end>", JsonStep::Closed(20)),
+            ("{\"a\": \"x\n  </end>", JsonStep::Closed(11)),
+            ("{\"a\": \"x\n\r \r</end>", JsonStep::Closed(12)),
+            ("{\"a\": \"x\\\"}", JsonStep::More),
+            ("plain </end>", JsonStep::Closed(6)),
         ] {
             for chunk in 1..=text.len() {
                 assert_eq!(run(text, chunk), expected, "{text:?} by {chunk}");

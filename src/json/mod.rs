@@ -52,8 +52,8 @@ pub(crate) mod window;
 
 pub(crate) use delimited::{Delimited, DelimitedStep};
 pub(crate) use escape::{Special, escaped, push_escaped, short_escape};
-pub(crate) use lexer::{LexStep, Lexer, is_too_deep};
-pub(crate) use loose::{Closer, Loose, LooseStep};
+pub(crate) use lexer::{JsonStep, Lexer, is_too_deep};
+pub(crate) use loose::{Closer, Loose};
 pub(crate) use outside::outside;
 pub(crate) use read::{NotJson, common_prefix, read, strict, string};
 pub use repair::Repair;

@@ -33,6 +33,22 @@ impl<'w> Window<'w> {
         &self.text[self.index(at)..]
     }
 
+    /// Moves `cursor` past white space; returns everything from there.
+    pub(crate) fn past_space(&self, cursor: &mut u64) -> &'w str {
+        let rest = self.from(*cursor);
+        let space = leading_space(rest);
+        *cursor += space as u64;
+        &rest[space..]
+    }
+
+    /// Moves `cursor` to the next such byte, or to the end; returns everything from that byte.
+    pub(crate) fn to_byte(&self, byte: u8, cursor: &mut u64) -> Option<&'w str> {
+        let rest = self.from(*cursor);
+        let found = memchr::memchr(byte, rest.as_bytes());
+        *cursor += found.unwrap_or(rest.len()) as u64;
+        found.map(|at| &rest[at..])
+    }
+
     /// The bytes of a range, clamped to what is at hand.
     pub(crate) fn slice(&self, range: Range<u64>) -> &'w str {
         let start = self.index(range.start);
@@ -75,12 +91,9 @@ pub(crate) enum Miss {
 pub(crate) use Miss::{No, Undecided};
 
 /// Operations that join answers.
-pub(crate) trait Answer: Sized {
-    /// The value of a match.
-    type Found;
-
+pub(crate) trait Answer<T>: Sized {
     /// Returns the match, or `None` if the answer is no: with `?` only an undecided answer ends the function.
-    fn decided(self) -> Match<Option<Self::Found>>;
+    fn decided(self) -> Match<Option<T>>;
 
     /// The first of two answers that was found; undecided if either is.
     fn either(self, other: Self) -> Self;
@@ -89,9 +102,7 @@ pub(crate) trait Answer: Sized {
     fn else_try(self, other: impl FnOnce() -> Self) -> Self;
 }
 
-impl<T> Answer for Match<T> {
-    type Found = T;
-
+impl<T> Answer<T> for Match<T> {
     #[inline]
     fn decided(self) -> Match<Option<T>> {
         match self {

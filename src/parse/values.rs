@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::event::Repair;
 use crate::json::window::{Match, No, Window};
-use crate::json::{Closer, LexStep, Lexer, LooseStep, read};
+use crate::json::{Closer, JsonStep, Lexer, read};
 use crate::parse::MAX_DEPTH;
 use crate::parse::marks::fence::{Fence, fence_close, fence_open};
 
@@ -29,6 +29,24 @@ pub struct FoundValue {
     pub fenced: bool,
     /// The repairs that were needed to read it, as in a call's arguments.
     pub repairs: Vec<Repair>,
+}
+
+impl FoundValue {
+    /// Returns the repairs that leave out the text around the value in `text`, where it was found.
+    #[cfg(feature = "agent")]
+    pub(crate) fn around(&self, text: &str) -> Vec<Repair> {
+        let (mut before, mut after) = (text[..self.range.start].trim_end(), text[self.range.end..].trim_start());
+        let mut repairs = Vec::new();
+        if self.fenced {
+            repairs.push(Repair::Fence);
+            before = before.rsplit_once('\n').map_or("", |(before, _)| before);
+            after = after.split_once('\n').map_or("", |(_, after)| after);
+        }
+        if !before.trim().is_empty() || !after.trim().is_empty() {
+            repairs.push(Repair::Prose);
+        }
+        repairs
+    }
 }
 
 /// Something in a text that begins like a JSON value and is none.
@@ -83,19 +101,9 @@ pub fn find_values(text: &str) -> FoundValues {
 #[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
     let FoundValues { values, broken } = find_values(text);
-    let beside = |value: &FoundValue| {
-        let (mut before, mut after) = (text[..value.range.start].trim_end(), text[value.range.end..].trim_start());
-        if value.fenced {
-            before = before.rsplit_once('\n').map_or("", |(before, _)| before);
-            after = after.split_once('\n').map_or("", |(_, after)| after);
-        }
-        !before.trim().is_empty() || !after.trim().is_empty()
-    };
     match values.into_iter().next() {
-        Some(mut value) if !beside(&value) => {
-            if value.fenced {
-                value.repairs.insert(0, Repair::Fence);
-            }
+        Some(mut value) if !value.around(text).contains(&Repair::Prose) => {
+            value.repairs.splice(..0, value.around(text));
             Ok(value)
         }
         // Of a text that begins with a broken value, what was found stands inside that.
@@ -193,29 +201,29 @@ impl Finder<'_> {
         let mut lexer = Lexer::new(MAX_DEPTH);
         let mut cursor = start as u64;
         loop {
-            match lexer.next(&self.text.as_bytes()[place(cursor)..], &mut cursor) {
-                LexStep::Key(_) | LexStep::ValueStart(_) | LexStep::ValueEnd(_) => {}
-                LexStep::End(end) => return Ok(place(end)),
-                LexStep::More => return Err(unfinished()),
-                LexStep::Fault(_) if lexer.too_deep => {
+            match lexer.next(&self.text.as_bytes()[cursor as usize..], &mut cursor) {
+                JsonStep::End(end) => return Ok(end as usize),
+                JsonStep::More => return Err(unfinished()),
+                JsonStep::Fault(_) if lexer.too_deep => {
                     return Err(Some((format!("it is nested deeper than {MAX_DEPTH} levels"), false)));
                 }
-                LexStep::Fault(_) => break,
+                JsonStep::Fault(_) => break,
+                _ => {}
             }
         }
         if !self.may_be_json(start) {
             return Err(None);
         }
-        let from = place(cursor);
+        let from = cursor as usize;
         let readable = &self.text[..self.text.floor_char_boundary(from.saturating_add(self.tolerance))];
         let window = Window { text: readable, base: 0, more: false };
         let step = lexer.loosen().next(&window, &mut cursor, &FenceEnd(self.fence));
-        self.tolerance = self.tolerance.saturating_sub(place(cursor) - from);
+        self.tolerance = self.tolerance.saturating_sub(cursor as usize - from);
         match step {
-            LooseStep::Balanced(end) => Ok(place(end)),
-            LooseStep::Closed(_) => Err(Some(("the code block ends before the value is closed".to_owned(), false))),
-            LooseStep::More if window.text.len() == self.text.len() => Err(unfinished()),
-            LooseStep::More => Err(None),
+            JsonStep::End(end) => Ok(end as usize),
+            JsonStep::Closed(_) => Err(Some(("the code block ends before the value is closed".to_owned(), false))),
+            _ if window.text.len() == self.text.len() => Err(unfinished()),
+            _ => Err(None),
         }
     }
 
@@ -260,10 +268,6 @@ fn until_close(body: &str, fence: Fence) -> usize {
         at += line.len();
     }
     at
-}
-
-fn place(cursor: u64) -> usize {
-    usize::try_from(cursor).expect("a place in a text in memory")
 }
 
 #[cfg(test)]

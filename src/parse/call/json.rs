@@ -17,13 +17,12 @@
 //! string is over: if it never ends, the call may have ended there.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::out::CallOut;
 use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins};
-use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, common_prefix, read, unclosed};
+use crate::json::{Closer, JsonStep, Lexer, Loose, Trailing, common_prefix, read, unclosed};
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 use crate::parse::marks::head::ends;
@@ -55,10 +54,6 @@ pub(crate) enum JsonLead {
     Around(usize),
     /// The call's own closer, so many bytes: there is no value.
     Closer(usize),
-    /// More of the text is needed.
-    More,
-    /// The value begins here.
-    Value,
 }
 
 /// JSON in an open call.
@@ -108,24 +103,6 @@ impl Default for Reader {
     }
 }
 
-/// The result of a step in a JSON text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum JsonStep {
-    More,
-    Key(Range<u64>),
-    ValueStart(u64),
-    ValueEnd(u64),
-    /// The value ends here.
-    End(u64),
-    /// The first fault; the tolerant lexer goes on.
-    Fault,
-    /// The closer begins here and the value is not over.
-    Closed(u64),
-    /// At the first raw line break in a string: the string had passed a whole
-    /// closer on that line, which ended the call here.
-    Passed(u64),
-}
-
 impl CallJson {
     /// Arguments, handed on as they come, in a call that `closer` ends. What may
     /// are around them begins at `at`.
@@ -145,9 +122,15 @@ impl CallJson {
         CallJson { start: at, cursor: at, reader, max_depth, previewed: at, guarded: at, ..CallJson::default() }
     }
 
-    /// Tells what `rest`, before the value, begins with; `own` is the call's closer there.
-    /// Moves the cursor after what is around.
-    pub(crate) fn lead(&mut self, rest: &str, more: bool, own: Match<usize>, call: &mut UnresolvedCall) -> JsonLead {
+    /// Matches what may be before the value at the start of `rest`; `own` is the call's closer there. `No`: the value
+    /// begins.
+    pub(crate) fn lead(
+        &mut self,
+        rest: &str,
+        more: bool,
+        own: Match<usize>,
+        call: &mut UnresolvedCall,
+    ) -> Match<JsonLead> {
         let cdata = if self.around == Around::Layers { begins(rest, CDATA_OPEN, more) } else { Err(No) };
         let fence = match self.around {
             Around::Layers => fence_run(rest, more),
@@ -161,13 +144,13 @@ impl CallJson {
                     let message = format!("the arguments are missing: the {what} is open and empty");
                     call.fault.get_or_insert(Fault::malformed(message));
                 }
-                JsonLead::Closer(length)
+                Ok(JsonLead::Closer(length))
             }
             (_, Ok(()), _) => {
                 self.has_cdata = true;
                 self.opened = Some("CDATA section");
                 call.note(Repair::Cdata);
-                JsonLead::Around(CDATA_OPEN.len())
+                Ok(JsonLead::Around(CDATA_OPEN.len()))
             }
             (_, _, Ok(length)) => {
                 self.has_fence = true;
@@ -176,10 +159,10 @@ impl CallJson {
                 if self.around != (Around::Fence { expected: true }) {
                     call.note(Repair::Fence);
                 }
-                JsonLead::Around(length)
+                Ok(JsonLead::Around(length))
             }
-            (Err(Undecided), ..) | (_, Err(Undecided), _) | (_, _, Err(Undecided)) => JsonLead::More,
-            (Err(No), Err(No), Err(No)) => JsonLead::Value,
+            (Err(No), Err(No), Err(No)) => Err(No),
+            _ => Err(Undecided),
         }
     }
 
@@ -249,7 +232,7 @@ impl CallJson {
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
         let Reader::Strict(lexer) = &mut self.reader else { return None };
         let (mut ahead, mut cursor) = (lexer.clone(), at);
-        if ahead.next(chunk, &mut cursor) != LexStep::More || ahead.safe(cursor) != cursor {
+        if ahead.next(chunk, &mut cursor) != JsonStep::More || ahead.safe(cursor) != cursor {
             return None;
         }
         *lexer = ahead;
@@ -275,76 +258,56 @@ impl CallJson {
         matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())
     }
 
-    /// Reads on in a value that is shown as a whole once the call is `announced`. What a closer
+    /// Reads on in a value that is shown as a whole once the tool of the `call` is known. What a closer
     /// cut short is read into `call` as far as it can be, so that its fault is known at once.
     pub(crate) fn next_argument(
         &mut self,
         window: &Window<'_>,
         closer: &dyn Closer,
-        announced: bool,
         call: &mut UnresolvedCall,
         out: &mut CallOut<'_, '_>,
     ) -> JsonStep {
         loop {
             let step = self.next(window, closer, out);
             // One piece for what came at once, so not at every key and value.
-            let is_piece = matches!(step, JsonStep::More | JsonStep::End(_) | JsonStep::Passed(_) | JsonStep::Fault);
-            if announced && is_piece {
+            let is_over = matches!(step, JsonStep::More | JsonStep::End(_) | JsonStep::Passed(_));
+            if call.tool.is_some() && (is_over || matches!(step, JsonStep::Fault(_))) {
                 self.preview(window, out);
             }
             match step {
-                JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
                 // By quotation marks the lexer may have misjudged where strings end.
                 JsonStep::Closed(at) => self.read(out.head.unwrap_or(window), at, call),
                 JsonStep::Passed(at) => self.read(window, at, call),
-                JsonStep::More | JsonStep::End(_) => {}
+                _ if is_over => {}
+                _ => continue,
             }
-            if is_piece && step != JsonStep::Fault || matches!(step, JsonStep::Closed(_)) {
-                return step;
-            }
+            return step;
         }
     }
 
     /// Reads on.
     pub(crate) fn next(&mut self, window: &Window<'_>, closer: &dyn Closer, out: &CallOut<'_, '_>) -> JsonStep {
-        let lexer = match &mut self.reader {
-            Reader::Strict(lexer) => lexer,
+        let step = match &mut self.reader {
+            Reader::Strict(lexer) => lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor),
             Reader::Loose(loose) => {
-                let closer = OrThink { closer, think_ends: out.think_ends };
-                return match loose.next(window, &mut self.cursor, &closer) {
-                    LooseStep::More => JsonStep::More,
-                    LooseStep::Balanced(at) => self.ends(at),
-                    LooseStep::Closed(at) => JsonStep::Closed(at),
-                };
+                loose.next(window, &mut self.cursor, &OrThink { closer, think_ends: out.think_ends })
             }
         };
-        let step = lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor);
-        if !matches!(step, LexStep::More | LexStep::Fault(_)) {
-            self.guard = None;
-        }
         match step {
-            LexStep::More => {
-                if !out.is_over_limit() {
-                    self.watch(window);
-                }
-                JsonStep::More
-            }
-            LexStep::Key(range) => JsonStep::Key(range),
-            LexStep::ValueStart(at) => JsonStep::ValueStart(at),
-            LexStep::ValueEnd(at) => JsonStep::ValueEnd(at),
-            LexStep::End(at) => self.ends(at),
-            LexStep::Fault(at) => self.faulted(at, window, closer, out.is_over_limit()),
+            JsonStep::More if out.is_over_limit() => {}
+            JsonStep::More => self.watch(window),
+            JsonStep::Fault(at) => return self.faulted(at, window, closer, out.is_over_limit()),
+            _ => self.guard = None,
         }
-    }
-
-    fn ends(&mut self, at: u64) -> JsonStep {
-        self.end = Some(at);
-        JsonStep::End(at)
+        if let JsonStep::End(at) = step {
+            self.end = Some(at);
+        }
+        step
     }
 
     /// The strict lexer stopped at `at`.
     fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn Closer, is_over_limit: bool) -> JsonStep {
-        let Reader::Strict(lexer) = &self.reader else { return JsonStep::Fault };
+        let Reader::Strict(lexer) = &self.reader else { return JsonStep::Fault(at) };
         let string_start = lexer.string_start;
         if self.guarded < string_start {
             self.guard = None;
@@ -370,7 +333,7 @@ impl CallJson {
         }
         self.has_broken_string = line_break;
         self.guard = None;
-        JsonStep::Fault
+        JsonStep::Fault(at)
     }
 
     /// Looks for a closing tag in the string that is being read.

@@ -28,4 +28,4 @@ pub(crate) use markerless::{Markerless, Place, Stands};
 pub(crate) use opens::{Opened, Opening, Opens, gated};
 pub(crate) use out::{CallOut, SeriesPart};
 pub(crate) use sections::{CDATA_CLOSE, CDATA_OPEN, COMMENT_CLOSE, COMMENT_OPEN, comment, joined_cdata};
-pub(crate) use shape::{CallShape, CalledTool, Missing, OpenValue, Step, kept_end};
+pub(crate) use shape::{CallShape, CalledTool, Missing, OpenValue, Step};

@@ -3,16 +3,12 @@
 use super::shape::CallShape;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided, leading_space};
-use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{Marked, Tables};
 
 /// Recognises the beginning of a shape's calls at a `<` or a `[`.
 ///
 /// The openers are data: in the tables, or in the dialects of the configuration.
 pub(crate) trait Opens: Sync {
-    /// The kind of the marks that its openers begin with.
-    fn kind(&self) -> Kinds;
-
     /// Matches an opener, and the text that must follow it, at the start of `text`, which begins with one of its marks.
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening>;
 

@@ -12,22 +12,16 @@ pub(crate) const COMMENT_CLOSE: &str = "-->";
 /// `inner` stands between the first opening and the last closing of one. `None` where it is
 /// one section.
 pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
-    let mut pieces = inner.split(CDATA_CLOSE).skip(1).peekable();
-    pieces.peek()?;
-    if !pieces.all(|piece| piece.trim_ascii_start().starts_with(CDATA_OPEN)) {
-        return None;
-    }
-    let sections = format!("{CDATA_OPEN}{inner}{CDATA_CLOSE}");
-    let mut reader = quick_xml::Reader::from_str(&sections);
-    let mut text = String::with_capacity(inner.len());
-    loop {
-        match reader.read_event().ok()? {
-            quick_xml::events::Event::CData(part) => text.push_str(&part),
-            quick_xml::events::Event::Text(part) => text.push_str(&part),
-            quick_xml::events::Event::Eof => return Some(text),
-            _ => return None,
+    let (first, rest) = inner.split_once(CDATA_CLOSE)?;
+    let mut text = first.to_owned();
+    for piece in rest.split(CDATA_CLOSE) {
+        let (space, section) = piece.split_once(CDATA_OPEN)?;
+        if !space.trim_ascii().is_empty() {
+            return None;
         }
+        text.extend([space, section]);
     }
+    Some(text)
 }
 
 /// Reads on in a comment between tags: how far, and whether it is over there.

@@ -7,7 +7,6 @@ use super::json::CallJson;
 use super::out::CallOut;
 use crate::dialect::Named;
 use crate::json::window::Window;
-use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -33,13 +32,16 @@ pub(crate) enum Step {
     Text(u64, Reason),
 }
 
-/// The closing text that is missing where a call was cut off.
+/// The state of a call that was cut off.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Missing {
-    /// Before the call's own closing tag.
+    /// The text that is missing before the call's own closing tag; for reports only.
     pub(crate) inner: String,
-    /// That tag; empty where none ends the call.
-    pub(crate) close: String,
+    /// Every value of the call is closed, and nothing follows them: only the closing tag is missing, which a stop string
+    /// may have taken.
+    pub(crate) is_due: bool,
+    /// The call's JSON is nested past the limit.
+    pub(crate) too_deep: bool,
 }
 
 /// Server and tool, as far as they are known.
@@ -60,13 +62,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         Step::More
     }
 
-    /// Returns the one closing tag that is missing at the window's end, if every value of the call is closed and
-    /// nothing follows them: a stop string may have taken it.
-    fn due(&self, _window: &Window<'_>, _tables: &Tables) -> Option<String> {
-        None
-    }
-
-    /// Returns the text that is missing at the window's end, where the call was cut off; for reports only.
+    /// Returns what is missing at the window's end, where the call was cut off.
     fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> Missing {
         Missing::default()
     }
@@ -107,11 +103,6 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns `true` if the call's JSON was nested past the limit.
-    fn is_too_deep(&self) -> bool {
-        false
-    }
-
     /// Decides about a call without a marker that is still open at the limit on its bytes.
     ///
     /// By default it is text up to `at`, except for the calls that were [kept](Step::Kept) before.
@@ -141,11 +132,4 @@ pub(crate) enum OpenValue<'v> {
     Json(&'v mut CallJson),
     /// A text that is taken as it stands, read and handed on up to these places.
     Verbatim { cursor: &'v mut u64, previewed: &'v mut u64 },
-}
-
-/// Returns the end of a call that was complete at `complete_at` and after which all text up to `cursor` was read.
-///
-/// Over the limit little text is held: everything that was read then belongs to the call (`limits/white_space_past`).
-pub(crate) fn kept_end(complete_at: u64, cursor: u64, over_limit: bool) -> u64 {
-    if over_limit && cursor - complete_at > MIN_HOLD as u64 { cursor } else { complete_at }
 }

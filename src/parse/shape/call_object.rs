@@ -9,13 +9,15 @@
 //! it may be any object. An object that is no call is reported in both ways: as a fault of the call, or as the reason
 //! why it is text.
 
+use std::fmt::Display;
+
 use serde_json::{Map, Value};
 
-use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
+use super::fit::{fits, is_definition, take_flat, unwrap_function};
 use crate::dialect::{ACTION, CallKeys, FUNCTION, IDLE};
 use crate::event::Repair;
 use crate::parse::emit::not_a_call::Reason;
-use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
+use crate::parse::emit::unresolved::{UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
 /// The rules by which a call object is read.
@@ -62,53 +64,24 @@ impl Held {
     }
 }
 
-/// Why an object is no call.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NotCall {
-    NoObject,
-    Unnamed,
-    NameIsNoText,
-    UnknownTool,
-    NoArguments,
-    Definition,
-    Foreign(Vec<String>),
+/// Why an object is no call: as the reason why it is text, and as the fault of a call.
+#[derive(Debug)]
+pub(crate) struct NotCall {
+    pub(crate) reason: Reason,
+    pub(crate) message: String,
 }
 
-impl NotCall {
-    pub(crate) fn fault(&self, keys: &CallKeys) -> Fault {
-        let (tool, arguments) = (&keys.tool[0], &keys.arguments[0]);
-        Fault::malformed(match self {
-            NotCall::NoObject => "a call is a JSON object".to_owned(),
-            // `hermes/name_is_no_text`
-            NotCall::NameIsNoText => format!("`{tool}` is not a text"),
-            NotCall::Unnamed | NotCall::UnknownTool => format!("`{tool}` is missing"),
-            NotCall::NoArguments => format!("`{arguments}` is missing"),
-            NotCall::Definition => {
-                format!("there is a schema in `{arguments}`: it defines the tool and does not call it")
-            }
-            NotCall::Foreign(found) => {
-                let found: Vec<_> = found.iter().map(|key| format!("`{key}`")).collect();
-                format!("{} found beside the tool's name: arguments belong in `{arguments}`", found.join(", "))
-            }
-        })
-    }
-
-    pub(crate) fn reason(&self) -> Reason {
-        match self {
-            NotCall::NoObject => Reason::Damaged,
-            NotCall::Unnamed | NotCall::NoArguments => Reason::Incomplete,
-            NotCall::NameIsNoText | NotCall::UnknownTool => Reason::UnknownTool,
-            NotCall::Definition => Reason::Definition,
-            NotCall::Foreign(_) => Reason::ForeignKey,
-        }
-    }
+fn no_call<T>(reason: Reason, message: impl Into<String>) -> Result<T, NotCall> {
+    Err(NotCall { reason, message: message.into() })
 }
 
 impl CallObject<'_> {
     /// Takes tool, server and arguments out of the object that `call` has as its arguments, and
     /// says how these were held. Their text is for the caller to set ([`Held::write`]).
     pub(crate) fn take(self, call: &mut UnresolvedCall) -> Result<Held, NotCall> {
-        let Value::Object(mut object) = call.arguments.take() else { return Err(NotCall::NoObject) };
+        let Value::Object(mut object) = call.arguments.take() else {
+            return no_call(Reason::Damaged, "a call is a JSON object");
+        };
         if self.take_keyed(&object, call)? {
             return Ok(Held::Keyed);
         }
@@ -147,22 +120,27 @@ impl CallObject<'_> {
         let server = call.take(&mut object, &self.keys.server);
         let arguments = arguments.or_else(|| call.take(&mut object, &self.keys.arguments));
         if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known)) {
-            return Err(NotCall::Definition);
+            return self.defines();
         }
+        let (tool_key, arguments_key) = (&self.keys.tool[0], &self.keys.arguments[0]);
+        let unnamed = || format!("`{tool_key}` is missing");
         let name = match &tool {
-            None => return Err(NotCall::Unnamed),
+            None => return no_call(Reason::Incomplete, unnamed()),
             Some(Value::String(name)) if !name.trim().is_empty() => name.trim(),
-            Some(_) => return Err(NotCall::NameIsNoText),
+            // `hermes/name_is_no_text`
+            Some(_) => return no_call(Reason::UnknownTool, format!("`{tool_key}` is not a text")),
         };
         object.retain(|key, _| !IDLE.contains(&key.as_str()));
-        let foreign = || NotCall::Foreign(object.keys().cloned().collect());
+        let foreign = || self.has_foreign(object.keys());
         match self.strict {
-            Some(further) if !further.any && !self.tables.names.knows(name) => return Err(NotCall::UnknownTool),
-            Some(further) if arguments.is_none() && !(further.alone && object.is_empty()) => {
-                return Err(NotCall::NoArguments);
+            Some(further) if !further.any && !self.tables.names.knows(name) => {
+                return no_call(Reason::UnknownTool, unnamed());
             }
-            Some(_) if !object.is_empty() => return Err(foreign()),
-            None if call.fault.is_none() && arguments.is_none() && !object.is_empty() => return Err(foreign()),
+            Some(further) if arguments.is_none() && !(further.alone && object.is_empty()) => {
+                return no_call(Reason::Incomplete, format!("`{arguments_key}` is missing"));
+            }
+            Some(_) if !object.is_empty() => return foreign(),
+            None if call.fault.is_none() && arguments.is_none() && !object.is_empty() => return foreign(),
             _ => {}
         }
         call.tool = Some(name.to_owned());
@@ -174,24 +152,43 @@ impl CallObject<'_> {
         Ok(held)
     }
 
+    fn defines<T>(&self) -> Result<T, NotCall> {
+        let arguments = &self.keys.arguments[0];
+        let message = format!("there is a schema in `{arguments}`: it defines the tool and does not call it");
+        no_call(Reason::Definition, message)
+    }
+
+    fn has_foreign<T>(&self, keys: impl IntoIterator<Item = impl Display>) -> Result<T, NotCall> {
+        let found: Vec<_> = keys.into_iter().map(|key| format!("`{key}`")).collect();
+        let (found, arguments) = (found.join(", "), &self.keys.arguments[0]);
+        no_call(Reason::ForeignKey, format!("{found} found beside the tool's name: arguments belong in `{arguments}`"))
+    }
+
     /// The call of an object whose only key is its tool's name, if it is one: what Apertus writes
     /// (`hermes/name_as_key`). The first of a message that nothing announces has only what can be the
     /// arguments of a known tool.
     fn take_keyed(self, object: &Map<String, Value>, call: &mut UnresolvedCall) -> Result<bool, NotCall> {
-        let is_own = |key: &str| self.keys.all().any(|known| known == key);
-        let Some((name, value, arguments)) = keyed(object, is_own) else { return Ok(false) };
+        let mut members = object.iter();
+        let (Some((name, value)), None) = (members.next(), members.next()) else { return Ok(false) };
+        let arguments = match value {
+            Value::Object(arguments) => Some(arguments.clone()),
+            Value::String(text) => serde_json::from_str(text).ok(),
+            _ => None,
+        };
+        let is_own = || self.keys.all().any(|known| known == name);
+        let Some(arguments) = arguments.filter(|_| !is_own()) else { return Ok(false) };
         let known = self.tables.named_tool(name);
         match (known, self.strict) {
             (None, None) => return Ok(false),
-            _ if is_definition(value, || known) => return Err(NotCall::Definition),
+            _ if is_definition(value, || known) => return self.defines(),
             (Some(_), None) => {}
             (Some(tool), Some(further)) if self.tables.names.knows(name) => {
                 if !further.any && (tool.input_schema.is_none() || !fits(tool, &arguments)) {
-                    return Err(NotCall::Foreign(vec![name.to_owned()]));
+                    return self.has_foreign([name]);
                 }
             }
             (_, Some(further)) if further.keyed => {}
-            _ => return Err(NotCall::UnknownTool),
+            _ => return no_call(Reason::UnknownTool, format!("`{}` is missing", self.keys.tool[0])),
         }
         call.tool = Some(name.to_owned());
         call.arguments = value.clone();

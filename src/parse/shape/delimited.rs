@@ -3,7 +3,7 @@
 //! It is JSON as it comes ([`Delimited`]), which is handed on as far as it is valid.
 
 use crate::json::window::{Match, No, Window, begins};
-use crate::json::{Delimited, DelimitedStep, LexStep, Lexer};
+use crate::json::{Delimited, DelimitedStep, JsonStep, Lexer};
 use crate::parse::call::CallOut;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 
@@ -13,17 +13,21 @@ const UNREADABLE: &str = "a bracket or a token is where the arguments should con
 /// Such an object that is being read.
 #[derive(Debug)]
 pub(crate) struct DelimitedObject {
-    token: &'static str,
-    max_depth: usize,
     body: Delimited,
-    preview: Preview,
+    /// The JSON so far.
+    json: String,
+    lexer: Lexer,
+    /// How far the lexer has read it, and how much of it was handed on.
+    lexed: usize,
+    told: usize,
+    is_valid: bool,
 }
 
 impl DelimitedObject {
     /// An object with texts between two `token`s.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
-        let preview = Preview { json: String::new(), lexer: Lexer::new(max_depth), lexed: 0, told: 0, is_valid: true };
-        DelimitedObject { token, max_depth, body: Delimited::new(token, max_depth), preview }
+        let (body, lexer) = (Delimited::new(token, max_depth), Lexer::new(max_depth));
+        DelimitedObject { body, json: String::new(), lexer, lexed: 0, told: 0, is_valid: true }
     }
 
     /// Reads on from the cursor in an object that begins at `start`; yields where it ends, once that is known.
@@ -37,19 +41,19 @@ impl DelimitedObject {
         window: &Window<'_>,
         out: &mut CallOut<'_, '_>,
     ) -> Result<Option<u64>, Fault> {
-        let step = self.body.next(window.from(*cursor), window.more, cursor, &mut self.preview.json);
-        self.preview.hand_on(start, out);
+        let step = self.body.next(window.from(*cursor), window.more, cursor, &mut self.json);
+        self.hand_on(start, out);
         match step {
             DelimitedStep::More => Ok(None),
             DelimitedStep::End(at) => Ok(Some(at)),
             DelimitedStep::Unexpected(_) => Err(Fault::malformed(UNREADABLE)),
-            DelimitedStep::TooDeep(_) => Err(Fault::too_deep(self.max_depth)),
+            DelimitedStep::TooDeep(_) => Err(Fault::too_deep(self.body.max_depth)),
         }
     }
 
     /// Matches `text`, after the object and without its closer, if the object continues there. Only another token may follow; before its own a bracket is too early (`gemma/member_behind`).
     pub(crate) fn goes_on(&self, text: &str, more: bool) -> Match<()> {
-        match begins(text, self.token, more) {
+        match begins(text, self.body.token, more) {
             Err(No) if !text.starts_with('<') => Ok(()),
             found => found,
         }
@@ -57,22 +61,10 @@ impl DelimitedObject {
 
     /// Reads the whole object into the call.
     pub(crate) fn read(&self, text: &str, call: &mut UnresolvedCall) {
-        let unchanged = call.take_json(text, &self.preview.json, self.max_depth);
-        call.restated = unchanged.is_some_and(|unchanged| unchanged < self.preview.told);
+        let unchanged = call.take_json(text, &self.json, self.body.max_depth);
+        call.restated = unchanged.is_some_and(|unchanged| unchanged < self.told);
     }
-}
 
-/// The JSON so far, and what was handed on of it.
-#[derive(Debug)]
-struct Preview {
-    json: String,
-    lexer: Lexer,
-    lexed: usize,
-    told: usize,
-    is_valid: bool,
-}
-
-impl Preview {
     /// Hands on what is known to be good. What is told is no longer as long as what was written, so
     /// that all of it stands at `at`, where the object begins: its bytes are told with the call's
     /// end (`gemma/preview_stops`).
@@ -89,7 +81,7 @@ impl Preview {
         let step = self.lexer.next(&self.json.as_bytes()[self.lexed..], &mut cursor);
         self.lexed = cursor as usize;
         let to = match step {
-            LexStep::Fault(at) => {
+            JsonStep::Fault(at) => {
                 self.is_valid = false;
                 self.lexer.safe(at) as usize
             }

@@ -25,7 +25,6 @@ use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
-use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
 use super::elements::read_elements;
@@ -67,24 +66,14 @@ enum State {
 }
 
 impl Element {
-    /// A call whose opening tag ends at `at`.
-    pub(crate) fn new(block: &'static Block, at: u64, max_depth: usize) -> Self {
-        Element {
-            block,
-            state: State::Between,
-            object: NamedObject::in_element(block, at, max_depth),
-            seen: 0,
-            scalar: false,
-            tags: None,
-            texts: Map::new(),
-            unexpected_at: None,
-        }
-    }
-
-    /// Checks whether `text`, after the opening tag, begins something that belongs to the block.
-    fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
-        let children = block.children.iter().map(|child| begins_tag(text, &child.tag, false, more));
-        first_said([begins_tag(text, &block.tag, true, more)].into_iter().chain(children)).map(|_| ())
+    /// Matches the block's closing tag, and the opening tag of each child, by index, at the start of `text`; the answers
+    /// have the tags' lengths.
+    fn tags<'b>(block: &'b Block, text: &'b str, more: bool) -> impl Iterator<Item = Match<(Option<usize>, usize)>> {
+        let close = begins_tag(text, &block.tag, true, more).map(|length| (None, length));
+        let children = block.children.iter().enumerate();
+        std::iter::once(close).chain(
+            children.map(move |(i, child)| begins_tag(text, &child.tag, false, more).map(|length| (Some(i), length))),
+        )
     }
 
     /// Returns the position where the call ends if nothing more of it follows; that its closing tags are missing is noted.
@@ -97,7 +86,7 @@ impl Element {
     fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
-        let tags = [self.arguments_tag(), &self.block.tag];
+        let tags = [self.block.arguments_tag(), &self.block.tag];
         let is_cut = cut.len() > 1 && tags.iter().any(|tag| format!("</{tag}>").starts_with(cut));
         Some(if is_cut { window.end() } else { at })
     }
@@ -110,46 +99,31 @@ impl Element {
     fn is_complete(&self) -> bool {
         let has = |(i, child): (usize, &Child)| match child.role {
             ChildRole::Server => true,
-            ChildRole::Arguments => self.has(i) || self.has_closed_json(),
+            // They need no closing tag once their last bracket came.
+            ChildRole::Arguments => self.has(i) || !self.scalar && self.object.json.end.is_some(),
             ChildRole::Tool | ChildRole::Argument => self.has(i),
         };
         self.block.children.iter().enumerate().all(has)
-    }
-
-    /// Returns `true` if the arguments need no closing tag: their last bracket came.
-    fn has_closed_json(&self) -> bool {
-        !self.scalar && self.object.json.end.is_some()
     }
 
     fn has(&self, child: usize) -> bool {
         self.seen & (1 << child) != 0
     }
 
-    fn arguments_tag(&self) -> &'static str {
-        self.block.arguments_tag()
-    }
-
-    fn between(&mut self, rest: &str, window: &Window<'_>, think_ends: bool) -> Step {
-        let more = window.more;
-        let mut undecided = false;
-        match begins_tag(rest, &self.block.tag, true, more) {
-            Ok(length) => return self.closed(self.object.cursor + length as u64),
-            found => undecided |= found == Err(Undecided),
-        }
-        for (i, child) in self.block.children.iter().enumerate() {
-            match begins_tag(rest, &child.tag, false, more) {
-                Ok(length) => {
-                    self.object.cursor += length as u64;
-                    return self.open_child(i);
-                }
-                found => undecided |= found == Err(Undecided),
-            }
-        }
-        if think_ends {
-            undecided |= think_close(rest, more) == Err(Undecided);
-        }
-        if undecided {
+    fn between(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
+        let (rest, more) = (window.past_space(&mut self.object.cursor), window.more);
+        if rest.is_empty() {
             return Step::More;
+        }
+        match first_of(Element::tags(self.block, rest, more)) {
+            Ok((None, length)) => return self.closed(self.object.cursor + length as u64),
+            Ok((Some(child), length)) => {
+                self.object.cursor += length as u64;
+                return self.open_child(child);
+            }
+            Err(Undecided) => return Step::More,
+            Err(No) if think_ends && think_close(rest, more) == Err(Undecided) => return Step::More,
+            Err(No) => {}
         }
         // The call is over if all that it needs has come; its closing tags are missing.
         let end = if window.more { self.ends_here() } else { self.ends_with(window) };
@@ -178,10 +152,9 @@ impl Element {
     }
 
     fn closed(&mut self, end: u64) -> Step {
-        if let Some(Child { tag, .. }) = self.missing_child()
-            && self.object.call.fault.is_none()
-        {
-            self.object.call.fault = Some(Fault::malformed(format!("<{tag}> is missing in <{}>", self.block.tag)));
+        if let Some(Child { tag, .. }) = self.missing_child() {
+            let fault = || Fault::malformed(format!("<{tag}> is missing in <{}>", self.block.tag));
+            self.object.call.fault.get_or_insert_with(fault);
         }
         Step::End(end)
     }
@@ -199,11 +172,9 @@ impl Element {
         Step::Next
     }
 
-    fn name(&mut self, i: usize, start: u64, rest: &str, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let Some(tag_at) = memchr::memchr(b'<', rest.as_bytes()) else { return self.skip(rest.len(), Step::More) };
-        self.object.cursor += tag_at as u64;
+    fn name(&mut self, i: usize, start: u64, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let Some(tag) = window.to_byte(b'<', &mut self.object.cursor) else { return Step::More };
         let child = &self.block.children[i];
-        let tag = &rest[tag_at..];
         let closer = begins_tag(tag, &child.tag, true, window.more);
         let length = match closer.else_try(|| self.next_child(i, tag, window.more)) {
             Err(Undecided) => return Step::More,
@@ -274,13 +245,13 @@ impl Element {
             self.object.cursor += leading_space(window.from(self.object.cursor)) as u64;
             let (rest, more) = window.candidate(self.object.cursor, MIN_HOLD);
             self.scalar = !rest.starts_with(['{', '[']);
-            let own = begins_tag(rest, self.arguments_tag(), true, more).map(|_| ());
+            let own = begins_tag(rest, self.block.arguments_tag(), true, more).map(|_| ());
             let is_inside = self.object.json.opened.is_some() || own.either(begins(rest, CDATA_OPEN, more)) != Err(No);
             if let [b'<', next, ..] = rest.as_bytes()
                 && !is_inside
             {
                 if !next.is_ascii_alphabetic() {
-                    return self.fault(format!("expected JSON in <{}>", self.arguments_tag()));
+                    return self.fault(format!("expected JSON in <{}>", self.block.arguments_tag()));
                 }
                 self.state = State::Tags(self.object.cursor);
                 return Step::Next;
@@ -298,35 +269,22 @@ impl Element {
     }
 
     /// In arguments that are written as tags: up to their closing tag, after which the block goes on.
-    fn in_tags(&mut self, start: u64, window: &Window<'_>, think_ends: bool) -> Step {
-        let rest = window.from(self.object.cursor);
-        let Some(at) = memchr::memchr(b'<', rest.as_bytes()) else { return self.skip(rest.len(), Step::More) };
-        self.object.cursor += at as u64;
-        let (rest, more) = (&rest[at..], window.more);
-        if think_ends {
-            match think_close(rest, more) {
-                Ok(_) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
-                Err(Undecided) => return Step::More,
-                Err(No) => {}
+    fn in_tags(&mut self, start: u64, window: &Window<'_>, think_ends: bool) -> Match<Step> {
+        let Some(rest) = window.to_byte(b'<', &mut self.object.cursor) else { return Ok(Step::More) };
+        let more = window.more;
+        let think = if think_ends { think_close(rest, more) } else { Err(No) };
+        if think.decided()?.is_some() || begins_tag(rest, &self.block.tag, true, more).decided()?.is_some() {
+            return Ok(self.fault(format!("</{}> is missing", self.block.arguments_tag())));
+        }
+        if let Some(length) = begins_tag(rest, self.block.arguments_tag(), true, more).decided()? {
+            let after = &rest[length..];
+            if self.follows(&after[leading_space(after)..], more).decided()?.is_some() {
+                self.tags = Some(start..self.object.cursor);
+                return Ok(self.arguments_closed(length));
             }
         }
-        match (begins_tag(rest, &self.block.tag, true, more), begins_tag(rest, self.arguments_tag(), true, more)) {
-            (Ok(_), _) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
-            (Err(Undecided), _) | (_, Err(Undecided)) => return Step::More,
-            (Err(No), Err(No)) => {}
-            (Err(No), Ok(length)) => {
-                let after = &rest[length..];
-                match self.follows(&after[leading_space(after)..], more) {
-                    Err(Undecided) => return Step::More,
-                    Ok(()) => {
-                        self.tags = Some(start..self.object.cursor);
-                        return self.arguments_closed(length);
-                    }
-                    Err(No) => {}
-                }
-            }
-        }
-        self.skip(1, Step::Next)
+        self.object.cursor += 1;
+        Ok(Step::Next)
     }
 
     /// Checks whether `text`, after the arguments' closing tag, goes on with the block, or nothing does.
@@ -334,8 +292,7 @@ impl Element {
         if text.is_empty() {
             return if more { Err(Undecided) } else { Ok(()) };
         }
-        let children = self.block.children.iter().map(|child| begins_tag(text, &child.tag, false, more));
-        first_of(children.chain([begins_tag(text, &self.block.tag, true, more)])).map(|_| ())
+        first_of(Element::tags(self.block, text, more)).map(|_| ())
     }
 
     /// After the arguments' closing tag, which has this length.
@@ -349,24 +306,19 @@ impl Element {
         Step::Next
     }
 
-    fn skip(&mut self, length: usize, step: Step) -> Step {
-        self.object.cursor += length as u64;
-        step
-    }
-
     /// After a fault: up to the block's closer, or to where the block begins anew.
-    fn junk(&mut self, rest: &str, think_ends: bool, more: bool) -> Step {
-        let Some(tag_at) = memchr::memchr(b'<', rest.as_bytes()) else { return self.skip(rest.len(), Step::More) };
-        self.object.cursor += tag_at as u64;
-        let rest = &rest[tag_at..];
-        let close = begins_tag(rest, &self.block.tag, true, more);
-        let anew = begins_tag(rest, &self.block.tag, false, more);
+    fn junk(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
+        let Some(rest) = window.to_byte(b'<', &mut self.object.cursor) else { return Step::More };
+        let (tag, more) = (&self.block.tag, window.more);
         let think = if think_ends { think_close(rest, more) } else { Err(No) };
-        match (close, anew, think) {
-            (Ok(length), ..) => Step::End(self.object.cursor + length as u64),
-            (_, Ok(_), _) | (_, _, Ok(_)) => Step::End(self.object.cursor),
-            (Err(No), Err(No), Err(No)) => self.skip(1, Step::Next),
-            _ => Step::More,
+        let anew = begins_tag(rest, tag, false, more).either(think).map(|_| 0);
+        match begins_tag(rest, tag, true, more).either(anew) {
+            Ok(length) => Step::End(self.object.cursor + length as u64),
+            Err(Undecided) => Step::More,
+            Err(No) => {
+                self.object.cursor += 1;
+                Step::Next
+            }
         }
     }
 }
@@ -377,27 +329,12 @@ impl CallShape for Element {
         if self.state == State::Arguments {
             return self.arguments(window, out);
         }
-        let mut rest = window.from(self.object.cursor);
-        if self.state == State::Between {
-            let space = leading_space(rest);
-            self.object.cursor += space as u64;
-            rest = &rest[space..];
-        }
-        if rest.is_empty() {
-            return Step::More;
-        }
         match self.state {
-            State::Between => self.between(rest, window, out.think_ends),
-            State::Name(child, start) => self.name(child, start, rest, window, out),
-            State::Tags(start) => self.in_tags(start, window, out.think_ends),
-            State::Junk | State::Arguments => self.junk(rest, out.think_ends, window.more),
+            State::Between => self.between(window, out.think_ends),
+            State::Name(child, start) => self.name(child, start, window, out),
+            State::Tags(start) => self.in_tags(start, window, out.think_ends).unwrap_or(Step::More),
+            State::Junk | State::Arguments => self.junk(window, out.think_ends),
         }
-    }
-
-    fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
-        let is_whole = self.object.call.fault.is_none() && self.missing_child().is_none();
-        let is_over = self.state == State::Between && window.from(self.object.cursor).trim().is_empty();
-        (is_whole && is_over).then(|| format!("</{}>", self.block.tag))
     }
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
@@ -406,13 +343,15 @@ impl CallShape for Element {
             State::Name(i, _) => close(&self.block.children[i].tag),
             State::Arguments | State::Tags(_) => {
                 let json = self.object.is_begun().then(|| self.object.json.missing(window));
-                json.unwrap_or_default() + &close(self.arguments_tag())
+                json.unwrap_or_default() + &close(self.block.arguments_tag())
             }
             State::Between | State::Junk => {
                 self.missing_child().map_or_else(String::new, |child| format!("<{}>", child.tag))
             }
         };
-        Missing { inner, close: close(&self.block.tag) }
+        let is_whole = self.object.call.fault.is_none() && self.missing_child().is_none();
+        let is_over = self.state == State::Between && window.from(self.object.cursor).trim().is_empty();
+        Missing { inner, is_due: is_whole && is_over, too_deep: self.object.json.too_deep }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -452,10 +391,6 @@ impl CallShape for Element {
         self.object.open_value()
     }
 
-    fn is_too_deep(&self) -> bool {
-        self.object.is_too_deep()
-    }
-
     fn closer(&self, _: &Tables) -> CallCloser {
         CallCloser { close: self.block.close.as_str().into(), brackets: true }
     }
@@ -469,21 +404,20 @@ impl CallShape for Element {
 pub(crate) struct Blocks;
 
 impl Opens for Blocks {
-    fn kind(&self) -> Kinds {
-        Kinds::ELEMENT
-    }
-
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         first_of(tables.blocks.iter().enumerate().map(|(item, (_, block))| {
             let tag = begins_tag(text, &block.tag, false, more);
-            let gate = |inner: &str| Element::gate(block, inner, more);
+            // Something that belongs to the block follows the tag.
+            let gate = |inner: &str| first_said(Element::tags(block, inner, more)).map(|_| ());
             gated(tag, text, more, gate).map(|length| Opening { item, form: 0, length })
         }))
     }
 
     fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {
         let (dialect, block) = tables.blocks[opening.item];
-        let depth = tables.config.limits.depth;
-        Opened::Call(dialect, Box::new(Element::new(block, at + opening.length as u64, depth)))
+        let object = NamedObject::in_element(block, at + opening.length as u64, tables.config.limits.depth);
+        let (state, texts) = (State::Between, Map::new());
+        let element = Element { block, state, object, seen: 0, scalar: false, tags: None, texts, unexpected_at: None };
+        Opened::Call(dialect, Box::new(element))
     }
 }

@@ -48,22 +48,6 @@ pub(crate) fn unwrap_function(object: &mut Map<String, Value>, wrapper: &str, to
     fault
 }
 
-/// The one member of an object that is named by none of `known`: a tool's name and its arguments,
-/// an object or its text, where the name is the key: `{"f": {"a": 1}}`.
-pub(crate) fn keyed(
-    object: &Map<String, Value>,
-    known: impl FnOnce(&str) -> bool,
-) -> Option<(&str, &Value, Map<String, Value>)> {
-    let mut members = object.iter();
-    let (Some((name, value)), None) = (members.next(), members.next()) else { return None };
-    let arguments = match value {
-        Value::Object(arguments) => arguments.clone(),
-        Value::String(text) => serde_json::from_str(text).ok()?,
-        _ => return None,
-    };
-    (!known(name)).then_some((name, value, arguments))
-}
-
 /// Takes the arguments that stand beside the tool's name out of `object`, a call without it:
 /// `{"name": "f", "a": 1}`. `None` unless all that stands there is a parameter or what a call
 /// may have beside them, and they fit. `tool` is asked for only where it matters.

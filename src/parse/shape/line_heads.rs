@@ -11,7 +11,7 @@ use crate::parse::config::HOLD_SLACK;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::head::{Head, gate, head, longest_head};
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::tables::{LineHead, Tables};
+use crate::parse::tables::{NamedForm, Tables};
 
 /// The recogniser of such calls.
 pub(crate) struct LineHeads;
@@ -50,12 +50,12 @@ impl Markerless for LineHeads {
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (line, Head { name, length, .. }) = find(text, tables, false).ok()?;
         let inner = place.at + length as u64;
-        Some((line.dialect, open_call(line.named, line.call, name, inner, tables)))
+        Some((line.dialect, open_call(line, name, inner, tables)))
     }
 }
 
 /// The first of those that fit, and its head.
-fn find<'t>(text: &'t str, tables: &Tables, more: bool) -> Match<(LineHead, Head<'t>)> {
+fn find<'t>(text: &'t str, tables: &Tables, more: bool) -> Match<(NamedForm, Head<'t>)> {
     for line in &tables.line_heads {
         match head(&line.call.head, text, more) {
             Err(No) => {}

@@ -17,9 +17,9 @@ use super::call_object::{CallObject, Further, Held};
 use super::fit::{begins_with_parameter, takes};
 use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, IDLE, LIST};
 use crate::event::RejectedKind;
-use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
-use crate::parse::call::json::{CallJson, JsonStep};
+use crate::json::{Closer, JsonStep};
+use crate::parse::call::json::CallJson;
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::not_a_call::Reason;
@@ -40,20 +40,17 @@ pub(crate) const LABELS: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct WholeMessage {
     keys: &'static CallKeys,
+    /// The position of the first byte, a brace or a bracket. After prose they are calls if the tools take their
+    /// arguments.
+    place: Place,
     state: State,
     cursor: u64,
     /// Brackets around the objects that are still open, the innermost last.
     closers: &'static str,
-    /// The fence that they are in.
-    fence: Option<Fence>,
     /// Server and tool of the first call.
     first: Option<CalledTool>,
-    /// Prose is before it: it is a call if the tool takes its arguments.
-    follows_prose: bool,
     /// Tools take the arguments of all its calls: it is a call before prose, too.
     fits: bool,
-    /// Other fences with calls are before that one.
-    behind_calls: bool,
     /// Why one of several cannot be read: then none is a call.
     failed: Option<Reason>,
     /// After the last object, or the last bracket around it.
@@ -131,46 +128,35 @@ impl Markerless for WholeMessages {
     }
 
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
-        let (_, keys) = tables.json.filter(|_| text.starts_with(['{', '['])).ok_or(No)?;
-        WholeMessage::ahead(keys, &tables.names, text, more)
-    }
-
-    fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
         let (_, keys) = tables.json.ok_or(No)?;
         WholeMessage::ahead(keys, &tables.names, text, more)
     }
 
     fn open(&self, _: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (dialect, keys) = tables.json?;
-        Some((dialect, Box::new(WholeMessage::new(keys, place))))
-    }
-}
-
-impl WholeMessage {
-    /// The objects whose first byte, a brace or a bracket, is at this place.
-    fn new(keys: &'static CallKeys, Place { at, fence, follows_prose, behind_calls, .. }: Place) -> Self {
-        WholeMessage {
+        let message = WholeMessage {
             keys,
+            place,
             state: State::Start,
-            cursor: at,
+            cursor: place.at,
             closers: "",
-            fence,
             first: None,
-            follows_prose,
             fits: true,
-            behind_calls,
             failed: None,
-            end: at,
+            end: place.at,
             begun: false,
             keyed: false,
             surplus: false,
             doubled: false,
-        }
+        };
+        Some((dialect, Box::new(message)))
     }
+}
 
+impl WholeMessage {
     /// Returns `true` if calls come before what is read: it makes a series with them.
     fn is_further(&self) -> bool {
-        self.first.is_some() || self.behind_calls
+        self.first.is_some() || self.place.behind_calls
     }
 
     /// Checks whether `text` begins an object whose first key is one of a call's or a known tool's name,
@@ -195,7 +181,7 @@ impl WholeMessage {
 
     /// After the last bracket: what ends the objects.
     fn after(&self, window: &Window<'_>, think_ends: bool) -> Step {
-        match after_all(self.cursor, self.fence, think_ends, window) {
+        match after_all(self.cursor, self.place.fence, think_ends, window) {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
             Err(Undecided) => Step::More,
             Err(No) if self.precedes_prose(window) => Step::End(self.end),
@@ -205,24 +191,21 @@ impl WholeMessage {
 
     /// Returns `true` if other text below the objects leaves them calls: not between prose, where examples are.
     fn precedes_prose(&self, window: &Window<'_>) -> bool {
-        let is_whole = self.failed.is_none() && self.fits && self.fence.is_none() && !self.follows_prose;
+        let is_whole = self.failed.is_none() && self.fits && self.place.fence.is_none() && !self.place.follows_prose;
         is_whole && goes_on_below(self.end, self.cursor, window)
-    }
-
-    fn begin_object(&mut self, max_depth: usize) {
-        self.begun = true;
-        let json = CallJson::members(self.cursor, max_depth, "");
-        self.state = State::Object(Box::new(Object { json, value_start: self.cursor, ..Object::default() }));
     }
 
     fn object(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let is_further = self.is_further();
         let State::Object(object) = &mut self.state else { return Step::Next };
         // Python's quotes are a fault to the lexer, which says nothing of keys from there on.
-        if object.tool.is_none() && object.is_python(window) && !object.may_be_call(self.keys, out.tables, window) {
+        if object.tool.is_none()
+            && object.python_key(window).is_some()
+            && !object.may_be_call(self.keys, out.tables, window)
+        {
             return Step::Text(object.json.start + 1, Reason::ForeignKey);
         }
-        let closer = FenceCloser { fence: self.fence, think_ends: out.think_ends };
+        let closer = FenceCloser { fence: self.place.fence, think_ends: out.think_ends };
         let step = object.json.next(window, &closer, out);
         self.cursor = object.json.cursor;
         match step {
@@ -274,10 +257,10 @@ impl WholeMessage {
                 }
             }
             // Before a tool was named, damaged JSON is text, but for what Python writes.
-            JsonStep::Fault if object.tool.is_none() && !is_further && !object.is_python(window) => {
+            JsonStep::Fault(_) if object.tool.is_none() && !is_further && object.python_key(window).is_none() => {
                 return Step::Text(self.cursor, Reason::Damaged);
             }
-            JsonStep::Fault => {}
+            JsonStep::Fault(_) => {}
             JsonStep::Closed(at) | JsonStep::Passed(at) => {
                 let is_call = is_further && !object.is_empty();
                 return if is_call { Step::Broken(at, Reason::Unclosed) } else { Step::Text(at, Reason::Unclosed) };
@@ -316,7 +299,7 @@ impl WholeMessage {
         let held = match &call.fault {
             Some(fault) if fault.kind == RejectedKind::Limit => Err(Reason::Limit),
             Some(_) => Err(Reason::Damaged),
-            None => reader.take(&mut call).map_err(|why| why.reason()),
+            None => reader.take(&mut call).map_err(|why| why.reason),
         };
         match held {
             Ok(held) => {
@@ -331,10 +314,10 @@ impl WholeMessage {
             Err(why) => return Step::Text(end, why),
         }
         self.fits &= takes(call.tool.as_deref().and_then(|name| tables.named_tool(name)), &call.arguments);
-        if self.follows_prose && !self.fits {
+        if self.place.follows_prose && !self.fits {
             return Step::Text(end, Reason::ForeignKey);
         }
-        self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
+        self.first.get_or_insert_with(|| call.called());
         self.end = end;
         Step::Call(start..end, Box::new(call))
     }
@@ -345,10 +328,7 @@ impl CallShape for WholeMessage {
         if let State::Object(_) = self.state {
             return self.object(window, out);
         }
-        let rest = window.from(self.cursor);
-        let space = leading_space(rest);
-        self.cursor += space as u64;
-        let rest = &rest[space..];
+        let rest = window.past_space(&mut self.cursor);
         let Some(byte) = rest.bytes().next() else { return Step::More };
         // After a list in an object only the object's end may stand.
         let may_go_on = !self.closers.ends_with('}') && !self.surplus;
@@ -381,7 +361,9 @@ impl CallShape for WholeMessage {
                     self.doubled = true;
                     self.cursor += (rest.len() - inner.len()) as u64;
                 }
-                self.begin_object(out.max_depth());
+                self.begun = true;
+                let json = CallJson::members(self.cursor, out.max_depth(), "");
+                self.state = State::Object(Box::new(Object { json, value_start: self.cursor, ..Object::default() }));
             }
             // After a semicolon nothing need follow, as after a call in Python's syntax.
             (State::Between, b';') if may_go_on && self.closers.is_empty() => {
@@ -495,18 +477,16 @@ impl Object {
     /// Returns `true` if its first key, in single quotes, is one of a call or a known tool's name, or may
     /// still become one.
     fn may_be_call(&self, keys: &CallKeys, tables: &Tables, window: &Window<'_>) -> bool {
-        let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
-        let inner = inner.trim_start().strip_prefix('\'').unwrap_or_default();
-        match inner.split_once('\'') {
+        let key = self.python_key(window).unwrap_or_default();
+        match key.split_once('\'') {
             Some((key, _)) => keys.all().any(|known| known == key) || tables.names.knows(key),
-            None => may_begin_call(keys, &tables.names, inner),
+            None => may_begin_call(keys, &tables.names, key),
         }
     }
 
-    /// Returns `true` if it begins with a key in single quotes.
-    fn is_python(&self, window: &Window<'_>) -> bool {
-        let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
-        inner.trim_start().starts_with('\'')
+    /// Returns the text from its first key on, if that is in single quotes.
+    fn python_key<'w>(&self, window: &Window<'w>) -> Option<&'w str> {
+        window.from(self.json.start).strip_prefix('{')?.trim_start().strip_prefix('\'')
     }
 
     fn name(&mut self, name: Option<&str>, names: Option<&Names>) -> bool {

@@ -44,19 +44,21 @@ pub(crate) mod tool_tag;
 mod tool_tags;
 
 use crate::parse::call::{Markerless, Opens};
+use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
 /// Repair: brackets after calls, which nothing opened.
 const SURPLUS_BRACKET: &str = "surplus_bracket";
 
-/// The recognisers of each shape's calls at a `<` or a `[`, in order of precedence.
-pub(crate) const OPENERS: &[&dyn Opens] = &[
-    &element::Blocks,
-    &tool_tags::ToolTags,
-    &run::Markers,
-    &named::Heads,
+/// The recognisers of each shape's calls at a `<` or a `[`, in order of precedence, with the kind of the marks that
+/// their openers begin with.
+pub(crate) const OPENERS: &[(Kinds, &dyn Opens)] = &[
+    (Kinds::ELEMENT, &element::Blocks),
+    (Kinds::TOOL_TAG, &tool_tags::ToolTags),
+    (Kinds::MARKER, &run::Markers),
+    (Kinds::NAMED, &named::Heads),
     #[cfg(test)]
-    &tests::smallest::Smallest,
+    (Kinds::MARKER, &tests::smallest::Smallest),
 ];
 
 /// The recognisers of each shape's calls that no marker announces, in order of precedence.
@@ -73,6 +75,6 @@ pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
 /// Adds to the tables what they do not know of themselves.
 pub(crate) fn add_marks(tables: &mut Tables) {
     #[cfg(test)]
-    tables.lexicon.add_mark(tests::smallest::OPEN, crate::parse::marks::kinds::Kinds::MARKER);
+    tables.lexicon.add_mark(tests::smallest::OPEN, Kinds::MARKER);
     MARKERLESS.iter().for_each(|shape| shape.add_leads(tables));
 }

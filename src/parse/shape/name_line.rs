@@ -9,8 +9,9 @@
 use super::fit::{begins_with_parameter, takes};
 use crate::dialect::Dialect;
 use crate::event::RejectedKind;
+use crate::json::JsonStep;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
-use crate::parse::call::json::{Around, CallJson, JsonStep};
+use crate::parse::call::json::{Around, CallJson};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -18,6 +19,7 @@ use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::shape::message::{FenceCloser, after_all, goes_on_below};
 use crate::parse::tables::Tables;
+use crate::tools::Tool;
 
 /// A name and an object that may yet be text; see the module.
 #[derive(Debug)]
@@ -61,18 +63,19 @@ impl Markerless for NameLines {
         let dialect = tables.name_line?;
         let (name, inner) = tables.names.on_a_line(text, false).ok()?;
         let (server, tool) = tables.split_name(&text[..name]);
-        let starts = (place.at, place.at + inner as u64);
-        let shape = NameLine::new((server, Some(tool)), starts, place.fence, tables.config.limits.depth);
-        Some((dialect, Box::new(shape)))
+        let at = place.at + inner as u64;
+        let mut json = CallJson::arguments(at, tables.config.limits.depth, Around::Nothing, "");
+        json.begin(at);
+        let Place { at: start, fence, .. } = place;
+        Some((dialect, Box::new(NameLine { start, called: (server, Some(tool)), json, fence, end: None })))
     }
 }
 
 impl NameLine {
-    /// A call of a server's tool that begins at `start` and whose object begins at `at`.
-    fn new(called: CalledTool, (start, at): (u64, u64), fence: Option<Fence>, max_depth: usize) -> Self {
-        let mut json = CallJson::arguments(at, max_depth, Around::Nothing, "");
-        json.begin(at);
-        NameLine { start, called, json, fence, end: None }
+    /// Returns the tool, if it is known.
+    fn tool<'t>(&self, tables: &'t Tables) -> Option<&'t Tool> {
+        let (server, tool) = &self.called;
+        tables.tool(server.as_deref(), tool.as_deref()?)
     }
 
     fn json(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
@@ -81,7 +84,7 @@ impl NameLine {
             JsonStep::More => Step::More,
             JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, Reason::Unclosed),
             JsonStep::End(at) => self.over(at, window, out.tables),
-            JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => Step::Next,
+            JsonStep::Fault(_) | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => Step::Next,
         }
     }
 
@@ -92,8 +95,7 @@ impl NameLine {
             let is_limit = fault.kind == RejectedKind::Limit;
             return Step::Text(end, if is_limit { Reason::Limit } else { Reason::Damaged });
         }
-        let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
-        if !takes(tool, &call.arguments) {
+        if !takes(self.tool(tables), &call.arguments) {
             return Step::Text(end, Reason::ForeignKey);
         }
         self.end = Some((end, end));
@@ -121,8 +123,8 @@ impl CallShape for NameLine {
         if let Some((end, _)) = self.end {
             return Step::End(end);
         }
-        let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
-        let is_certain = tool.is_some_and(|tool| begins_with_parameter(tool, window.from(self.json.start)));
+        let is_certain =
+            self.tool(tables).is_some_and(|tool| begins_with_parameter(tool, window.from(self.json.start)));
         if is_certain { Step::More } else { Step::Text(window.end(), Reason::CutOff) }
     }
 

@@ -15,22 +15,21 @@ use serde_json::{Map, Value};
 use super::arrows;
 use super::delimited::DelimitedObject;
 use super::elements::read_elements;
-use super::tool_tag::{Callee, ToolTag};
+use super::tool_tag::{Callee, Tags, ToolTag};
 use crate::dialect::{Block, Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::{RejectedKind, Repair};
-use crate::json::Closer;
 use crate::json::window::{
     Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, first_said, leading_space,
 };
-use crate::parse::call::json::{Around, CallJson, JsonLead, JsonStep, TWO_OBJECTS};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end};
+use crate::json::{Closer, JsonStep};
+use crate::parse::call::json::{Around, CallJson, JsonLead, TWO_OBJECTS};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Opened, Opening, Opens, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, think_close};
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
-use crate::parse::marks::kinds::Kinds;
-use crate::parse::tables::{NamedDialect, Tables};
+use crate::parse::tables::{NamedDialect, NamedForm, Tables};
 
 /// Something is between the object and the call's closing token.
 const GOES_ON: &str = "unexpected text between the arguments and the closing token";
@@ -82,19 +81,6 @@ enum State {
 }
 
 impl NamedObject {
-    /// A call of a server's tool whose head ends at `at`; it may name none.
-    pub(crate) fn new(
-        named: &'static Named,
-        form: &'static NamedCall,
-        called: CalledTool,
-        at: u64,
-        max_depth: usize,
-    ) -> Self {
-        let expected = matches!(form.arguments, NamedArguments::FencedJson);
-        let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, form.close.as_str());
-        NamedObject { named: Some(named), opener: form.opener(), ..NamedObject::with(called, at, json) }
-    }
-
     /// A call of a known tool in its own tag, with all arguments as one object.
     pub(crate) fn in_tag(tag: &str, called: CalledTool, at: u64, max_depth: usize) -> Self {
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, format!("</{tag}>"));
@@ -124,7 +110,10 @@ impl NamedObject {
     /// Returns the position where the call ended if nothing more belongs to it, once its JSON is closed.
     pub(super) fn completed(&self) -> Option<u64> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none())?;
-        Some(kept_end(at, self.cursor, self.over_limit))
+        // Over the limit little text is held: everything that was read then belongs to the call
+        // (`limits/white_space_past`).
+        let is_far = self.over_limit && self.cursor - at > MIN_HOLD as u64;
+        Some(if is_far { self.cursor } else { at })
     }
 
     /// Returns the position where the call ends if nothing more of it follows; that its closer is missing is noted.
@@ -150,13 +139,13 @@ impl NamedObject {
     fn lead(&mut self, rest: &str, more: bool) -> Step {
         let lead = match self.syntax {
             Syntax::Json => self.json.lead(rest, more, self.closes(rest, more), &mut self.call),
-            _ => JsonLead::Value,
+            _ => Err(No),
         };
         match lead {
-            JsonLead::More => return Step::More,
-            JsonLead::Closer(length) => return Step::End(self.cursor + length as u64),
-            JsonLead::Around(length) => self.cursor += length as u64,
-            JsonLead::Value => {
+            Err(Undecided) => return Step::More,
+            Ok(JsonLead::Closer(length)) => return Step::End(self.cursor + length as u64),
+            Ok(JsonLead::Around(length)) => self.cursor += length as u64,
+            Err(No) => {
                 self.json.begin(self.cursor);
                 if let Syntax::Arrows(_) = self.syntax {
                     self.json.shown = None;
@@ -214,11 +203,10 @@ impl NamedObject {
         let (rest, more) = (&rest[at..], window.more);
         let think = if think_ends { unit(think_close(rest, more)) } else { Err(No) };
         let next = self.opener.map_or(Err(No), |open| begins(rest, open, more));
-        match (self.closes(rest, more), think.either(next)) {
-            (Ok(length), _) => Step::End(self.cursor + length as u64),
-            (_, Ok(())) => Step::End(self.cursor),
-            (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
-            (Err(No), Err(No)) => {
+        match self.closes(rest, more).either(think.either(next).map(|()| 0)) {
+            Ok(length) => Step::End(self.cursor + length as u64),
+            Err(Undecided) => Step::More,
+            Err(No) => {
                 self.cursor += 1;
                 Step::Next
             }
@@ -229,8 +217,7 @@ impl NamedObject {
         let close = self.json.closer.clone();
         let fenced = self.json.is_fence_open();
         let closer = Closers { named: self.named, outer: self.outer, close: &close, fenced };
-        let announced = self.call.tool.is_some();
-        let step = self.json.next_argument(window, &closer, announced, &mut self.call, out);
+        let step = self.json.next_argument(window, &closer, &mut self.call, out);
         self.cursor = self.json.cursor;
         match step {
             JsonStep::More => return Step::More,
@@ -313,12 +300,6 @@ impl CallShape for NamedObject {
         self.read(window, out)
     }
 
-    fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
-        let at = self.complete_at.filter(|_| self.call.fault.is_none() && !self.json.is_fence_open())?;
-        let is_over = window.from(at).trim().is_empty() && !self.json.closer.is_empty();
-        is_over.then(|| self.json.closer.to_string())
-    }
-
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
         let inner = match &self.syntax {
             Syntax::Json => self.json.missing(window),
@@ -326,7 +307,9 @@ impl CallShape for NamedObject {
             Syntax::Delimited(_) if self.complete_at.is_none() => "}".to_owned(),
             _ => String::new(),
         };
-        Missing { inner, close: self.json.closer.to_string() }
+        let is_whole = self.call.fault.is_none() && !self.json.is_fence_open() && !self.json.closer.is_empty();
+        let is_due = is_whole && self.complete_at.is_some_and(|at| window.from(at).trim().is_empty());
+        Missing { inner, is_due, too_deep: self.json.too_deep }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -372,10 +355,6 @@ impl CallShape for NamedObject {
         is_json.then_some(OpenValue::Json(&mut self.json))
     }
 
-    fn is_too_deep(&self) -> bool {
-        self.json.too_deep
-    }
-
     fn closer(&self, _: &Tables) -> CallCloser {
         CallCloser { close: self.json.closer.clone(), brackets: true }
     }
@@ -392,10 +371,6 @@ impl CallShape for NamedObject {
 pub(crate) struct Heads;
 
 impl Opens for Heads {
-    fn kind(&self) -> Kinds {
-        Kinds::NAMED
-    }
-
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         first_said(tables.named.iter().enumerate().map(|(item, NamedDialect { named, .. })| {
             let groups = || first_said(named.groups.iter().map(|group| group_of(named, group, text, more)));
@@ -406,44 +381,38 @@ impl Opens for Heads {
 
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let Opening { item, form, length } = opening;
-        let NamedDialect { dialect, named, .. } = tables.named[item];
+        let NamedDialect { dialect, named } = tables.named[item];
         let Some(call) = named.calls.get(form) else { return Opened::Group(item, form == GROUP_OPENS) };
         let name = head(&call.head, text, false).map_or("", |head| head.name);
-        Opened::Call(dialect, open_call(named, call, name, at + length as u64, tables))
+        Opened::Call(dialect, open_call(NamedForm { dialect, named, call }, name, at + length as u64, tables))
     }
 }
 
-/// The call of this name whose arguments begin at `inner`.
-pub(crate) fn open_call(
-    named: &'static Named,
-    call: &'static NamedCall,
-    name: &str,
-    inner: u64,
-    tables: &Tables,
-) -> Box<dyn CallShape> {
+/// The call of this name, in this form, whose head ends at `at`.
+pub(crate) fn open_call(form: NamedForm, name: &str, at: u64, tables: &Tables) -> Box<dyn CallShape> {
+    let NamedForm { named, call, .. } = form;
     let (server, name) = tables.split_name(name);
     let depth = tables.config.limits.depth;
-    if let NamedArguments::Tags { .. } = call.arguments {
-        let callee = Callee::named(tables, server.as_deref(), &name);
-        return Box::new(ToolTag::named(callee, call, (server, name), inner));
-    }
-    // `function` is a type of calls with JSON, unless a tool is called so.
-    let is_type = || named.types.contains(&name) && !tables.catalog().is_some_and(|catalog| catalog.knows(&name));
-    let tool = if matches!(call.arguments, NamedArguments::Json | NamedArguments::FencedJson) && is_type() {
-        None
-    } else {
-        Some(name)
-    };
-    let object = NamedObject::new(named, call, (server, tool), inner, depth);
-    Box::new(match &call.arguments {
-        NamedArguments::Json | NamedArguments::FencedJson | NamedArguments::Tags { .. } => object,
-        NamedArguments::Elements(token) => NamedObject { syntax: Syntax::Elements(token), ..object },
-        NamedArguments::None => NamedObject { state: State::Whole, ..object },
-        NamedArguments::Arrows => NamedObject { syntax: Syntax::Arrows(false), ..object },
-        NamedArguments::Delimited(text) => {
-            NamedObject { syntax: Syntax::Delimited(Box::new(DelimitedObject::new(text, depth))), ..object }
+    let syntax = match &call.arguments {
+        NamedArguments::Tags { .. } => {
+            let callee = Callee::named(tables, server.as_deref(), &name);
+            return Box::new(ToolTag::new(callee, Tags::Heads(call), Some((server, name)), at));
         }
-    })
+        NamedArguments::Json | NamedArguments::FencedJson | NamedArguments::None => Syntax::Json,
+        NamedArguments::Elements(token) => Syntax::Elements(token),
+        NamedArguments::Arrows => Syntax::Arrows(false),
+        NamedArguments::Delimited(text) => Syntax::Delimited(Box::new(DelimitedObject::new(text, depth))),
+    };
+    let state = if matches!(call.arguments, NamedArguments::None) { State::Whole } else { State::Lead };
+    // `function` is a type of calls with JSON, unless a tool is called so.
+    let is_type = matches!(call.arguments, NamedArguments::Json | NamedArguments::FencedJson)
+        && named.types.contains(&name)
+        && !tables.catalog().is_some_and(|catalog| catalog.knows(&name));
+    let called = (server, Some(name).filter(|_| !is_type));
+    let expected = matches!(call.arguments, NamedArguments::FencedJson);
+    let json = CallJson::arguments(at, depth, Around::Fence { expected }, call.close.as_str());
+    let object = NamedObject::with(called, at, json);
+    Box::new(NamedObject { named: Some(named), opener: call.opener(), state, syntax, ..object })
 }
 
 /// Forms of an opener of a group, after those of calls.

@@ -7,8 +7,8 @@ use super::call_object::{CallObject, Held};
 use super::run::ObjectRun;
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
-use crate::json::{Closer, read, string};
-use crate::parse::call::json::{CallJson, JsonStep};
+use crate::json::{Closer, JsonStep, read, string};
+use crate::parse::call::json::CallJson;
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
@@ -79,10 +79,6 @@ impl MarkedObject {
         }
     }
 
-    fn key(&mut self, text: &str) {
-        self.member = self.member_of(&string(text).unwrap_or_default());
-    }
-
     /// The object is over; what follows it is waited for.
     fn after(&mut self, end: u64, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let (text, more) = window.candidate(end, self.hold);
@@ -120,11 +116,6 @@ impl MarkedObject {
     fn is_all_but_closed(&self, at: u64, window: &Window<'_>) -> bool {
         let end = self.json.shown.and_then(|(start, end)| end.filter(|end| window.slice(start..*end).ends_with('}')));
         self.tool.is_some() && end.is_some_and(|end| end <= at && window.slice(end..at).trim().is_empty())
-    }
-
-    /// Returns `true` if what closes the run is at `at`.
-    fn is_closed_at(&self, at: u64, window: &Window<'_>) -> bool {
-        self.run.marked.close(window.from(at), false).is_ok()
     }
 
     fn is_stopped(&self, out: &CallOut<'_, '_>) -> bool {
@@ -183,7 +174,7 @@ impl MarkedObject {
         let held = match (CallObject { keys, tables, strict: None }).take(call) {
             Ok(held) => held,
             Err(why) => {
-                call.fault.get_or_insert_with(|| why.fault(keys));
+                call.fault.get_or_insert_with(|| Fault::malformed(why.message));
                 return true;
             }
         };
@@ -213,7 +204,9 @@ impl CallShape for MarkedObject {
                     return Step::More;
                 }
                 JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) if out.is_over_limit() => {}
-                JsonStep::Key(range) => self.key(window.slice(range)),
+                JsonStep::Key(range) => {
+                    self.member = self.member_of(&string(window.slice(range)).unwrap_or_default());
+                }
                 JsonStep::ValueStart(at) => {
                     self.value_start = at;
                     if self.member == Member::Arguments {
@@ -221,7 +214,7 @@ impl CallShape for MarkedObject {
                     }
                 }
                 JsonStep::ValueEnd(at) => self.value_ended(window, at, out),
-                JsonStep::Fault => self.preview(window, out),
+                JsonStep::Fault(_) => self.preview(window, out),
                 JsonStep::End(at) => {
                     self.end = Some(at);
                     return self.after(at, window, out);
@@ -229,7 +222,8 @@ impl CallShape for MarkedObject {
                 JsonStep::Closed(at) | JsonStep::Passed(at) => {
                     self.preview(window, out);
                     self.closed = true;
-                    self.lacks_bracket = self.is_all_but_closed(at, window) && self.is_closed_at(at, window);
+                    let is_closed = self.run.marked.close(window.from(at), false).is_ok();
+                    self.lacks_bracket = is_closed && self.is_all_but_closed(at, window);
                     self.end = Some(at);
                     return Step::End(at);
                 }
@@ -239,8 +233,7 @@ impl CallShape for MarkedObject {
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
         let array = if self.run.array { "]" } else { "" };
-        let close = self.run.marked.closer().unwrap_or_default().to_owned();
-        Missing { inner: self.json.missing(window) + array, close }
+        Missing { inner: self.json.missing(window) + array, is_due: false, too_deep: self.json.too_deep }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {
@@ -277,10 +270,6 @@ impl CallShape for MarkedObject {
 
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         Some(OpenValue::Json(&mut self.json))
-    }
-
-    fn is_too_deep(&self) -> bool {
-        self.json.too_deep
     }
 
     fn closer(&self, _: &Tables) -> CallCloser {

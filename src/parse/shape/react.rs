@@ -15,9 +15,9 @@ use crate::dialect::{self, CALL_TOKENS, Dialect};
 use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
-use crate::json::Closer;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
-use crate::parse::call::json::{Around, CallJson, JsonLead, JsonStep};
+use crate::json::{Closer, JsonStep};
+use crate::parse::call::json::{Around, CallJson, JsonLead};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Missing, Place, Stands, Step};
 use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
 use crate::parse::emit::not_a_call::Reason;
@@ -96,15 +96,13 @@ impl Markerless for Words {
         let (dialect, spec) = tables.react?;
         let Head { name, length, .. } = words(spec, text, tables, false).ok()?;
         let is_bracketed = head(&spec.head, text, false).is_err();
+        let takes = one_text(tables, name, &text[length..]).map(str::to_owned);
+        let state = if takes.is_some() { State::Bare } else { State::Lead };
         let (server, tool) = tables.split_name(name);
-        let takes = one_text(tables, server.as_deref(), &tool, &text[length..]);
-        let starts = (place.at, place.at + length as u64);
-        let react = React::new(spec, (server, Some(tool)), starts, tables.config.limits.depth);
-        let react = match takes {
-            Some(parameter) => react.with_text(parameter.to_owned()),
-            None => React { is_bracketed, ..react },
-        };
-        Some((dialect, Box::new(react)))
+        let call = UnresolvedCall::of((server, Some(tool)));
+        let (start, cursor) = (place.at, place.at + length as u64);
+        let json = CallJson::arguments(cursor, tables.config.limits.depth, Around::Fence { expected: false }, "");
+        Some((dialect, Box::new(React { spec, start, cursor, call, json, takes, is_bracketed, state })))
     }
 }
 
@@ -116,9 +114,8 @@ fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) 
         if !tables.names.knows(found.name) {
             return Err(No);
         }
-        let (server, tool) = tables.split_name(found.name);
         let text = &text[found.length..];
-        match one_text(tables, server.as_deref(), &tool, text) {
+        match one_text(tables, found.name, text) {
             // A sign that makes it a parameter's name may follow.
             Some(_) if more && word_length(text) == text.trim_end_matches(' ').len() => Err(Undecided),
             Some(_) => Ok(found),
@@ -146,8 +143,8 @@ fn begins_text(text: &str) -> bool {
 
 /// The parameter that `text`, after the words, is, of a tool that takes one text: its only one, or the only one
 /// that it needs. A text that names a parameter is arguments in another syntax (`city: Oslo`).
-fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str, text: &str) -> Option<&'t str> {
-    let tool = tables.tool(server, tool)?;
+fn one_text<'t>(tables: &'t Tables, tool: &str, text: &str) -> Option<&'t str> {
+    let tool = tables.named_tool(tool)?;
     let word = word_length(text);
     let names_parameter =
         text[word..].trim_start_matches(' ').starts_with([':', '=']) && tool.has_parameter(&text[..word]);
@@ -168,27 +165,6 @@ fn word_length(text: &str) -> usize {
 }
 
 impl React {
-    /// A call of a server's tool that begins at `start` and whose JSON, or the fence
-    /// around it, begins at `at`.
-    fn new(spec: &'static dialect::React, called: CalledTool, (start, at): (u64, u64), max_depth: usize) -> Self {
-        React {
-            spec,
-            start,
-            cursor: at,
-            call: UnresolvedCall::of(called),
-            json: CallJson::arguments(at, max_depth, Around::Fence { expected: false }, ""),
-            takes: None,
-            is_bracketed: false,
-            state: State::Lead,
-        }
-    }
-
-    /// The same of a call whose arguments are the text of the line, for this parameter.
-    #[must_use]
-    fn with_text(self, parameter: String) -> Self {
-        React { takes: Some(parameter), state: State::Bare, ..self }
-    }
-
     /// In a text that stands for the arguments: it is the rest of its line, if nothing but a line of
     /// ReAct's or the end of the stream follows. Further lines may be more of it, or prose, and a
     /// fence may hold the arguments themselves (`react/text_before_a_fence`).
@@ -249,9 +225,9 @@ impl React {
     /// Before the JSON: a fence.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
         match self.json.lead(rest, more, Err(No), &mut self.call) {
-            JsonLead::More => return Step::More,
-            JsonLead::Around(length) | JsonLead::Closer(length) => self.cursor += length as u64,
-            JsonLead::Value => {
+            Err(Undecided) => return Step::More,
+            Ok(JsonLead::Around(length) | JsonLead::Closer(length)) => self.cursor += length as u64,
+            Err(No) => {
                 self.json.begin(self.cursor);
                 self.state = State::Json;
             }
@@ -266,7 +242,7 @@ impl React {
             JsonStep::More => return Step::More,
             JsonStep::End(at) => self.state = State::Tail(at),
             JsonStep::Closed(at) | JsonStep::Passed(at) => return Step::Text(at, Reason::Unclosed),
-            JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+            JsonStep::Fault(_) | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
         }
         Step::Next
     }
@@ -325,7 +301,7 @@ impl CallShape for React {
     }
 
     fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
-        Missing { inner: self.json.missing(window), close: String::new() }
+        Missing { inner: self.json.missing(window), ..Missing::default() }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

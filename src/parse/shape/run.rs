@@ -5,7 +5,6 @@ use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leadin
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::fence::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
 use crate::parse::marks::head::unit;
-use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{Marked, Tables};
 
 use super::named::call_of;
@@ -139,10 +138,6 @@ impl ObjectRun {
 pub(crate) struct Markers;
 
 impl Opens for Markers {
-    fn kind(&self) -> Kinds {
-        Kinds::MARKER
-    }
-
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         // A second byte tells most of them apart, if it has come.
         let second = text.as_bytes().get(1);

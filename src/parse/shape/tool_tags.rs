@@ -1,21 +1,16 @@
 //! Recognises calls by a known tool's tag: its parameters as tags (`tool_tag`), or all of them as one object (`named`).
 
 use super::named::NamedObject;
-use super::tool_tag::ToolTag;
+use super::tool_tag::{Callee, Tags, ToolTag};
 use crate::dialect::Dialect;
 use crate::json::window::{Match, leading_space};
 use crate::parse::call::{Opened, Opening, Opens, gated};
-use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
 /// The recogniser of calls by a known tool's tag: that tag, and a parameter's or the closing one after it.
 pub(crate) struct ToolTags;
 
 impl Opens for ToolTags {
-    fn kind(&self) -> Kinds {
-        Kinds::TOOL_TAG
-    }
-
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         let (item, length) = tables.tool_opener(text, more)?;
         let gate = |inner: &str| ToolTag::gate(&tables.tools[item], inner, more);
@@ -24,13 +19,13 @@ impl Opens for ToolTags {
 
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let dialect = tables.tags.unwrap_or(Dialect::ToolTag);
-        let inner = &text[opening.length..];
+        let (inner, after) = (&text[opening.length..], at + opening.length as u64);
         if inner[leading_space(inner)..].starts_with('{') {
             let tool = &tables.tools[opening.item];
             let called = (tool.server.clone(), Some(tool.tool.clone()));
-            let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
-            return Opened::Call(dialect, Box::new(NamedObject::in_tag(&tool.tag, called, at, depth)));
+            let depth = tables.config.limits.depth;
+            return Opened::Call(dialect, Box::new(NamedObject::in_tag(&tool.tag, called, after, depth)));
         }
-        Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
+        Opened::Call(dialect, Box::new(ToolTag::new(Callee::Known(opening.item), Tags::Names, None, after)))
     }
 }

@@ -1,7 +1,6 @@
 //! Dialects of JSON objects after a marker, which may be a line.
 
 use crate::dialect::{Dialect, LineMarker, MarkedJson, Wrapper};
-use crate::event::MarkerKind;
 use crate::json::window::{Match, No, Undecided, begins};
 
 /// A dialect of JSON objects after a marker, and that marker.
@@ -35,15 +34,7 @@ impl Marked {
         matches!(self.marker, Marker::Lines(..))
     }
 
-    /// Returns the kind of marker as which a line or a word that announces calls is emitted.
-    pub(crate) fn line_kind(&self) -> MarkerKind {
-        match self.marker {
-            Marker::Lines(..) => MarkerKind::CallLine,
-            Marker::Wrapper(_) => MarkerKind::Wrapper,
-        }
-    }
-
-    /// The same of the line that announces the answer.
+    /// Matches the line that announces the answer at the start of `text`, as [`call_line`](Self::call_line) does.
     pub(crate) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
             Marker::Lines(_, answer) => answer.matches(text, more),

@@ -11,12 +11,15 @@ mod named;
 pub(crate) mod openers;
 mod tags;
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, NamedCall, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
-    React, ReasoningMark, Shape, Wrapper,
+    Announcer, Block, CallKeys, Dialect, MarkedJson, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React,
+    ReasoningMark, Shape, Wrapper,
 };
+use crate::json::common_prefix;
 use crate::json::window::{Match, No, Undecided, begins_tag};
 use crate::parse::config::{Config, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
@@ -26,7 +29,7 @@ use crate::parse::marks::near::NearMarks;
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
 use marked::Marker;
-pub(crate) use named::{LineHead, NamedDialect};
+pub(crate) use named::{NamedDialect, NamedForm};
 use tags::tag_tools;
 pub(crate) use tags::{TagParameter, TagTool};
 
@@ -41,8 +44,8 @@ pub(crate) struct Tables {
     pub(crate) tools: Vec<TagTool>,
     /// The dialect of tools' tags.
     pub(crate) tags: Option<Dialect>,
-    /// Tags of `tools`, sorted, and their indices.
-    tool_tags: Vec<(String, usize)>,
+    /// Tags of `tools`, and their indices.
+    tool_tags: BTreeMap<String, usize>,
     /// The announcers of objects at a line's start: the marker lines of a dialect, and words.
     pub(crate) lined: Vec<Marked>,
     /// The dialects of literal markers, by marker.
@@ -58,7 +61,7 @@ pub(crate) struct Tables {
     /// The dialects whose openers hold a name.
     pub(crate) named: Vec<NamedDialect>,
     /// The ways to write calls that begin with a word at a line's start.
-    pub(crate) line_heads: Vec<LineHead>,
+    pub(crate) line_heads: Vec<NamedForm>,
     /// Names that calls without a marker may begin with.
     pub(crate) names: Names,
     /// The dialect of ReAct's words.
@@ -96,7 +99,7 @@ impl Tables {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
                 Shape::ToolTag => tables.add_tags(dialect),
                 Shape::React(react) => tables.react = knows_tools.then_some((dialect, react)),
-                Shape::Named(named) => tables.named.push(NamedDialect::new(dialect, named)),
+                Shape::Named(named) => tables.named.push(NamedDialect { dialect, named }),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
                 Shape::Python => tables.python = knows_tools.then_some(dialect),
                 Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, keys)),
@@ -118,14 +121,12 @@ impl Tables {
 
     fn add_tags(&mut self, dialect: Dialect) {
         self.tags = Some(dialect);
-        self.tool_tags = self.tools.iter().enumerate().map(|(i, tool)| (tool.tag.clone(), i)).collect();
         // Of tools with the same tag the first counts.
-        self.tool_tags.sort_unstable();
-        self.tool_tags.dedup_by(|(tag, _), (first, _)| tag == first);
+        self.tool_tags = self.tools.iter().enumerate().rev().map(|(i, tool)| (tool.tag.clone(), i)).collect();
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
-        self.named.extend(spec.named.as_ref().map(|named| NamedDialect::new(dialect, named)));
+        self.named.extend(spec.named.as_ref().map(|named| NamedDialect { dialect, named }));
         let marked = |marker| Marked { dialect, spec, marker };
         match &spec.announcer {
             Announcer::Line { call, answer } => self.lined.push(marked(Marker::Lines(call, answer))),
@@ -142,8 +143,8 @@ impl Tables {
         let Some(name) = text.strip_prefix('<').filter(|_| !self.tool_tags.is_empty()) else { return Err(No) };
         let end = memchr::memchr(b'>', name.as_bytes());
         let name = &name[..end.unwrap_or(name.len())];
-        let next = self.tool_tags.partition_point(|(tag, _)| tag.as_str() < name);
-        match (self.tool_tags.get(next), end) {
+        let next = self.tool_tags.range::<str, _>((Bound::Included(name), Bound::Unbounded)).next();
+        match (next, end) {
             (Some((tag, tool)), Some(end)) if tag == name => Ok((*tool, end + 2)),
             (Some((tag, _)), None) if more && tag.starts_with(name) => Err(Undecided),
             _ => Err(No),
@@ -156,36 +157,16 @@ impl Tables {
     /// For callers that know no gate: why a text is no call, what a text holds, and whether a further call begins after
     /// one.
     pub(crate) fn mark(&self, text: &str) -> Option<(Dialect, usize, bool)> {
-        let whole = |dialect, found: Match<usize>| match found {
-            Ok(length) => Some((dialect, length, true)),
-            _ => None,
-        };
-        let blocks = self.blocks.iter().find_map(|(dialect, block)| {
-            let partial = || {
-                let same =
-                    text[1..].bytes().zip(block.tag.bytes()).take_while(|(found, wanted)| found == wanted).count();
-                let breaks_off =
-                    !text[1 + same..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '>');
-                (text.starts_with('<') && same >= 2 && breaks_off).then_some((*dialect, 1 + same, false))
-            };
-            whole(*dialect, begins_tag(text, &block.tag, false, false)).or_else(partial)
+        let whole = |(dialect, found): (Dialect, Match<usize>)| Some((dialect, found.ok()?, true));
+        let block = self.blocks.iter().find_map(|(dialect, block)| {
+            let tag = begins_tag(text, &block.tag, false, false);
+            whole((*dialect, tag)).or_else(|| Some((*dialect, cut_tag(text, &block.tag)?, false)))
         });
-        let tool = || whole(self.tags?, self.tool_opener(text, false).map(|(_, length)| length));
-        let wrapper = || {
-            self.wrapped
-                .iter()
-                .find_map(|(wrapper, marked)| whole(marked.dialect, begins_token(text, &wrapper.open, false)))
-        };
-        let named = || {
-            let openers = |named: &'static Named| {
-                let heads = named.calls.iter().filter_map(NamedCall::opener);
-                heads.chain(named.groups.iter().map(|group| group.open.as_str()))
-            };
-            self.named.iter().find_map(|known| {
-                openers(known.named).find_map(|opener| whole(known.dialect, begins_token(text, opener, false)))
-            })
-        };
-        blocks.or_else(tool).or_else(wrapper).or_else(named)
+        let tool = self.tags.map(|dialect| (dialect, self.tool_opener(text, false).map(|(_, length)| length)));
+        let wrappers = self.wrapped.iter().map(|(wrapper, marked)| (marked.dialect, wrapper.open.as_str()));
+        let named = self.named.iter().flat_map(|known| known.begins().map(|opener| (known.dialect, opener)));
+        let tokens = wrappers.chain(named).map(|(dialect, opener)| (dialect, begins_token(text, opener, false)));
+        block.or_else(|| tool.into_iter().chain(tokens).find_map(whole))
     }
 
     /// The server and the tool that a name stands for, which may be `server.tool`.
@@ -219,6 +200,14 @@ impl Tables {
     pub(crate) fn catalog(&self) -> Option<&Arc<Catalog>> {
         self.config.catalog.as_ref()
     }
+}
+
+/// Returns the length of the beginning of a tag of this name after which `text` goes on otherwise than with a name.
+fn cut_tag(text: &str, name: &str) -> Option<usize> {
+    let tag = text.strip_prefix('<')?;
+    let same = common_prefix(tag, name);
+    let goes_on = tag[same..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '>');
+    (same >= 2 && !goes_on).then_some(1 + same)
 }
 
 #[cfg(test)]

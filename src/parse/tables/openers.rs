@@ -50,10 +50,7 @@ pub enum OpenerKind {
     /// A line that announces the answer.
     AnswerLine,
     /// A known tool's name and a parenthesis.
-    Python {
-        /// It is the first of a list.
-        list: bool,
-    },
+    Python,
     /// A key of a JSON object with a known tool's name under it, or that name as a key.
     Json,
     /// A known tool's name alone on its line before an object.
@@ -194,7 +191,7 @@ impl Finder<'_> {
             let before = text[..at].strip_suffix(PRINT).unwrap_or(&text[..at]);
             let in_tool_code = before.trim_end().ends_with(TOOL_CODE);
             let begins = in_tool_code || is_known(at) && (list || begins_line(text, at));
-            self.add(dialect, OpenerKind::Python { list }, start..end + 1, at, begins);
+            self.add(dialect, OpenerKind::Python, start..end + 1, at, begins);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::{Channel, Header, OWN, RECIPIENTS, START, header};
 use crate::parse::marks::head::{Head, head};
 use crate::parse::marks::turn::{Role, Turn};
-use crate::parse::shape::named::{NamedObject, call_of};
-use crate::parse::tables::NamedDialect;
+use crate::parse::shape::named::{call_of, open_call};
+use crate::parse::tables::{NamedDialect, NamedForm};
 
 /// With what a message to a function goes on whose role the chat template wrote.
 const RECIPIENT: &str = "to=functions.";
@@ -83,14 +83,13 @@ impl Scanner {
         begins(text, RECIPIENT, more)?;
         let written = written();
         let (form, length) = call_of(self.tables.named[item].named, &written, more)?;
-        let NamedDialect { dialect, named, .. } = self.tables.named[item];
+        let NamedDialect { dialect, named } = self.tables.named[item];
         let call = &named.calls[form];
         let Ok(Head { name, .. }) = head(&call.head, &written, false) else { return Err(No) };
-        let (server, name) = self.tables.split_name(name);
         // The opener's first bytes are before the message.
         let at = (indent + length - OWN.len() - 1) as u64;
-        let shape = NamedObject::new(named, call, (server, Some(name)), at, self.tables.config.limits.depth);
-        self.open(self.call_of(dialect, Box::new(shape)), window, sink)
+        let shape = open_call(NamedForm { dialect, named, call }, name, at, &self.tables);
+        self.open(self.call_of(dialect, shape), window, sink)
     }
 
     /// A call in a channel of its own follows the reasoning, wherever that was left open.

@@ -249,7 +249,8 @@ impl Scanner {
                     self.emitter.text(window, self.at, sink);
                     self.marked_call();
                     let run = self.run_of(marked, prefix);
-                    return self.open_object(run, prefix.after(indent), marked.line_kind(), window, sink);
+                    let kind = if marked.is_line() { MarkerKind::CallLine } else { MarkerKind::Wrapper };
+                    return self.open_object(run, prefix.after(indent), kind, window, sink);
                 }
                 Err(No) => {
                     self.note_here(marked.dialect, indent, length, Reason::NoJson);

@@ -262,8 +262,8 @@ impl OpenCall {
             return Step::End(end);
         }
         // In a group that is open a second closer is due.
-        let due = self.shape.due(window, tables).filter(|_| !in_group && self.head.is_none());
-        if due.is_some_and(|closer| emitter.is_stopped_by(&closer)) {
+        let is_due = !in_group && self.head.is_none() && self.shape.missing(window, tables).is_due;
+        if is_due && emitter.is_stopped_by(&self.shape.closer(tables).close) {
             self.shape.take_closer(window, tables);
             return Step::End(window.end());
         }
@@ -275,9 +275,14 @@ impl OpenCall {
         if self.head.is_some() {
             return Fault::truncated(CUT);
         }
-        let Missing { inner, close } = self.shape.missing(window, tables);
+        let Missing { inner, too_deep, .. } = self.shape.missing(window, tables);
+        if too_deep {
+            return Fault::too_deep(tables.config.limits.depth);
+        }
+        let closer = self.shape.closer(tables);
+        let close = &*closer.close;
         let is_closed = emitter.ended_normally && !close.is_empty() && !inner.is_empty();
-        if is_closed && ends_with(window.slice(self.start..window.end()), &close, tables) {
+        if is_closed && ends_with(window.slice(self.start..window.end()), close, tables) {
             return Fault::malformed(format!("`{inner}` is missing, or damaged, before `{close}`"));
         }
         match format!("{inner}{close}") {
@@ -311,8 +316,7 @@ impl OpenCall {
         let fault = if end > self.limit_offset {
             Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
         } else if let Step::More = ending {
-            let too_deep = self.shape.is_too_deep().then(|| Fault::too_deep(tables.config.limits.depth));
-            Some(too_deep.unwrap_or_else(|| self.cut_off(window, tables, emitter)))
+            Some(self.cut_off(window, tables, emitter))
         } else if let Step::Broken(_, why) = ending {
             Some(Fault::malformed(series::unreadable(why)))
         } else {

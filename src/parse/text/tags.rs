@@ -44,7 +44,7 @@ impl Scanner {
             // Each shape would say the same.
             return if more && kinds != Kinds::NONE { Err(Undecided) } else { Err(No) };
         }
-        let shapes = OPENERS.iter().filter(|shape| kinds.has(shape.kind()));
+        let shapes = OPENERS.iter().filter(|(kind, _)| kinds.has(*kind)).map(|(_, shape)| shape);
         first_said(shapes.map(|shape| shape.opener(&self.tables, text, more).map(|opening| (*shape, opening))))
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::event::Repair;
-use crate::parse::{FoundValue, find_values};
+use crate::parse::find_values;
 use crate::validate::OutputSchema;
 
 /// The value of an answer, with the repairs that were needed to read it.
@@ -21,7 +21,7 @@ pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Outpu
         let length = value.range.len();
         match schema.check(&value.value, &answer[value.range.clone()]) {
             Ok((checked, coerced)) => {
-                let mut repairs = around(&value, answer);
+                let mut repairs = value.around(answer);
                 repairs.extend(value.repairs);
                 repairs.extend(coerced);
                 return Ok((checked, repairs));
@@ -62,19 +62,4 @@ pub(in crate::turn) fn only_text(schema: &OutputSchema, answer: &str) -> Option<
     // A value that was coerced to another type was not meant (`{"days": "3"}`).
     let (checked, _) = schema.check(&value, "").ok().filter(|(checked, _)| *checked == value)?;
     Some((checked, vec![Repair::Other(format!("positional:{only}"))]))
-}
-
-/// Returns the repairs for the text that was removed around a value.
-fn around(value: &FoundValue, answer: &str) -> Vec<Repair> {
-    let (mut before, mut after) = (answer[..value.range.start].trim_end(), answer[value.range.end..].trim_start());
-    let mut repairs = Vec::new();
-    if value.fenced {
-        repairs.push(Repair::Fence);
-        before = before.rsplit_once('\n').map_or("", |(before, _)| before);
-        after = after.split_once('\n').map_or("", |(_, after)| after);
-    }
-    if !before.trim().is_empty() || !after.trim().is_empty() {
-        repairs.push(Repair::Prose);
-    }
-    repairs
 }

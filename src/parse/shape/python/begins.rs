@@ -55,7 +55,7 @@ impl Markerless for Calls {
 
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let form = form(&tables.names, text, false).ok()?;
-        Some((tables.python?, Box::new(Python::new(form, place))))
+        Some((tables.python?, Box::new(Python::new(form, place, 0))))
     }
 }
 
@@ -76,7 +76,7 @@ impl Markerless for ToolCode {
 
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (form, before) = in_tool_code(&tables.names, text, false).ok()?;
-        Some((tables.python?, Box::new(Python::beginning_at(form, place, before))))
+        Some((tables.python?, Box::new(Python::new(form, place, before))))
     }
 }
 

@@ -60,11 +60,11 @@ fn first_call(text: &str, any: bool, tables: &Tables) -> Result<(usize, Unresolv
         },
     };
     let (name, start) = (&text[..length], length + 1);
-    let mut reader = Reader::new(start as u64, tables.config.limits.depth);
+    let mut reader = Reader::new(start as u64, tables.config.limits.depth, false);
     match reader.next(&Window { text, base: 0, more: false }, false) {
         Step::End(end) => {
             let end = end as usize;
-            Ok((end, call_of(name, reader.into_arguments(), &text[start..end - 1], tables)?))
+            Ok((end, call_of(name, reader.arguments, &text[start..end - 1], tables)?))
         }
         Step::Text(_, Reason::Limit) => Err(Reason::Limit),
         _ => Err(Reason::NoLiteral),
@@ -153,10 +153,4 @@ pub(super) fn split_name(name: &str, tables: &Tables) -> (Option<String>, String
 pub(super) fn called(name: &str, tables: &Tables) -> CalledTool {
     let (server, tool) = split_name(&unescaped(name), tables);
     (server, Some(tool))
-}
-
-/// Returns `true` if the tool may have a parameter of this name.
-pub(super) fn takes(tool: &Tool, keyword: &str) -> bool {
-    let mut parameters = tool.parameters().peekable();
-    parameters.peek().is_none() || parameters.any(|parameter| parameter.name == keyword)
 }

@@ -24,8 +24,10 @@ mod reader;
 mod series;
 mod state;
 
+use std::ops::Range;
+
 use crate::event::Repair;
-use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
+use crate::json::window::{Answer, No, Undecided, Window, begins};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Place, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -34,23 +36,17 @@ use crate::parse::tables::Tables;
 pub(crate) use ahead::MAX_INDENT;
 use ahead::{Form, MAX_NAME, unknown_name};
 pub(crate) use begins::{Calls, ToolCode};
-use call::{call_of, called, calls_in, split_name, takes};
+use call::{call_of, called, calls_in, split_name};
 use quoted::Quoted;
 use reader::Reader;
 use state::{Python, State};
 
 impl Python {
-    /// The calls that begin at this place in this form.
-    fn new(form: Form, place: Place) -> Self {
-        let mut python = Python { place, cursor: place.at, ..Python::default() };
+    /// The calls that begin at this place in this form, with so many bytes before the first name or bracket.
+    fn new(form: Form, place: Place, before: usize) -> Self {
+        let mut python = Python { place, cursor: place.at + before as u64, ..Python::default() };
         python.open(form);
         python
-    }
-
-    /// The same with so many bytes before the name.
-    fn beginning_at(form: Form, place: Place, before: usize) -> Self {
-        let python = Python::new(form, place);
-        Python { cursor: place.at + before as u64, ..python }
     }
 
     /// Goes on with a call or a list that begins at the cursor.
@@ -146,14 +142,9 @@ impl Python {
         rest[..length].clone_into(&mut self.name);
         self.series.is_known = is_known;
         self.cursor += length as u64 + 1;
-        self.state = State::Arguments(start, Box::new(self.reader(tables)));
+        let reader = Reader::new(self.cursor, tables.config.limits.depth, self.place.announced);
+        self.state = State::Arguments(start, Box::new(reader));
         Step::Next
-    }
-
-    /// A reader of the arguments that begin here.
-    fn reader(&self, tables: &Tables) -> Reader {
-        let reader = Reader::new(self.cursor, tables.config.limits.depth);
-        if self.place.announced { reader.with_lines() } else { reader }
     }
 
     /// So many members begin. The first of all is the one that the calls were opened for.
@@ -169,7 +160,7 @@ impl Python {
             return Step::Next;
         };
         let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
-        let mut call = match call_of(&self.name, reader.into_arguments(), raw, tables) {
+        let mut call = match call_of(&self.name, reader.arguments, raw, tables) {
             Ok(call) => call,
             Err(why) => return self.unreadable(end, why),
         };
@@ -181,7 +172,7 @@ impl Python {
         if self.form == Form::Line {
             self.member_ended(end);
         }
-        self.call_read(start, call)
+        self.call_read(start..end, call)
     }
 
     fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
@@ -223,17 +214,16 @@ impl Python {
         if std::mem::take(&mut self.apostrophe) {
             call.note(Repair::InnerQuotes);
         }
-        self.series.needs_line |= is_mended(&call);
         self.series.told = end;
-        self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
-        Step::Call(start..end, Box::new(call))
+        self.call_read(start..end, call)
     }
 
-    /// The call that ends at the cursor.
-    fn call_read(&mut self, start: u64, call: UnresolvedCall) -> Step {
-        self.series.needs_line |= is_mended(&call);
-        self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
-        Step::Call(start..self.cursor, Box::new(call))
+    fn call_read(&mut self, span: Range<u64>, call: UnresolvedCall) -> Step {
+        // It was read only because it is by itself on its lines.
+        let mut repairs = call.repairs.iter();
+        self.series.needs_line |= repairs.any(|repair| matches!(repair, Repair::InnerQuotes | Repair::MarkdownEscapes));
+        self.first.get_or_insert_with(|| call.called());
+        Step::Call(span, Box::new(call))
     }
 
     /// After a list's bracket.
@@ -258,11 +248,6 @@ impl Python {
     }
 }
 
-/// Returns `true` if it was read only because it is by itself on its lines.
-fn is_mended(call: &UnresolvedCall) -> bool {
-    call.repairs.iter().any(|repair| matches!(repair, Repair::InnerQuotes | Repair::MarkdownEscapes))
-}
-
 impl CallShape for Python {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if !self.queue.is_empty() {
@@ -276,11 +261,8 @@ impl CallShape for Python {
                 step => step,
             };
         }
-        let rest = window.from(self.cursor);
         if self.in_comment {
-            let line = memchr::memchr(b'\n', rest.as_bytes());
-            self.in_comment = line.is_none();
-            self.cursor += line.unwrap_or(rest.len()) as u64;
+            self.in_comment = window.to_byte(b'\n', &mut self.cursor).is_none();
             if let State::After(after) = &mut self.state {
                 after.separated_at = self.cursor;
             }
@@ -288,14 +270,13 @@ impl CallShape for Python {
         }
         match self.state {
             State::Text(start, quoted) => return self.quoted_call(start, quoted, window, out),
-            State::Behind => return self.list_ended(rest, window.more),
+            State::Behind => return self.list_ended(window.from(self.cursor), window.more),
             State::After(after) => return self.after(after, window, out),
-            State::Skip(skip) => return self.skip(skip, window, out),
+            State::Skip(skip) => return self.skip(skip, window, out).unwrap_or(Step::More),
             _ => {}
         }
-        let space = leading_space(rest);
-        self.cursor += space as u64;
-        self.next_token(&rest[space..], out, window)
+        let rest = window.past_space(&mut self.cursor);
+        self.next_token(rest, out, window)
     }
 
     /// It is certain to be a call once a parameter of the tool was named.
@@ -315,7 +296,10 @@ impl CallShape for Python {
         };
         let (server, name) = split_name(&unescaped(&self.name), tables);
         match (named, tables.tool(server.as_deref(), &name)) {
-            (Some(keyword), Some(tool)) if takes(tool, keyword) => Step::More,
+            // A tool may have any parameter where none is known.
+            (Some(keyword), Some(tool)) if tool.has_parameter(keyword) || tool.parameters().next().is_none() => {
+                Step::More
+            }
             _ => Step::Text(window.end(), Reason::CutOff),
         }
     }

@@ -14,7 +14,7 @@ pub(crate) struct Quoted {
     pub(crate) raw: bool,
     /// A line break does not end it: what it is in is a call for certain, which Python would
     /// refuse and whoever wrote it meant (`python/line_break_in_a_string_behind_a_token`).
-    lines: bool,
+    pub(crate) lines: bool,
 }
 
 impl Quoted {
@@ -28,11 +28,6 @@ impl Quoted {
         }
         let triple = run == 3;
         Some(Quoted { start: at + if triple { 3 } else { 1 }, quote, triple, raw, lines: false })
-    }
-
-    /// The same, where a line break ends it or does not.
-    pub(crate) fn with_lines(self, lines: bool) -> Self {
-        Quoted { lines, ..self }
     }
 
     /// Reads on from `cursor`, which is in the text, and moves it: after the

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::literal;
 use super::quoted::Quoted;
 use crate::event::Repair;
-use crate::json::window::{No, Undecided, Window, leading_space};
+use crate::json::window::{No, Undecided, Window};
 use crate::parse::call::Step;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::names::unescaped;
@@ -95,7 +95,7 @@ pub(crate) struct Reader {
     pub(crate) cursor: u64,
     state: State,
     frames: Vec<Frame>,
-    arguments: Arguments,
+    pub(crate) arguments: Arguments,
     /// The value that was read last is one string literal: a further one joins it.
     joins: bool,
     /// An apostrophe was in the string that is read.
@@ -108,13 +108,9 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// A reader after the call's opening parenthesis.
-    pub(crate) fn new(at: u64, max_depth: usize) -> Self {
-        Reader { cursor: at, frames: vec![Frame::Call(Slot::Place)], max_depth, ..Reader::default() }
-    }
-
-    pub(crate) fn into_arguments(self) -> Arguments {
-        self.arguments
+    /// A reader after the call's opening parenthesis. `lines`: a line break ends no string.
+    pub(crate) fn new(at: u64, max_depth: usize, lines: bool) -> Self {
+        Reader { cursor: at, frames: vec![Frame::Call(Slot::Place)], max_depth, lines, ..Reader::default() }
     }
 
     /// The keyword that was read first, if one was.
@@ -126,11 +122,6 @@ impl Reader {
         self.arguments.named.keys().next().map(String::as_str).or(open)
     }
 
-    /// The same, where a line break ends no string.
-    pub(crate) fn with_lines(self) -> Self {
-        Reader { lines: true, ..self }
-    }
-
     /// Returns `true` if no further bracket may be opened.
     fn is_full(&self) -> bool {
         self.frames.len() >= self.max_depth
@@ -140,20 +131,15 @@ impl Reader {
     /// `</think>` ends the call, but in a string that ends with its line.
     pub(crate) fn next(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         loop {
-            let rest = window.from(self.cursor);
             let step = match self.state {
-                State::Token(start) => self.token(start, rest, window),
+                State::Token(start) => self.token(start, window),
                 State::Text(quoted) => self.text(quoted, think_ends, window),
                 _ if self.in_comment => {
-                    let line = memchr::memchr(b'\n', rest.as_bytes());
-                    self.in_comment = line.is_none();
-                    self.cursor += line.unwrap_or(rest.len()) as u64;
+                    self.in_comment = window.to_byte(b'\n', &mut self.cursor).is_none();
                     if self.in_comment { Step::More } else { Step::Next }
                 }
                 _ => {
-                    let space = leading_space(rest);
-                    self.cursor += space as u64;
-                    let rest = &rest[space..];
+                    let rest = window.past_space(&mut self.cursor);
                     match (rest.as_bytes().first(), self.state) {
                         (None, _) => return Step::More,
                         (Some(b'#'), _) => {
@@ -224,7 +210,8 @@ impl Reader {
     }
 
     /// In a word or a number: reads on to its end.
-    fn token(&mut self, start: u64, rest: &str, window: &Window<'_>) -> Step {
+    fn token(&mut self, start: u64, window: &Window<'_>) -> Step {
+        let rest = window.from(self.cursor);
         let read = window.slice(start..self.cursor).as_bytes();
         let is_number = matches!(read.first().or(rest.as_bytes().first()), Some(b'0'..=b'9' | b'-' | b'+' | b'.'));
         let mut before = read.last().copied();
@@ -285,9 +272,10 @@ impl Reader {
 
     /// At a string's quotes: one, or three.
     fn quote(&mut self, raw: bool, rest: &str, more: bool) -> Step {
-        let Some(quoted) = Quoted::open(rest, self.cursor, raw, more) else { return Step::More };
+        let Some(mut quoted) = Quoted::open(rest, self.cursor, raw, more) else { return Step::More };
+        quoted.lines = self.lines;
         self.cursor = quoted.start;
-        self.state = State::Text(quoted.with_lines(self.lines));
+        self.state = State::Text(quoted);
         Step::Next
     }
 

@@ -7,7 +7,7 @@
 
 use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
 use super::state::{After, Python, Skip, State};
-use crate::json::window::{Answer, Match, No, Undecided, Window};
+use crate::json::window::{Answer, Match, No, Window};
 use crate::parse::call::{CallOut, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::marks::fence::{ends_message, fence_end};
@@ -61,7 +61,7 @@ impl Python {
             // Else it would be prose, and of a series only what follows would run
             // (`series/comments_behind_calls`).
             b'#' if after.line.is_none() && after.skipped.is_none() && self.series.line => self.in_comment = true,
-            _ => return self.further(after, window, out),
+            _ => return self.further(after, window, out).unwrap_or(Step::More),
         }
         Step::Next
     }
@@ -72,37 +72,33 @@ impl Python {
     }
 
     /// Reads the text after a member that begins with neither white space nor a separator.
-    fn further(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+    fn further(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Match<Step> {
         let tables = out.tables;
         let (text, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
         let list = if text.starts_with('[') { list_ahead(&tables.names, text, more) } else { Err(No) };
         let form = match text.as_bytes()[0] {
             b'[' if list != Err(No) => list,
             // Tokens begin with a bracket, too (`tokens/with_brackets_behind_a_python_call`).
-            b'<' | b'[' | b'`' | b'~' | b'\'' if after.line.is_none() => match self.ends(text, out.think_ends, more) {
-                Err(Undecided) => return Step::More,
-                Ok(()) if after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) => {
-                    return self.keep(after.separated_at);
+            b'<' | b'[' | b'`' | b'~' | b'\'' if after.line.is_none() => {
+                let is_end = self.ends(text, out.think_ends, more).decided()?.is_some();
+                if is_end && after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) {
+                    return Ok(self.keep(after.separated_at));
                 }
-                _ => Err(No),
-            },
+                Err(No)
+            }
             _ => self.line_ahead(after, text, more, window, tables),
         };
-        match form {
-            Err(Undecided) => return Step::More,
-            Ok(form) => {
-                self.open(form);
-                return Step::Next;
-            }
-            Err(No) => {}
+        if let Some(form) = form.decided()? {
+            self.open(form);
+            return Ok(Step::Next);
         }
-        match (after.line, self.series.failed) {
+        Ok(match (after.line, self.series.failed) {
             // Two bytes tell what begins a line.
             (Some(_), Some(_)) if text.len() < 2 && more => Step::More,
             // What was broken over lines goes on there.
             (Some(_), Some(why)) if goes_on(after.skipped, text, tables) => self.skip_from(self.cursor, why),
             (line, _) => self.is_over(line.unwrap_or(self.cursor), Reason::TextBehind),
-        }
+        })
     }
 
     /// Matches a call without brackets at the cursor, if one may be there.
@@ -153,7 +149,7 @@ impl Python {
     }
 
     /// In a member that cannot be read: reads on to the end of its line.
-    pub(super) fn skip(&mut self, mut skip: Skip, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+    pub(super) fn skip(&mut self, mut skip: Skip, window: &Window<'_>, out: &CallOut<'_, '_>) -> Match<Step> {
         let rest = window.from(self.cursor);
         let stop = memchr::memchr3(b'\n', b'<', b'[', rest.as_bytes()).unwrap_or(rest.len());
         skip.read(&rest[..stop], self.cursor);
@@ -162,45 +158,39 @@ impl Python {
         let tables = out.tables;
         let (text, more) = window.candidate(self.cursor, tables.hold);
         match text.bytes().next() {
-            None if window.more => return Step::More,
-            None => return self.skipped(skip),
-            Some(b'\n') => return self.skipped(skip),
-            Some(b'<') => match ends_message(text, out.think_ends, more) {
-                Err(Undecided) => return Step::More,
-                Ok(()) => return self.skipped(skip),
+            None if window.more => return Ok(Step::More),
+            None | Some(b'\n') => return Ok(self.skipped(skip)),
+            Some(b'<') => {
+                if ends_message(text, out.think_ends, more).decided()?.is_some() {
+                    return Ok(self.skipped(skip));
+                }
                 // Two bytes after it tell what begins there, and no more are looked at: where the chunk ends must not
                 // matter (`python/closing_tag_in_a_value`).
-                Err(No) if text.len() < 3 && more => return Step::More,
+                if text.len() < 3 && more {
+                    return Ok(Step::More);
+                }
                 // A marker may stand here, which is none of the series.
-                Err(No) if tables.lexicon.leads_tag(text) => {
+                if tables.lexicon.leads_tag(text) {
                     self.series.is_open = skip.open > 0;
                     self.fails(skip.why, self.cursor);
-                    return self.is_over(self.cursor, skip.why);
+                    return Ok(self.is_over(self.cursor, skip.why));
                 }
-                Err(No) => {}
-            },
+            }
             Some(_) => {
-                match ends_message(text, false, more) {
-                    Err(Undecided) => return Step::More,
-                    Ok(()) => return self.skipped(skip),
-                    Err(No) => {}
+                if ends_message(text, false, more).decided()?.is_some() {
+                    return Ok(self.skipped(skip));
                 }
                 // Text that comes first and is no call says nothing of a list after it.
-                let list = if self.first.is_none() { list_ahead(&tables.names, text, more) } else { Err(No) };
-                match list {
-                    Err(Undecided) => return Step::More,
-                    Ok(_) => {
-                        self.series.is_open = skip.open > 0;
-                        return Step::Text(self.cursor, skip.why);
-                    }
-                    Err(No) => {}
+                if self.first.is_none() && list_ahead(&tables.names, text, more).decided()?.is_some() {
+                    self.series.is_open = skip.open > 0;
+                    return Ok(Step::Text(self.cursor, skip.why));
                 }
             }
         }
         skip.read(&text[..1], self.cursor);
         self.cursor += 1;
         self.state = State::Skip(skip);
-        Step::Next
+        Ok(Step::Next)
     }
 
     /// The line of a member that cannot be read is over.

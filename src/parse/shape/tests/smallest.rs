@@ -5,12 +5,11 @@
 //! data of its dialects, of which this one has none: its calls go by another's name.
 
 use crate::dialect::Dialect;
-use crate::json::Closer;
 use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
-use crate::parse::call::json::{Around, CallJson, JsonLead, JsonStep};
+use crate::json::{Closer, JsonStep};
+use crate::parse::call::json::{Around, CallJson};
 use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Opened, Opening, Opens, Step};
 use crate::parse::emit::unresolved::UnresolvedCall;
-use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
 pub(crate) const OPEN: &str = "<!!";
@@ -29,10 +28,6 @@ fn name_length(text: &str, more: bool) -> Match<usize> {
 }
 
 impl Opens for Smallest {
-    fn kind(&self) -> Kinds {
-        Kinds::MARKER
-    }
-
     fn opener(&self, _: &Tables, text: &str, more: bool) -> Match<Opening> {
         match begins(text, OPEN, more) {
             Ok(()) => name_length(text, more).map(|name| Opening { item: 0, form: 0, length: OPEN.len() + name }),
@@ -66,7 +61,7 @@ enum State {
 impl CallShape for Call {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if self.state == State::Json {
-            return match self.json.next_argument(window, &Close, true, &mut self.call, out) {
+            return match self.json.next_argument(window, &Close, &mut self.call, out) {
                 JsonStep::More => Step::More,
                 JsonStep::Passed(at) => Step::End(at),
                 _ => {
@@ -83,7 +78,7 @@ impl CallShape for Call {
             (State::Tail, Err(Undecided)) => Step::More,
             (State::Tail, close) => Step::End(self.cursor + if let Ok(length) = close { length as u64 } else { 0 }),
             _ => {
-                let JsonLead::Value = self.json.lead(rest, window.more, Err(No), &mut self.call) else {
+                let Err(No) = self.json.lead(rest, window.more, Err(No), &mut self.call) else {
                     return Step::More;
                 };
                 out.start(self.cursor, None, self.call.tool.as_deref().unwrap_or_default());

@@ -5,8 +5,9 @@
 //! data of its dialects, of which this one has none: its calls go by another's name.
 
 use crate::dialect::Dialect;
+use crate::json::JsonStep;
 use crate::json::window::{Match, No, Undecided, Window, begins};
-use crate::parse::call::json::{Around, CallJson, JsonStep};
+use crate::parse::call::json::{Around, CallJson};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
@@ -82,7 +83,7 @@ impl CallShape for Call {
                     None => Step::Call(self.place.at..at, Box::new(std::mem::take(&mut self.call))),
                 }
             }
-            JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => Step::Next,
+            JsonStep::Fault(_) | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => Step::Next,
         }
     }
 

@@ -15,11 +15,11 @@ mod again;
 mod tags;
 mod value;
 
-pub(crate) use tags::Callee;
+pub(crate) use tags::{Callee, Tags};
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{Named, NamedCall};
+use crate::dialect::Named;
 use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
@@ -31,7 +31,6 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::Head;
 use crate::parse::tables::{Tables, TagParameter, TagTool};
-use tags::Tags;
 
 /// An object's first key is waited for to this length, in bytes.
 const MAX_KEY: usize = 64;
@@ -49,6 +48,8 @@ pub(crate) struct ToolTag {
     cursor: u64,
     body_start: u64,
     state: State,
+    /// The value that is read, or that ended if what follows its closing tag says so.
+    open: Open,
     /// In a comment between tags.
     in_comment: bool,
     arguments: Map<String, Value>,
@@ -81,11 +82,11 @@ pub(crate) struct ToolTag {
 enum State {
     #[default]
     Between,
-    Value(Open),
-    /// After a closing tag that may end the value: where the tag starts.
-    Follow(Open, u64),
-    /// After a `]]>` that may end the value: where it starts.
-    CdataEnd(Open, u64),
+    Value,
+    /// After a closing tag that may end the value.
+    Follow,
+    /// After a `]]>` that may end the value.
+    CdataEnd,
 }
 
 /// An open value.
@@ -109,28 +110,14 @@ struct Open {
     cdata: bool,
     /// Text up to here was handed on.
     previewed: u64,
-}
-
-impl Open {
-    /// A value of which nothing was read.
-    fn new(parameter: usize, is_text: bool) -> Self {
-        Open { parameter, is_text, ..Open::default() }
-    }
+    /// Start of the closing tag, or of the `]]>`, that may end the value.
+    close_at: u64,
 }
 
 impl ToolTag {
-    /// A call of a known tool whose opening tag, its name, ends at `at`.
-    pub(super) fn new(tool: usize, at: u64) -> Self {
-        ToolTag::with(Callee::Known(tool), Tags::Names, None, at)
-    }
-
-    /// A call whose opening tag, which holds the tool's name, ends at `at`.
-    pub(crate) fn named(callee: Callee, call: &'static NamedCall, name: (Option<String>, String), at: u64) -> Self {
-        ToolTag::with(callee, Tags::Heads(call), Some(name), at)
-    }
-
-    fn with(callee: Callee, tags: Tags, name: Option<(Option<String>, String)>, at: u64) -> Self {
-        let glued = tags.are_glued();
+    /// A call whose opening tag ends at `at`, with its server and tool where that is not the tool's name.
+    pub(super) fn new(callee: Callee, tags: Tags, name: Option<(Option<String>, String)>, at: u64) -> Self {
+        let glued = tags.of_values().is_some_and(|(.., glued)| glued);
         ToolTag { callee, tags, name, cursor: at, body_start: at, inner_end: at, glued, ..ToolTag::default() }
     }
 
@@ -193,15 +180,15 @@ impl ToolTag {
     fn opened(&mut self, tool: &TagTool, head: Head<'_>) -> Open {
         let parameter = self.index(tool, &self.tags.parameter_name(head.name));
         let known = self.parameter(tool, parameter);
-        Open::new(parameter, known.is_text && !(head.is_json && known.is_json))
+        let is_text = known.is_text && !(head.is_json && known.is_json);
+        Open { parameter, is_text, ..Open::default() }
     }
 
     /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
-    fn between(&mut self, tool: &TagTool, rest: &str, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let space = leading_space(rest);
-        if space > 0 {
-            self.cursor += space as u64;
-            return Step::Next;
+    fn between(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let rest = window.past_space(&mut self.cursor);
+        if rest.is_empty() {
+            return Step::More;
         }
         match self.next_tag(tool, None, rest, window.more) {
             Ok(next) => self.take(tool, next, out),
@@ -229,7 +216,8 @@ impl ToolTag {
                 let name = self.tags.parameter_name(head.name);
                 self.cursor += head.length as u64;
                 self.key_delta(&name, out);
-                State::Value(self.opened(tool, head))
+                self.open = self.opened(tool, head);
+                State::Value
             }
             Next::Comment => return self.comment_opens(),
         };
@@ -259,13 +247,12 @@ impl ToolTag {
     }
 
     /// At a closing think tag inside a value: more of the value while that may be, else the end.
-    fn think_in_value(&mut self, open: Open, rest: &str, more: bool, out: &mut CallOut<'_, '_>) -> Step {
+    fn think_in_value(&mut self, rest: &str, more: bool, out: &mut CallOut<'_, '_>) -> Step {
         if think_close(rest, more) == Err(Undecided) || !out.withholds() {
             return self.think(rest, more);
         }
         self.think_at.get_or_insert(self.cursor);
         self.cursor += 1;
-        self.state = State::Value(open);
         Step::Next
     }
 
@@ -331,43 +318,36 @@ impl CallShape for ToolTag {
         }
         let rest = window.from(self.cursor);
         if rest.is_empty() {
-            if let State::Value(open) = self.state {
-                self.preview(open, window, out);
+            if self.state == State::Value {
+                self.preview(window, out);
             }
             return Step::More;
         }
         match self.state {
             _ if self.in_comment => self.comment(rest, window.more, out.think_ends),
-            State::Between => self.between(tool, rest, window, out),
-            State::Value(open) => self.value(tool, open, rest, window, out),
-            State::Follow(open, close_at) => self.follow(tool, open, close_at, rest, window, out),
-            State::CdataEnd(open, close_at) => self.cdata_end(tool, open, close_at, rest, window.more),
+            State::Between => self.between(tool, window, out),
+            State::Value => self.value(tool, rest, window, out),
+            State::Follow => self.follow(tool, window, out).unwrap_or(Step::More),
+            State::CdataEnd => self.cdata_end(tool, window),
         }
     }
 
-    fn due(&self, window: &Window<'_>, tables: &Tables) -> Option<String> {
-        // After a closing tag that ends its value if the call's own follows.
-        let State::Follow(open, _) = self.state else { return None };
-        let is_over =
-            !self.in_comment && window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
-        is_over.then(|| self.tags.call_closer(self.callee.tool(tables)).to_string())
-    }
-
-    fn missing(&self, _: &Window<'_>, tables: &Tables) -> Missing {
+    fn missing(&self, window: &Window<'_>, tables: &Tables) -> Missing {
         let tool = self.callee.tool(tables);
         let inner = match self.state {
-            State::Value(open) | State::CdataEnd(open, _) => {
-                self.tags.value_closer(&self.parameter(tool, open.parameter).name)
-            }
-            State::Between | State::Follow(..) => String::new(),
+            State::Value | State::CdataEnd => self.tags.value_closer(&self.parameter(tool, self.open.parameter).name),
+            State::Between | State::Follow => String::new(),
         };
-        Missing { inner, close: self.tags.call_closer(tool).to_string() }
+        // After a closing tag that ends its value if the call's own follows.
+        let is_closed = self.state == State::Follow && self.open.parameters == 0 && self.open.tools == 0;
+        let is_due = is_closed && !self.in_comment && window.from(self.cursor).trim().is_empty();
+        Missing { inner, is_due, too_deep: self.too_deep }
     }
 
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
-        if let State::Follow(open, close_at) = self.state {
+        if self.state == State::Follow {
             self.inner_end = self.cursor;
-            self.end_value(self.callee.tool(tables), open, close_at, window, tables.config.limits.depth);
+            self.end_value(self.callee.tool(tables), window, tables.config.limits.depth);
             self.repairs.push(Repair::StopSequence);
         }
     }
@@ -404,13 +384,10 @@ impl CallShape for ToolTag {
 
     /// Only a string value's text is handed on as it comes.
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
-        let State::Value(open) = &mut self.state else { return None };
-        let is_text = open.start.is_some() && !open.cdata && open.is_text && self.think_at.is_none();
+        let open = &mut self.open;
+        let is_begun = self.state == State::Value && open.start.is_some();
+        let is_text = is_begun && !open.cdata && open.is_text && self.think_at.is_none();
         is_text.then_some(OpenValue::Verbatim { cursor: &mut self.cursor, previewed: &mut open.previewed })
-    }
-
-    fn is_too_deep(&self) -> bool {
-        self.too_deep
     }
 
     fn enter_group(&mut self, named: &'static Named, glued: bool) {

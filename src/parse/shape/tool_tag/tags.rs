@@ -20,13 +20,8 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Returns `true` if values are glued to their tags.
-    pub(crate) fn are_glued(self) -> bool {
-        self.of_values().is_some_and(|(.., glued)| glued)
-    }
-
     /// Returns the delimiters of values where all are closed alike, and whether these are glued to the values.
-    fn of_values(self) -> Option<(&'static [Piece], &'static str, bool)> {
+    pub(super) fn of_values(self) -> Option<(&'static [Piece], &'static str, bool)> {
         match self {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, close, glued }, .. }) => {
                 Some((open, close, *glued))
@@ -40,7 +35,7 @@ impl Tags {
     pub(crate) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, &tool.tag, false, more),
-            Tags::Heads(call) => length(head(&call.head, text, more)),
+            Tags::Heads(call) => head(&call.head, text, more).map(|head| head.length),
         }
     }
 
@@ -70,7 +65,7 @@ impl Tags {
     pub(crate) fn opens_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, parameter, false, more),
-            Tags::Heads(_) => length(self.parameter(text, more)),
+            Tags::Heads(_) => self.parameter(text, more).map(|head| head.length),
         }
     }
 
@@ -120,13 +115,8 @@ impl Tags {
         }
     }
 
-    /// Returns `true` if all values are closed by the same tag.
-    pub(crate) fn closes_alike(self) -> bool {
-        self.element().is_some()
-    }
-
     /// Returns the word in the tags around a value where all are closed alike.
-    fn element(self) -> Option<&'static str> {
+    pub(super) fn element(self) -> Option<&'static str> {
         self.of_values().map(|(_, close, _)| close.trim_start_matches("</").trim_end_matches('>'))
     }
 
@@ -159,10 +149,6 @@ impl Tags {
             begins_tag(text, name, false, more).map(|length| Head { name, length, is_json: false })
         }))
     }
-}
-
-fn length(found: Match<Head<'_>>) -> Match<usize> {
-    found.map(|head| head.length)
 }
 
 /// The tool that a call is of.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Next, Open, State, ToolTag};
 use crate::event::Repair;
 use crate::json::bytes::{Byte, Places};
-use crate::json::window::{No, Undecided, Window, begins, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, leading_space};
 use crate::json::{escaped, is_too_deep, read};
 use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, CallOut, Step, joined_cdata};
 use crate::parse::marks::fence::think_close;
@@ -15,16 +15,10 @@ use crate::parse::marks::head::group_close;
 use crate::parse::tables::TagTool;
 
 impl ToolTag {
-    pub(super) fn value(
-        &mut self,
-        tool: &TagTool,
-        mut open: Open,
-        rest: &str,
-        window: &Window<'_>,
-        out: &mut CallOut<'_, '_>,
-    ) -> Step {
+    pub(super) fn value(&mut self, tool: &TagTool, rest: &str, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let open = self.open;
         if open.start.is_none() {
-            return self.value_starts(open, window, out);
+            return self.value_starts(window, out);
         }
         let next = match (open.cdata, out.think_ends) {
             (true, true) => memchr::memchr2(b']', b'<', rest.as_bytes()),
@@ -48,8 +42,8 @@ impl ToolTag {
         let think = if out.think_ends { think_close(rest, more) } else { Err(No) };
         if open.cdata {
             return match think {
-                Err(No) => self.in_cdata(open, rest, more),
-                _ => self.think_in_value(open, rest, more, out),
+                Err(No) => self.in_cdata(rest, more),
+                _ => self.think_in_value(rest, more, out),
             };
         }
         let name = &self.parameter(tool, open.parameter).name;
@@ -58,56 +52,57 @@ impl ToolTag {
         let tool_close = self.tags.closes_call(tool, rest, more);
         let tool_open = self.tags.opens_call(tool, rest, more);
         if [close, nested, tool_close, tool_open, think].contains(&Err(Undecided)) {
-            self.preview(open, window, out);
+            self.preview(window, out);
             return Step::More;
         }
         let length = match (close, nested, tool_close, tool_open, think) {
             (.., Ok(_)) => {
-                let open = self.preview(open, window, out);
-                return self.think_in_value(open, rest, more, out);
+                self.preview(window, out);
+                return self.think_in_value(rest, more, out);
             }
             (Ok(length), ..) if open.parameters == 0 && open.tools == 0 => {
-                let open = self.preview(open, window, out);
-                self.state = State::Follow(open, self.cursor);
+                self.preview(window, out);
+                self.state = State::Follow;
+                self.open.close_at = self.cursor;
                 self.cursor += length as u64;
                 return Step::Next;
             }
             (Ok(length), ..) => {
-                open.parameters = open.parameters.saturating_sub(1);
+                self.open.parameters = open.parameters.saturating_sub(1);
                 length
             }
             (_, Ok(length), ..) => {
-                open.parameters += 1;
+                self.open.parameters += 1;
                 length
             }
             (_, _, Ok(length), ..) => {
-                open.tools = open.tools.saturating_sub(1);
+                self.open.tools = open.tools.saturating_sub(1);
                 length
             }
             (_, _, _, Ok(length), _) => {
-                open.tools += 1;
+                self.open.tools += 1;
                 length
             }
             _ => {
                 match self.tags.ends_opener(rest, more) {
                     Err(Undecided) => {
-                        self.preview(open, window, out);
+                        self.preview(window, out);
                         return Step::More;
                     }
                     // What is left of a sibling whose opening tags are broken.
-                    Ok(()) => open.is_doubtful = true,
-                    Err(No) => open.elements += u32::from(self.tags.opens_element(rest)),
+                    Ok(()) => self.open.is_doubtful = true,
+                    Err(No) => self.open.elements += u32::from(self.tags.opens_element(rest)),
                 }
                 1
             }
         };
         self.cursor += length as u64;
-        self.state = State::Value(open);
         Step::Next
     }
 
     /// Decides where the value's text starts: after one line break, or inside CDATA.
-    fn value_starts(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+    fn value_starts(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let open = &mut self.open;
         // White space before a CDATA section was looked at up to `previewed`.
         let seen = open.previewed.max(self.cursor);
         let at = seen + leading_space(window.from(seen)) as u64;
@@ -117,7 +112,6 @@ impl ToolTag {
         match begins(window.from(at), CDATA_OPEN, window.more) {
             Err(Undecided) => {
                 open.previewed = at;
-                self.state = State::Value(open);
                 return Step::More;
             }
             Ok(()) => {
@@ -135,12 +129,11 @@ impl ToolTag {
         if open.is_text && !open.cdata {
             out.delta(self.cursor, "\"");
         }
-        self.state = State::Value(open);
         Step::Next
     }
 
     /// Inside CDATA, at what may be its end: it ends where `]]>` and the closing tag follow.
-    fn in_cdata(&mut self, open: Open, rest: &str, more: bool) -> Step {
+    fn in_cdata(&mut self, rest: &str, more: bool) -> Step {
         match begins(rest, CDATA_CLOSE, more) {
             Err(Undecided) => Step::More,
             Err(No) => {
@@ -148,116 +141,92 @@ impl ToolTag {
                 Step::Next
             }
             Ok(()) => {
-                self.state = State::CdataEnd(open, self.cursor);
+                self.state = State::CdataEnd;
+                self.open.close_at = self.cursor;
                 self.cursor += CDATA_CLOSE.len() as u64;
                 Step::Next
             }
         }
     }
 
-    /// After a `]]>` that starts at `close_at`: does the closing tag follow?
-    pub(super) fn cdata_end(&mut self, tool: &TagTool, open: Open, close_at: u64, rest: &str, more: bool) -> Step {
-        let space = leading_space(rest);
-        self.cursor += space as u64;
-        if space == rest.len() {
-            return Step::Next;
+    /// After a `]]>`: does the closing tag follow?
+    pub(super) fn cdata_end(&mut self, tool: &TagTool, window: &Window<'_>) -> Step {
+        let rest = window.past_space(&mut self.cursor);
+        if rest.is_empty() {
+            return Step::More;
         }
-        let name = &self.parameter(tool, open.parameter).name;
-        match self.tags.closes_value(name, &rest[space..], more) {
+        let name = &self.parameter(tool, self.open.parameter).name;
+        match self.tags.closes_value(name, rest, window.more) {
             Err(Undecided) => return Step::More,
             Ok(length) => {
                 self.cursor += length as u64;
-                self.state = State::Follow(open, close_at);
+                self.state = State::Follow;
             }
-            Err(No) => self.state = State::Value(open),
+            Err(No) => self.state = State::Value,
         }
         Step::Next
     }
 
-    /// After the closing tag of a value that ends at `close_at`: does what must follow it follow?
-    pub(super) fn follow(
-        &mut self,
-        tool: &TagTool,
-        mut open: Open,
-        close_at: u64,
-        rest: &str,
-        window: &Window<'_>,
-        out: &mut CallOut<'_, '_>,
-    ) -> Step {
-        let space = leading_space(rest);
-        if space > 0 {
-            self.cursor += space as u64;
-            return Step::Next;
+    /// After the closing tag of a value: does what must follow it follow?
+    pub(super) fn follow(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Match<Step> {
+        let (rest, more) = (window.past_space(&mut self.cursor), window.more);
+        if rest.is_empty() {
+            return Ok(Step::More);
         }
-        match self.next_tag(tool, Some(open.parameter), rest, window.more) {
-            Err(Undecided) => Step::More,
-            Ok(Next::Comment) => self.comment_opens(),
-            Ok(next) => {
-                self.value_ends(tool, open, close_at, window, out);
-                self.take(tool, next, out)
+        let parameter = self.open.parameter;
+        match self.next_tag(tool, Some(parameter), rest, more).decided()? {
+            Some(Next::Comment) => return Ok(self.comment_opens()),
+            Some(next) => {
+                self.value_ends(tool, window, out);
+                return Ok(self.take(tool, next, out));
             }
-            Err(No) => {
-                // What closes the group ends the call, too: the value is closed (`function_tag/group_closes`).
-                match self.group.map_or(Err(No), |named| group_close(named, rest, window.more)) {
-                    Err(Undecided) => return Step::More,
-                    Ok(_) => {
-                        self.value_ends(tool, open, close_at, window, out);
-                        self.repairs.push(Repair::MissingClose);
-                        return self.take(tool, Next::Close(0), out);
-                    }
-                    Err(No) => {}
-                }
-                match self.given(tool, open.parameter, rest, window.more) {
-                    Err(Undecided) => return Step::More,
-                    Ok(head) => {
-                        // The call is refused, and read on to its own end.
-                        self.twice.get_or_insert_with(|| head.name.to_owned());
-                        self.value_ends(tool, open, close_at, window, out);
-                        return self.take(tool, Next::Parameter(head), out);
-                    }
-                    Err(No) => {}
-                }
-                let broken = self.tags.may_be_broken(rest, window.more);
-                if broken == Err(Undecided) {
-                    return Step::More;
-                }
-                // The closing tag of an element of the same name is the value's own. Where all are closed
-                // alike, one that ends its line may have ended the value before a broken parameter.
-                let ends_line = self.tags.closes_alike() && window.slice(close_at..self.cursor).contains('\n');
-                open.is_doubtful |= (broken == Ok(()) || ends_line) && open.elements == 0;
-                open.elements = open.elements.saturating_sub(1);
-                self.state = State::Value(open);
-                Step::Next
-            }
+            None => {}
         }
+        // What closes the group ends the call, too: the value is closed (`function_tag/group_closes`).
+        let group = self.group.map_or(Err(No), |named| group_close(named, rest, more));
+        if group.decided()?.is_some() {
+            self.value_ends(tool, window, out);
+            self.repairs.push(Repair::MissingClose);
+            return Ok(self.take(tool, Next::Close(0), out));
+        }
+        if let Some(head) = self.given(tool, parameter, rest, more).decided()? {
+            // The call is refused, and read on to its own end.
+            self.twice.get_or_insert_with(|| head.name.to_owned());
+            self.value_ends(tool, window, out);
+            return Ok(self.take(tool, Next::Parameter(head), out));
+        }
+        let is_broken = self.tags.may_be_broken(rest, more).decided()?.is_some();
+        // The closing tag of an element of the same name is the value's own. Where all are closed
+        // alike, one that ends its line may have ended the value before a broken parameter.
+        let open = &mut self.open;
+        let ends_line = self.tags.element().is_some() && window.slice(open.close_at..self.cursor).contains('\n');
+        open.is_doubtful |= (is_broken || ends_line) && open.elements == 0;
+        open.elements = open.elements.saturating_sub(1);
+        self.state = State::Value;
+        Ok(Step::Next)
     }
 
-    fn value_ends(
-        &mut self,
-        tool: &TagTool,
-        open: Open,
-        close_at: u64,
-        window: &Window<'_>,
-        out: &mut CallOut<'_, '_>,
-    ) {
+    fn value_ends(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         if out.is_over_limit() {
             // That it was given counts; what it says does not.
-            let name = self.take_name(tool, open);
+            let name = self.take_name(tool);
             self.arguments.insert(name, Value::Null);
             return;
         }
-        let value = self.end_value(tool, open, close_at, window, out.max_depth());
+        let value = self.end_value(tool, window, out.max_depth());
+        let open = self.open;
         if open.is_text && !open.cdata {
-            let (_, end) = open.text(close_at, window);
+            let (_, end) = open.text(window);
             string_delta(open.previewed, end, &mut self.scratch, window, out);
-            out.delta(close_at, "\"");
+            out.delta(open.close_at, "\"");
         } else {
             out.delta(self.cursor, &value.to_string());
         }
     }
 
     /// The name of a parameter that was given.
-    fn take_name(&mut self, tool: &TagTool, open: Open) -> String {
+    fn take_name(&mut self, tool: &TagTool) -> String {
+        let open = self.open;
         let name = match tool.parameters.get(open.parameter) {
             Some(known) => known.name.clone(),
             // From here on the arguments tell that it was given.
@@ -269,16 +238,9 @@ impl ToolTag {
         name
     }
 
-    /// Takes a value that is at `span`, its tags left out.
-    pub(super) fn take_value(
-        &mut self,
-        tool: &TagTool,
-        mut open: Open,
-        span: Range<u64>,
-        window: &Window<'_>,
-        max_depth: usize,
-    ) {
-        let text = window.slice(span.clone());
+    /// Takes the open value, which is at `span`, its tags left out.
+    pub(super) fn take_value(&mut self, tool: &TagTool, span: Range<u64>, window: &Window<'_>, max_depth: usize) {
+        let (text, open) = (window.slice(span.clone()), &mut self.open);
         let start = match text.trim_start().strip_prefix(CDATA_OPEN) {
             Some(inner) => {
                 open.cdata = true;
@@ -290,29 +252,22 @@ impl ToolTag {
                 span.start + open.line_break
             }
         };
-        let end = if open.cdata { span.end - cdata_close(text) as u64 } else { span.end };
-        open.start = Some(start.min(end));
-        self.end_value(tool, open, end, window, max_depth);
+        open.close_at = if open.cdata { span.end - cdata_close(text) as u64 } else { span.end };
+        open.start = Some(start.min(open.close_at));
+        self.end_value(tool, window, max_depth);
     }
 
-    /// Takes the value that ends at `close_at`.
-    pub(super) fn end_value(
-        &mut self,
-        tool: &TagTool,
-        open: Open,
-        close_at: u64,
-        window: &Window<'_>,
-        max_depth: usize,
-    ) -> Value {
-        let name = self.take_name(tool, open);
-        let start = open.start.unwrap_or(close_at);
-        let text = window.slice(start..close_at);
+    /// Takes the open value, which is over.
+    pub(super) fn end_value(&mut self, tool: &TagTool, window: &Window<'_>, max_depth: usize) -> Value {
+        let (name, open) = (self.take_name(tool), self.open);
+        let start = open.start.unwrap_or(open.close_at);
+        let text = window.slice(start..open.close_at);
         let value = if open.is_text {
             if open.cdata {
                 // Several sections are one text: that is how CDATA holds its own end.
                 Value::from(joined_cdata(text).unwrap_or_else(|| text.to_owned()))
             } else {
-                let (from, to) = open.text(close_at, window);
+                let (from, to) = open.text(window);
                 self.restated |= from < start;
                 Value::from(window.slice(from..to))
             }
@@ -340,7 +295,8 @@ impl ToolTag {
     }
 
     /// Hands on a string value's text up to the cursor, but for a line break that it may lose.
-    pub(super) fn preview(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
+    pub(super) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+        let open = &mut self.open;
         if open.is_text && !open.cdata && open.start.is_some() && !out.is_over_limit() {
             let text = window.slice(open.previewed..self.cursor);
             let lost = trailing_line_break_so_far(text, open.line_break);
@@ -348,10 +304,8 @@ impl ToolTag {
             if to > open.previewed {
                 string_delta(open.previewed, to, &mut self.scratch, window, out);
                 open.previewed = to;
-                self.state = State::Value(open);
             }
         }
-        open
     }
 }
 
@@ -361,9 +315,10 @@ fn cdata_close(text: &str) -> usize {
 }
 
 impl Open {
-    /// The text's bytes, of one that ends at `close_at`: without a line break at each end, where
-    /// both have one. One that is nothing but a line break is empty.
-    fn text(&self, close_at: u64, window: &Window<'_>) -> (u64, u64) {
+    /// The text's bytes: without a line break at each end, where both have one. One that is nothing but a line break
+    /// is empty.
+    fn text(&self, window: &Window<'_>) -> (u64, u64) {
+        let close_at = self.close_at;
         let start = self.start.unwrap_or(close_at);
         match trailing_line_break(window.slice(start..close_at), self.line_break) as u64 {
             0 if start < close_at => (start - self.line_break, close_at),
