@@ -4,33 +4,10 @@
 //! are, if that is asked, how far the text is a prefix of some valid JSON text, and where the
 //! first fault is. It does not build values: `serde_json` does, once, at the end.
 
-use std::ops::Range;
-
 use super::bytes::Places;
 use super::escape::{Special, short_escape};
 use super::loose::Loose;
-
-/// The result of a step in a JSON text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum JsonStep {
-    /// All bytes were read; the value goes on.
-    More,
-    /// A key of the outermost object, with its quotes.
-    Key(Range<u64>),
-    /// A value of the outermost object begins here.
-    ValueStart(u64),
-    /// It ends here.
-    ValueEnd(u64),
-    /// The whole value ends here: its brackets are balanced.
-    End(u64),
-    /// The first fault: this byte is not JSON. The tolerant lexer goes on.
-    Fault(u64),
-    /// The closer begins here and the value is not over.
-    Closed(u64),
-    /// At the first raw line break in a string: the string had passed a whole
-    /// closer on that line, which ended the call here.
-    Passed(u64),
-}
+use super::step::JsonStep;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {

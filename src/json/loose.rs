@@ -7,7 +7,7 @@
 //! line break inside a string nobody can say where strings end; from then on a
 //! line that begins with the closer ends the value.
 
-use super::lexer::JsonStep;
+use super::step::JsonStep;
 use super::window::{Match, No, Undecided, Window, leading_space};
 
 /// Bytes that are looked at for a closer: none that is known is longer.
@@ -32,6 +32,12 @@ enum Mode {
     String(char),
     /// Inside a string between escaped quotes.
     Escaped,
+}
+
+impl<F: Fn(&str, bool, bool) -> Match<()>> Closer for F {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        self(text, line_start, more)
+    }
 }
 
 /// The tolerant lexer; see the module.

@@ -20,6 +20,7 @@
 //! | `window` | the piece of the stream that is at hand; answers that may have to wait for more |
 //! | `bytes` | many bytes at once, in safe code |
 //! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
+//! | `step` | what a step of either says |
 //! | `trailing` | the text after a value, which may belong inside |
 //! | `outside` | the bytes outside of strings |
 //! | `unclosed` | what is missing where a value breaks off |
@@ -44,6 +45,7 @@ mod outside;
 mod read;
 mod repair;
 mod spaced;
+mod step;
 mod text_type;
 mod texts;
 mod trailing;
@@ -52,12 +54,13 @@ pub(crate) mod window;
 
 pub(crate) use delimited::{Delimited, DelimitedStep};
 pub(crate) use escape::{Special, escaped, push_escaped, short_escape};
-pub(crate) use lexer::{JsonStep, Lexer, is_too_deep};
+pub(crate) use lexer::{Lexer, is_too_deep};
 pub(crate) use loose::{Closer, Loose};
 pub(crate) use outside::outside;
 pub(crate) use read::{NotJson, common_prefix, read, strict, string};
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
+pub(crate) use step::JsonStep;
 pub(crate) use text_type::text_type;
 pub(crate) use texts::map_texts;
 pub(crate) use trailing::Trailing;

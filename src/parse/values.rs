@@ -5,8 +5,8 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::event::Repair;
-use crate::json::window::{Match, No, Window};
-use crate::json::{Closer, JsonStep, Lexer, read};
+use crate::json::window::{No, Window};
+use crate::json::{JsonStep, Lexer, read};
 use crate::parse::MAX_DEPTH;
 use crate::parse::marks::fence::{Fence, fence_close, fence_open};
 
@@ -217,7 +217,11 @@ impl Finder<'_> {
         let from = cursor as usize;
         let readable = &self.text[..self.text.floor_char_boundary(from.saturating_add(self.tolerance))];
         let window = Window { text: readable, base: 0, more: false };
-        let step = lexer.loosen().next(&window, &mut cursor, &FenceEnd(self.fence));
+        // A line that closes the open fence ends a damaged value.
+        let fence_end = |text: &str, line_start: bool, _: bool| {
+            fence_close(text, self.fence.filter(|_| line_start).ok_or(No)?, false).map(|_| ())
+        };
+        let step = lexer.loosen().next(&window, &mut cursor, &fence_end);
         self.tolerance = self.tolerance.saturating_sub(cursor as usize - from);
         match step {
             JsonStep::End(end) => Ok(end as usize),
@@ -242,18 +246,6 @@ impl Finder<'_> {
         let longest = self.found.broken.as_ref().is_none_or(|b| b.range.len() < range.len());
         if longest {
             self.found.broken = Some(NoValue { range, message, unfinished });
-        }
-    }
-}
-
-/// A line that closes the open fence ends a damaged value.
-struct FenceEnd(Option<Fence>);
-
-impl Closer for FenceEnd {
-    fn closes(&self, text: &str, line_start: bool, _: bool) -> Match<()> {
-        match self.0 {
-            Some(fence) if line_start && fence_close(text, fence, false).is_ok() => Ok(()),
-            _ => Err(No),
         }
     }
 }

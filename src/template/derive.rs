@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::render::{KEY, OTHER_KEY, RenderedCalls, TOOL, VALUE};
+use super::render::{KEY, OTHER_KEY, RenderedCalls, TOOL, VALUE, common_end};
 
 /// Returns the file of a dialect with this name in which the calls are written.
 pub(super) fn file(written: &RenderedCalls, name: &str) -> Option<String> {
@@ -132,12 +132,6 @@ fn json_at(text: &str) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, values.byte_offset()))
-}
-
-/// Returns the longest common end of two texts.
-pub(super) fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
-    let same = text.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
-    &text[text.ceil_char_boundary(text.len() - same)..]
 }
 
 /// Returns the text from its first token on.

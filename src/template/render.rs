@@ -5,7 +5,6 @@ use minijinja::value::{Kwargs, Serde, Value as JinjaValue};
 use minijinja::{Environment, Error, ErrorKind, context};
 use serde_json::{Map, Value, json};
 
-use super::derive::common_end;
 use crate::json::{common_prefix, spaced};
 
 /// Limit on the bytes of a template; the longest known ones have a tenth of that.
@@ -98,6 +97,12 @@ fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
         return &body[..at];
     }
     same.find(['<', '[']).map_or(body, |token| &body[..at + token])
+}
+
+/// Returns the longest common end of two texts.
+pub(super) fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
+    let same = text.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+    &text[text.ceil_char_boundary(text.len() - same)..]
 }
 
 fn made_up(at: usize, arguments: &Map<String, Value>, as_object: bool) -> Value {

@@ -290,7 +290,12 @@ impl CallJson {
         let step = match &mut self.reader {
             Reader::Strict(lexer) => lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor),
             Reader::Loose(loose) => {
-                loose.next(window, &mut self.cursor, &OrThink { closer, think_ends: out.think_ends })
+                // The closer, and the end of the reasoning where that ends the call.
+                let ends = |text: &str, line_start: bool, more: bool| {
+                    let think = if out.think_ends { think_close(text, more) } else { Err(No) };
+                    think.map(|_| ()).either(closer.closes(text, line_start, more))
+                };
+                loose.next(window, &mut self.cursor, &ends)
             }
         };
         match step {
@@ -444,18 +449,5 @@ impl CallJson {
             }
             Err(error) => call.fault = Some(Fault::not_json(&error)),
         }
-    }
-}
-
-/// A closer, and the end of the reasoning where that ends the call.
-struct OrThink<'c> {
-    closer: &'c dyn Closer,
-    think_ends: bool,
-}
-
-impl Closer for OrThink<'_> {
-    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        let think = if self.think_ends { think_close(text, more) } else { Err(No) };
-        think.map(|_| ()).either(self.closer.closes(text, line_start, more))
     }
 }

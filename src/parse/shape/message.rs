@@ -205,7 +205,7 @@ impl WholeMessage {
         {
             return Step::Text(object.json.start + 1, Reason::ForeignKey);
         }
-        let closer = FenceCloser { fence: self.place.fence, think_ends: out.think_ends };
+        let closer = fence_closer(self.place.fence, out.think_ends);
         let step = object.json.next(window, &closer, out);
         self.cursor = object.json.cursor;
         match step {
@@ -522,14 +522,9 @@ pub(crate) fn goes_on_below(end: u64, at: u64, window: &Window<'_>) -> bool {
 }
 
 /// The end of a damaged object: its fence's.
-pub(crate) struct FenceCloser {
-    pub(crate) fence: Option<Fence>,
-    pub(crate) think_ends: bool,
-}
-
-impl Closer for FenceCloser {
-    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        let fence = self.fence.filter(|_| line_start);
-        fence.map_or(Err(No), |fence| unit(fence_end(text, fence, self.think_ends, more)))
+pub(crate) fn fence_closer(fence: Option<Fence>, think_ends: bool) -> impl Closer {
+    move |text: &str, line_start: bool, more: bool| {
+        let fence = fence.filter(|_| line_start).ok_or(No)?;
+        unit(fence_end(text, fence, think_ends, more))
     }
 }

@@ -17,7 +17,7 @@ use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::shape::message::{FenceCloser, after_all, goes_on_below};
+use crate::parse::shape::message::{after_all, fence_closer, goes_on_below};
 use crate::parse::tables::Tables;
 use crate::tools::Tool;
 
@@ -79,7 +79,7 @@ impl NameLine {
     }
 
     fn json(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
-        let closer = FenceCloser { fence: self.fence, think_ends: out.think_ends };
+        let closer = fence_closer(self.fence, out.think_ends);
         match self.json.next(window, &closer, out) {
             JsonStep::More => Step::More,
             JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, Reason::Unclosed),

@@ -15,8 +15,8 @@ use crate::dialect::{self, CALL_TOKENS, Dialect};
 use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
+use crate::json::JsonStep;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
-use crate::json::{Closer, JsonStep};
 use crate::parse::call::json::{Around, CallJson, JsonLead};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Missing, Place, Stands, Step};
 use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
@@ -172,9 +172,8 @@ impl React {
         let rest = window.from(self.cursor);
         let (line, after) = match rest.split_once('\n') {
             Some((line, after)) => (line, after),
-            None if window.more => return Step::More,
             // Nothing but the end of the stream ends it.
-            None if !out.emitter.ended_normally => return Step::More,
+            None if window.more || !out.emitter.ended_normally => return Step::More,
             None => (rest, ""),
         };
         let after = &after[leading_space(after)..];
@@ -183,15 +182,13 @@ impl React {
             true => Ok(()),
             false => first_of(self.spec.lines.iter().map(|line| begins(after, line, window.more))),
         };
-        let (length, token) = match token_in(line) {
-            Some(at) => (at, true),
-            None => (line.len(), false),
-        };
+        let token = token_in(line);
+        let length = token.unwrap_or(line.len());
         // Text in front of another call on its line is rather prose (`react/text_before_a_call_token`).
         let before_call = CALL_TOKENS.iter().any(|token| line[length..].starts_with(token));
         match follows {
             _ if before_call => return Step::Text(self.cursor + length as u64, Reason::TextBehind),
-            _ if token => {}
+            _ if token.is_some() => {}
             Err(Undecided) => return Step::More,
             Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
             Ok(()) => {}
@@ -236,7 +233,11 @@ impl React {
     }
 
     fn json(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
-        let step = self.json.next(window, &Lines(self.spec), out);
+        // A further line of ReAct's ends damaged JSON.
+        let lines = |text: &str, line_start: bool, more: bool| {
+            first_of(self.spec.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more)))
+        };
+        let step = self.json.next(window, &lines, out);
         self.cursor = self.json.cursor;
         match step {
             JsonStep::More => return Step::More,
@@ -335,13 +336,4 @@ fn unquoted(text: &str) -> Option<String> {
         return (!inner.contains('\'')).then(|| inner.to_owned());
     }
     (!text.is_empty() && !text.starts_with(['`', '[', '"', '\''])).then(|| text.to_owned())
-}
-
-/// The end of damaged JSON: a further line of ReAct's.
-struct Lines(&'static dialect::React);
-
-impl Closer for Lines {
-    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        first_of(self.0.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more)))
-    }
 }

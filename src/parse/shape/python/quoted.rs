@@ -105,12 +105,7 @@ fn is_apostrophe(before: Option<char>, text: &str, more: bool) -> Match<()> {
         None if more && text.chars().nth(LONGEST_OPERATOR).is_none() => return Err(Undecided),
         None => text,
     };
-    let is_prefix =
-        text[word.len()..].starts_with(['\'', '"']) && word.len() <= 2 && word.bytes().all(is_prefix_letter);
+    let is_letter = |byte: u8| matches!(byte.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f');
+    let is_prefix = text[word.len()..].starts_with(['\'', '"']) && word.len() <= 2 && word.bytes().all(is_letter);
     if word.is_empty() || is_prefix || OPERATORS.contains(&word) { Err(No) } else { Ok(()) }
-}
-
-/// Letters before a string's quotes.
-fn is_prefix_letter(byte: u8) -> bool {
-    matches!(byte.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f')
 }

@@ -12,7 +12,7 @@ use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stan
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::shape::message::FenceCloser;
+use crate::parse::shape::message::fence_closer;
 use crate::parse::tables::Tables;
 
 const OPEN: &str = "%% ";
@@ -64,7 +64,7 @@ struct Call {
 
 impl CallShape for Call {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let closer = FenceCloser { fence: self.place.fence, think_ends: out.think_ends };
+        let closer = fence_closer(self.place.fence, out.think_ends);
         if let Some(end) = self.end {
             return match window.from(end).as_bytes() {
                 [] if window.more => Step::More,
