@@ -1,8 +1,11 @@
 //! Renders chat templates with artificial calls.
 
+use std::sync::LazyLock;
+
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde, Value as JinjaValue};
 use minijinja::{Environment, Error, ErrorKind, context};
+use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use crate::json::{common_prefix, spaced};
@@ -43,7 +46,7 @@ pub(super) fn written(template: &str) -> Option<RenderedCalls> {
     if template.len() > MAX_TEMPLATE {
         return None;
     }
-    let source = without_generation_marks(template);
+    let source = GENERATION_MARK.replace_all(template, "$1 if true $2$1 endif $2");
     let mut environment = environment();
     environment.set_fuel(Some(FUEL));
     let template = environment.template_from_str(&source).ok()?;
@@ -144,14 +147,6 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Removes the tags around text that a model is trained on, which only `transformers` knows.
-fn without_generation_marks(template: &str) -> String {
-    let mut text = template.to_owned();
-    for tag in ["generation", "endgeneration"] {
-        for (open, close) in [("{%", "%}"), ("{%-", "%}"), ("{%", "-%}"), ("{%-", "-%}")] {
-            text =
-                text.replace(&format!("{open} {tag} {close}"), &format!("{open} if true {close}{open} endif {close}"));
-        }
-    }
-    text
-}
+/// A tag around text that a model is trained on, which only `transformers` knows.
+static GENERATION_MARK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(\{%-?) (?:end)?generation (-?%\})").expect("the pattern is constant"));

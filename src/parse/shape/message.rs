@@ -270,11 +270,9 @@ impl WholeMessage {
         Step::Next
     }
 
-    /// At a list's bracket.
-    fn open_list(&mut self) {
-        self.closers = "]";
-        self.cursor += 1;
-        self.state = State::Next;
+    /// Begins the objects at `at`, in brackets that these close.
+    fn open_list(&mut self, closers: &'static str, at: u64) {
+        (self.closers, self.cursor, self.state) = (closers, at, State::Next);
     }
 
     /// At the value of the key that holds a list of objects.
@@ -282,9 +280,7 @@ impl WholeMessage {
         if !window.from(at).starts_with('[') {
             return Step::Text(at, Reason::ForeignKey);
         }
-        self.closers = "}]";
-        self.cursor = at + 1;
-        self.state = State::Next;
+        self.open_list("}]", at + 1);
         Step::Next
     }
 
@@ -333,14 +329,14 @@ impl CallShape for WholeMessage {
         // After a list in an object only the object's end may stand.
         let may_go_on = !self.closers.ends_with('}') && !self.surplus;
         match (&self.state, byte) {
-            (State::Start, b'[') => self.open_list(),
+            (State::Start, b'[') => self.open_list("]", self.cursor + 1),
             // A further list may follow the first, and so may a token that begins with a bracket
             // (`json/lists`, `json/token_with_brackets_behind_a_list`).
             (State::Between | State::Next, b'[') if may_go_on && self.closers.is_empty() => {
                 let (text, more) = window.candidate(self.cursor, MIN_HOLD);
                 let inner = text[1..].trim_start();
                 match (inner.starts_with('{'), &self.state) {
-                    (true, _) => self.open_list(),
+                    (true, _) => self.open_list("]", self.cursor + 1),
                     _ if inner.is_empty() && more => return Step::More,
                     (_, State::Between) => return self.after(window, out.think_ends),
                     _ => return Step::Text(self.cursor, Reason::NoFurtherCall),

@@ -187,9 +187,7 @@ pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
         prefix.fence_length = length + leading_space(&text[length..]);
     }
     let rest = &text[prefix.fence_length..];
-    if let Some(()) = begins(rest, "[", more).decided()? {
-        prefix.array = true;
-    }
+    prefix.array = begins(rest, "[", more).decided()?.is_some();
     let bracket = usize::from(prefix.array);
     // White space before an object without a bracket was counted already.
     next_object(&rest[bracket..], more).map(|space| Prefix { bracket: bracket + space, ..prefix })

@@ -26,6 +26,6 @@ impl Opens for ToolTags {
             let depth = tables.config.limits.depth;
             return Opened::Call(dialect, Box::new(NamedObject::in_tag(&tool.tag, called, after, depth)));
         }
-        Opened::Call(dialect, Box::new(ToolTag::new(Callee::Known(opening.item), Tags::Names, None, after)))
+        Opened::Call(dialect, Box::new(ToolTag::new(Callee(Some(opening.item)), Tags::Names, None, after)))
     }
 }

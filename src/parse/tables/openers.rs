@@ -197,7 +197,7 @@ impl Finder<'_> {
 
     fn name_lines(&mut self, dialect: Dialect) {
         let (text, Some(names)) = (self.text, self.names) else { return };
-        for start in line_starts(text) {
+        for start in std::iter::once(0).chain(memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)) {
             let at = start + leading_space(&text[start..]);
             if let Ok((length, _)) = names.on_a_line(&text[at..], false) {
                 self.add(dialect, OpenerKind::NameLine, at..at + length, at, true);
@@ -322,10 +322,6 @@ fn quoted(text: &str) -> Option<&str> {
     let inner = &text[1..];
     let end = inner.find([quote, '\\', '\n']).filter(|end| inner[*end..].starts_with(quote))?;
     (1..=MAX_NAME).contains(&end).then(|| &inner[..end])
-}
-
-fn line_starts(text: &str) -> impl Iterator<Item = usize> {
-    std::iter::once(0).chain(memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
 }
 
 /// Returns `true` if only a line's own signs are before `at` on its line: spaces, those of Markdown, a fence and its

@@ -151,15 +151,10 @@ impl Tags {
     }
 }
 
-/// The tool that a call is of.
+/// The tool that a call is of: its index into [`Tables::tools`]. Of one that is not known the parameters are those that
+/// the call has.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum Callee {
-    /// Index into [`Tables::tools`].
-    Known(usize),
-    /// A tool that is not known; its parameters are those that the call has.
-    #[default]
-    Unknown,
-}
+pub(crate) struct Callee(pub(crate) Option<usize>);
 
 /// Nothing is known of it, and its call says its name.
 static UNKNOWN: TagTool = TagTool { tag: String::new(), server: None, tool: String::new(), parameters: Vec::new() };
@@ -170,13 +165,10 @@ impl Callee {
         let known = tables.tool(server, name).and_then(|tool| {
             tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
         });
-        known.map_or(Callee::Unknown, Callee::Known)
+        Callee(known)
     }
 
     pub(crate) fn tool(self, tables: &Tables) -> &TagTool {
-        match self {
-            Callee::Known(i) => &tables.tools[i],
-            Callee::Unknown => &UNKNOWN,
-        }
+        self.0.map_or(&UNKNOWN, |i| &tables.tools[i])
     }
 }
