@@ -59,7 +59,7 @@ pub(crate) struct Introductions {
     pub(crate) next: &'static str,
 }
 
-/// What introduces examples, as the file has it.
+/// The words that introduce examples, as in the file.
 #[derive(Debug, Deserialize)]
 struct Words {
     /// The lines of our prompts.

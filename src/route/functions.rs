@@ -367,7 +367,7 @@ mod tests {
         /// Plans a trip.
         #[derive(serde::Deserialize, schemars::JsonSchema)]
         struct Plan {
-            /// Where to.
+            /// The destination.
             stops: Vec<Stop>,
             note: Option<String>,
         }

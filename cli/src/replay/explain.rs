@@ -44,7 +44,7 @@ pub(super) struct GivenBack {
 }
 
 impl GivenBack {
-    /// What was found in a text, and at which offset.
+    /// The finding in a text, and its offset.
     fn new(text: &str, (found, offset): (String, usize), region: Region, verdict: Verdict) -> Self {
         let (line, column) = place(text.as_bytes(), offset);
         let Verdict { rule, why, remedy } = verdict;

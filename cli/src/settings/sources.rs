@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Environment,
-    /// What holds in the working directory.
+    /// The settings that hold in the working directory.
     Folder,
     /// `config.toml`.
     File,

@@ -286,7 +286,7 @@ fn texts(list: &Value) -> Vec<String> {
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-/// What a person says to a call.
+/// A person's answer to a call that asks.
 fn allowed(said: &Value) -> Result<Answer, Refusal> {
     let reason = said["reason"].as_str().map(str::trim).filter(|reason| !reason.is_empty());
     match said["answer"].as_str() {

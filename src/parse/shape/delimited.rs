@@ -17,7 +17,7 @@ pub(crate) struct DelimitedObject {
     /// The JSON so far.
     json: String,
     lexer: Lexer,
-    /// How far the lexer has read it, and how much of it was handed on.
+    /// The offsets up to which the lexer has read it, and up to which it was handed on.
     lexed: usize,
     told: usize,
     is_valid: bool,
