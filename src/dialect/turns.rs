@@ -64,7 +64,7 @@ pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
 }
 
 fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
-    let Some(at) = row.find(['#', '@']) else {
+    let Some(at) = row.bytes().position(|byte| matches!(byte, b'#' | b'@')) else {
         return begins(text, row, more);
     };
     begins(text, &row[..at], more)?;

@@ -262,8 +262,8 @@ impl OpenCall {
             return Step::End(end);
         }
         // In a group that is open a second closer is due.
-        let is_due = !in_group && self.head.is_none() && self.shape.missing(window, tables).is_due;
-        if is_due && emitter.is_stopped_by(&self.shape.closer(tables).close) {
+        let is_due = || !in_group && self.head.is_none() && self.shape.missing(window, tables).is_due;
+        if emitter.is_stopped_by(&self.shape.closer(tables).close) && is_due() {
             self.shape.take_closer(window, tables);
             return Step::End(window.end());
         }
