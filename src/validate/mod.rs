@@ -84,6 +84,9 @@
 //! assert_eq!(call.arguments, json!({"days": 3}));
 //! assert_eq!(call.repairs[0].to_string(), "coerced:/days");
 //! ```
+//!
+//! [`Repair`]: crate::event::Repair
+//! [`Repair::NumberPrecision`]: crate::event::Repair::NumberPrecision
 
 mod coerce;
 mod compile;

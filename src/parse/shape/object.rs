@@ -223,7 +223,8 @@ impl CallShape for MarkedObject {
                     self.preview(window, out);
                     self.closed = true;
                     let is_closed = self.run.marked.close(window.from(at), false).is_ok();
-                    self.lacks_bracket = is_closed && self.is_all_but_closed(at, window);
+                    // Past the limit the arguments are at hand no longer.
+                    self.lacks_bracket = is_closed && self.is_all_but_closed(at, out.head.unwrap_or(window));
                     self.end = Some(at);
                     return Step::End(at);
                 }
