@@ -77,6 +77,14 @@ mod tests {
     }
 
     #[test]
+    fn a_call_by_one_reading_is_not_listed_by_another() {
+        let mut parser = Parser::new(config());
+        parser.keep_not_calls();
+        let text = "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"g\">]<]minimax[>[<a>1";
+        assert_eq!(read(&mut parser, text), []);
+    }
+
+    #[test]
     fn what_is_not_calls_is_kept_for_a_message_if_somebody_asks() {
         let text = "f(a=1)\nAnd\nf(b)\nso\nf(a=2), you see\nf(";
         let mut parser = Parser::new(config());

@@ -456,6 +456,8 @@ impl Scanner {
             self.context.after(window, start, self.at);
             self.context.carry(marks);
             self.outer.end = self.at;
+            // By another reading it was none.
+            self.not_calls.iter_mut().for_each(|list| list.retain(|note| note.span.end <= start));
         }
         self.emitter.region.passes_end();
         // Right after a call its fence may be closed (`fences/closed_right_behind_a_call`), and the
