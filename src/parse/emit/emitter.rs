@@ -249,6 +249,14 @@ impl Emitter {
         }
     }
 
+    /// An open call is past the limit on its bytes, which are kept up to `to` no longer: past the limit on calls, too, it
+    /// is handed on as it comes, since nothing reports it at its end.
+    pub(crate) fn past_both_limits(&mut self, quoted: bool, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        if self.budget.limit_reported {
+            self.marker(MarkerKind::Wrapper, quoted, window, to, sink);
+        }
+    }
+
     /// Hands on a think tag and goes over to `region`.
     pub(crate) fn think(
         &mut self,

@@ -174,7 +174,13 @@ impl OpenCall {
                 &before_limit
             };
             match self.steps(tables, readable, emitter, sink) {
-                Step::More if readable.end() == window.end() => return Step::More,
+                Step::More if readable.end() == window.end() => {
+                    if self.head.is_some() {
+                        let to = self.shape.needed_from().min(window.end());
+                        emitter.past_both_limits(self.at.quoted_in.is_some(), window, to, sink);
+                    }
+                    return Step::More;
+                }
                 Step::More if self.is_markerless => {
                     let at = self.over_limit(window);
                     return self.shape.at_limit(at);

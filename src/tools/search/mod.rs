@@ -61,6 +61,7 @@ pub enum Said<S> {
     Searched(S),
 }
 
+#[cfg(feature = "agent")]
 impl Said<String> {
     pub(crate) fn as_ref(&self) -> Said<&str> {
         match self {
