@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(parameters, [("stops", true), ("note", false)]);
         let schema = tool.input_schema.as_ref().unwrap();
         assert_eq!((schema.get("$schema"), schema.get("title")), (None, None));
-        assert_eq!(schema["properties"]["stops"]["description"], "Where to.");
+        assert_eq!(schema["properties"]["stops"]["description"], "The destination.");
 
         let call = |arguments| tools.call(Invocation::new("plan").with_arguments(arguments));
         let outcome = call(json!({ "stops": [{ "city": "Oslo", "days": 2 }] })).await;
