@@ -54,12 +54,12 @@ fn as_set(error: &clap::Error, words: &[OsString]) -> Option<Vec<OsString>> {
     let key = option.strip_prefix("--")?.replace('-', "_");
     let at = words.iter().position(|word| word.to_str().is_some_and(|word| word.split('=').next() == Some(option)))?;
     let own = words[at].to_str()?.split_once('=').map(|(_, value)| value.to_owned());
-    let (value, behind) = match own {
+    let (value, after) = match own {
         Some(value) => (value, at + 1),
         None => (words.get(at + 1)?.to_str()?.to_owned(), at + 2),
     };
     let set = [OsString::from("--set"), format!("{key}={value}").into()];
-    is_key(&key).then(|| [&words[..at], &set, &words[behind..]].concat())
+    is_key(&key).then(|| [&words[..at], &set, &words[after..]].concat())
 }
 
 /// Names a key whose value is wrong as it was written, if that was an option.

@@ -75,7 +75,7 @@ pub(crate) fn page(name: &str, recording: &Recording, about: Value, formats: boo
 }
 
 /// Returns the text after the call of a round of a recording, which a turn does not read.
-pub(crate) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
+pub(crate) fn after_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
     let overrides = settings::Overrides::default();
     let settings = Settings::new((&overrides, None), &recording.session, Format::Recording, Some(tools.clone()));

@@ -70,15 +70,15 @@ const ESCAPED_QUOTES: [&str; 2] = ["\\\"", "&quot;"];
 fn member(text: &str, more: bool) -> Match<()> {
     let unknown = if more { Err(Undecided) } else { Err(No) };
     let text = text.trim_start_matches([' ', '\t', '\r', '\n', '}', ']']);
-    let behind_comma = text.strip_prefix([',', '，']);
-    let text = behind_comma.unwrap_or(text);
+    let after_comma = text.strip_prefix([',', '，']);
+    let text = after_comma.unwrap_or(text);
     let text = &text[leading_space(text)..];
     let Some(open) = text.chars().next() else { return unknown };
     if !opens_string(open) {
-        let escaped = ESCAPED_QUOTES.into_iter().filter(|_| behind_comma.is_some());
+        let escaped = ESCAPED_QUOTES.into_iter().filter(|_| after_comma.is_some());
         return first_of(escaped.map(|quote| begins(text, quote, more)));
     }
-    if behind_comma.is_some() {
+    if after_comma.is_some() {
         return Ok(());
     }
     let key = &text[open.len_utf8()..];

@@ -442,11 +442,11 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
         if find_values(around).values.iter().any(|found| holds_value(&found.value, &call.arguments, MAX_JSON_DEPTH)) {
             return true;
         }
-        let behind = &text[end..text.floor_char_boundary(end + reach)];
-        if behind.starts_with('(') {
+        let after = &text[end..text.floor_char_boundary(end + reach)];
+        if after.starts_with('(') {
             let parser = parser.get_or_insert_with(|| reader(setup));
-            let ends = behind.match_indices(')').take(MAX_CLOSERS);
-            let spoken = ends.map(|(at, _)| format!("[{}{}]", call.tool, &behind[..=at]));
+            let ends = after.match_indices(')').take(MAX_CLOSERS);
+            let spoken = ends.map(|(at, _)| format!("[{}{}]", call.tool, &after[..=at]));
             if spoken.flat_map(|spoken| calls_in(&spoken, parser, setup)).any(|(_, found)| found == call.arguments) {
                 return true;
             }

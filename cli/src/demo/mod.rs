@@ -129,7 +129,7 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
         let shown = match &event {
             AgentEvent::RoundStarted { round, .. } => match model.requests().last() {
                 Some(request) => {
-                    let after = replay::behind_call(recording, *round as usize - 1, &catalog);
+                    let after = replay::after_call(recording, *round as usize - 1, &catalog);
                     screen.round(*round, &request.messages, after)
                 }
                 None => Ok(()),

@@ -18,12 +18,12 @@ pub(super) struct Show<W> {
     /// `true` once a call was made in this round.
     called: bool,
     /// Text that the recorded model wrote after its call in this round.
-    behind_call: Option<String>,
+    after_call: Option<String>,
 }
 
 impl<W: Write> Show<W> {
     pub(super) fn new(out: W, frame: Frame, columns: usize) -> Self {
-        Show { screen: Screen::new(out, frame, columns), calls: 0, called: false, behind_call: None }
+        Show { screen: Screen::new(out, frame, columns), calls: 0, called: false, after_call: None }
     }
 
     /// Shows the model, the tools and the question.
@@ -40,11 +40,11 @@ impl<W: Write> Show<W> {
         self.screen.line(BOLD, &format!("\nuser: {question}"))
     }
 
-    /// Shows that a request was sent to the model. `behind_call` is the text that the model wrote after its call, if
+    /// Shows that a request was sent to the model. `after_call` is the text that the model wrote after its call, if
     /// any.
-    pub(super) fn round(&mut self, round: u32, messages: &[Message], behind_call: Option<String>) -> io::Result<()> {
+    pub(super) fn round(&mut self, round: u32, messages: &[Message], after_call: Option<String>) -> io::Result<()> {
         self.called = false;
-        self.behind_call = behind_call;
+        self.after_call = after_call;
         self.screen.begin();
         let bytes: usize = messages.iter().map(|m| m.content.len()).sum();
         let tokens: usize = messages.iter().map(|m| tokens::count(&m.content)).sum();
@@ -56,7 +56,7 @@ impl<W: Write> Show<W> {
     /// there.
     pub(super) fn invented(&self, event: &AgentEvent) -> Option<String> {
         let cut = matches!(event, AgentEvent::RoundFinished { finish: None, .. }) && self.called;
-        let text = self.behind_call.as_ref().filter(|_| cut)?;
+        let text = self.after_call.as_ref().filter(|_| cut)?;
         Some(format!(
             "after its call the model invented a result, “{text}”: its stream was cancelled there, and the result is \
              not shown"

@@ -566,7 +566,7 @@ impl Probe {
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
         let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(Run::First, *cell, task));
         let here = untried.count();
-        let left = here + self.plan.trials_behind(round, self.cells.len());
+        let left = here + self.plan.trials_after(round, self.cells.len());
         let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
         let open = each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
         let open = self.left().map_or(open, |left| left.min(open));

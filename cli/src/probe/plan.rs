@@ -33,7 +33,7 @@ impl Plan {
     }
 
     /// Returns the maximum number of trials in the rounds after this one, if it has this many cells.
-    pub(crate) fn trials_behind(&self, round: usize, cells: usize) -> usize {
+    pub(crate) fn trials_after(&self, round: usize, cells: usize) -> usize {
         let (mut left, mut trials) = (cells, 0);
         for pair in self.rounds[round..].windows(2) {
             left = left.min(pair[0].keep);
@@ -85,10 +85,10 @@ mod tests {
         let usual = Plan::usual(75);
         let rounds: Vec<(usize, usize)> = usual.rounds.iter().map(|stage| (stage.tasks, stage.keep)).collect();
         assert_eq!(rounds, [(4, 8), (8, 4), (16, 2), (25, 1), (75, 1)]);
-        assert_eq!(usual.trials_behind(0, 21), 8 * 4 + 4 * 8 + 2 * 9 + 50);
-        assert_eq!(usual.trials_behind(3, 2), 50);
+        assert_eq!(usual.trials_after(0, 21), 8 * 4 + 4 * 8 + 2 * 9 + 50);
+        assert_eq!(usual.trials_after(3, 2), 50);
         assert_eq!(Plan::usual(9).rounds.iter().map(|stage| stage.tasks).collect::<Vec<_>>(), [3, 9]);
-        assert_eq!(Plan::full(70).trials_behind(0, 25), 0);
+        assert_eq!(Plan::full(70).trials_after(0, 25), 0);
         let cells = Cell::all(None);
         assert_eq!(keep(&cells, usual.rounds[0]), cells[..8]);
         assert_eq!(keep(&cells, Plan::full(8).rounds[0]), cells);

@@ -67,7 +67,7 @@ pub(crate) struct Place {
     /// Prose is before it, and no fence around it.
     pub(crate) follows_prose: bool,
     /// Other fences with calls are before that.
-    pub(crate) behind_calls: bool,
+    pub(crate) after_calls: bool,
     /// A token announces it.
     pub(crate) announced: bool,
     /// It begins a line.

@@ -88,7 +88,7 @@ pub(crate) struct Brackets {
     /// Only closing brackets and white space follow a quotation mark.
     after_quote: bool,
     /// The same of the line's start.
-    behind_line: bool,
+    after_line: bool,
 }
 
 /// Which kind a bracket is of, and whether it opens.
@@ -142,18 +142,18 @@ impl Brackets {
             match (byte, bracket(byte)) {
                 (_, Some((kind, true))) => {
                     self.open[kind] += 1;
-                    (self.after_quote, self.behind_line) = (false, false);
+                    (self.after_quote, self.after_line) = (false, false);
                 }
                 (_, Some((kind, false))) if self.open[kind] > 0 => {
                     self.open[kind] -= 1;
-                    self.behind_line = false;
+                    self.after_line = false;
                 }
-                (_, Some(_)) if self.after_quote || any && self.behind_line => return Some(at + 1),
+                (_, Some(_)) if self.after_quote || any && self.after_line => return Some(at + 1),
                 (_, Some(_)) => {}
                 (b'"' | b'\'', _) => self.after_quote = true,
-                (b'\n', _) => self.behind_line = true,
+                (b'\n', _) => self.after_line = true,
                 (byte, _) if byte.is_ascii_whitespace() => {}
-                _ => (self.after_quote, self.behind_line) = (false, false),
+                _ => (self.after_quote, self.after_line) = (false, false),
             }
         }
         None
@@ -410,8 +410,8 @@ mod tests {
         let alphabet = ['{', '}', '(', ')', '"', '\n', '\u{200b}'];
         let starts = [
             Brackets::default(),
-            Brackets { open: [1, 0, 0], after_quote: true, behind_line: false },
-            Brackets { open: [0, 0, 1], after_quote: false, behind_line: true },
+            Brackets { open: [1, 0, 0], after_quote: true, after_line: false },
+            Brackets { open: [0, 0, 1], after_quote: false, after_line: true },
         ];
         for number in 0..alphabet.len().pow(LENGTH) {
             let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];

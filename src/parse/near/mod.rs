@@ -79,8 +79,8 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             let at = begins.find(open).filter(|at| *at == 0 || !begins_line)?;
             Some((&begins[at + open.len()..], *close))
         });
-        if let Some((behind, close)) = opened {
-            region = Some(close).filter(|close| !behind.contains(close));
+        if let Some((after, close)) = opened {
+            region = Some(close).filter(|close| !after.contains(close));
             continue;
         }
         let is_quoted = begins.starts_with("> ") || is_example || (fence.is_some() && !is_fenced);
@@ -273,8 +273,8 @@ fn may_begin(line: &str) -> bool {
         _ if word == 0 => false,
         Some(' ' | ':' | '：' | '*' | '`') => {
             let is_word = |known| alike(&line[..word].to_ascii_lowercase(), known);
-            let behind = line[word..].trim_start_matches([' ', '*', '`']);
-            is_word("type") || is_word("action") || behind.starts_with("to=functions") || line.contains(RECIPIENT)
+            let after = line[word..].trim_start_matches([' ', '*', '`']);
+            is_word("type") || is_word("action") || after.starts_with("to=functions") || line.contains(RECIPIENT)
         }
         Some('\n' | '\r') | None => true,
         _ => false,

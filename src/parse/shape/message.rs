@@ -156,7 +156,7 @@ impl Markerless for WholeMessages {
 impl WholeMessage {
     /// Returns `true` if calls come before what is read: it makes a series with them.
     fn is_further(&self) -> bool {
-        self.first.is_some() || self.place.behind_calls
+        self.first.is_some() || self.place.after_calls
     }
 
     /// Checks whether `text` begins an object whose first key is one of a call's or a known tool's name,

@@ -126,7 +126,7 @@ impl Scanner {
             at: self.at,
             fence: self.fence(),
             follows_prose: self.fence.is_none() && self.emitter.region.prose != Prose::None,
-            behind_calls: self.emitter.holds_series(),
+            after_calls: self.emitter.holds_series(),
             announced: self.emitter.region.announced().is_some(),
             at_line_start,
             is_quoted: self.fence.is_none() && self.surroundings(self.at, window).quoted_in.is_some(),

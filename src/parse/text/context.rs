@@ -193,7 +193,7 @@ impl Context {
     /// The fence is closed; `goes_on`: the line of what closes it does.
     pub(super) fn fence_closes(&mut self, at: u64, goes_on: bool) {
         self.lines = self.before_fence.take().unwrap_or(self.lines);
-        self.lines.behind_fence(goes_on);
+        self.lines.after_fence(goes_on);
         self.carried = Marks::default();
         self.clear(at);
     }

@@ -450,7 +450,7 @@ impl Scanner {
             Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => call.marks,
             _ => Marks::default(),
         };
-        self.behind_call(dialect);
+        self.after_call(dialect);
         self.at = call.end(ending, &self.tables, window, &mut self.emitter, sink);
         if !is_text {
             self.context.after(window, start, self.at);

@@ -73,7 +73,7 @@ impl Scanner {
     }
 
     /// A call of a dialect ended: what closes its group may follow.
-    pub(super) fn behind_call(&mut self, dialect: crate::dialect::Dialect) {
+    pub(super) fn after_call(&mut self, dialect: crate::dialect::Dialect) {
         let named =
             self.tables.named.iter().position(|known| known.dialect == dialect && !known.named.groups.is_empty());
         if let Some(named) = named {

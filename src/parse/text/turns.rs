@@ -57,16 +57,16 @@ impl Scanner {
         }
         // What came before counts.
         self.emitter.text(window, self.at, sink);
-        let (behind_call, begins) = (self.emitter.region.answer_has_calls, self.emitter.begins_region());
+        let (after_call, begins) = (self.emitter.region.answer_has_calls, self.emitter.begins_region());
         let counts = |counts: LineCounts| match counts {
-            LineCounts::AfterCall => behind_call,
-            LineCounts::AtTheStart => behind_call || begins,
+            LineCounts::AfterCall => after_call,
+            LineCounts::AtTheStart => after_call || begins,
             LineCounts::Everywhere => true,
         };
         // The user's, after text and a blank line, too; results are on the next line.
         let is_heard = |line: &&OthersLine| match (blank, line.is_user) {
             (0, _) => counts(line.counts),
-            (_, true) => behind_call || begins || self.emitter.region.is_seen,
+            (_, true) => after_call || begins || self.emitter.region.is_seen,
             (_, false) => false,
         };
         let heard = match inner {

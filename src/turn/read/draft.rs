@@ -589,7 +589,7 @@ impl Body {
         let refusal = Some(self.refusal).filter(|text| !text.trim().is_empty());
         let mut message = Message { pieces, entries, repeats, refusal, ..self.message };
         if let Some(Repeated { region, keep, .. }) = self.repeated {
-            message.cut_behind(region, keep);
+            message.cut_text_after_calls(region, keep);
         }
         message.drop_invented();
         message

@@ -77,7 +77,7 @@ impl Message {
     }
 
     /// Drops the text of the region after the first `keep` bytes since its last call, and everything after it.
-    pub(super) fn cut_behind(&mut self, region: Region, keep: usize) {
+    pub(super) fn cut_text_after_calls(&mut self, region: Region, keep: usize) {
         let after_call = |piece: &Piece| matches!(piece, Piece::Call { .. });
         let start = self.pieces.iter().rposition(after_call).map_or(0, |at| at + 1);
         let mut left = keep;

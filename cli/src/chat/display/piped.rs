@@ -20,7 +20,7 @@ enum Sends {
     /// Only at the end of the turn: an answer that must match a schema.
     AtTheEnd,
     /// First words wait, the rest goes out as it comes.
-    BehindFirstWords,
+    AfterFirstWords,
     AsItComes,
 }
 
@@ -48,7 +48,7 @@ impl Piped {
     /// A turn begins, with tools or without.
     pub(super) fn begin_turn(&mut self, with_tools: bool) {
         if self.sends != Sends::AtTheEnd {
-            self.sends = if with_tools { Sends::BehindFirstWords } else { Sends::AsItComes };
+            self.sends = if with_tools { Sends::AfterFirstWords } else { Sends::AsItComes };
         }
     }
 
@@ -77,11 +77,11 @@ impl Piped {
         match self.sends {
             Sends::AtTheEnd => return Ok(false),
             _ if self.held => return Ok(false),
-            Sends::BehindFirstWords if self.written == 0 && self.said.len() <= WORDS => {
+            Sends::AfterFirstWords if self.written == 0 && self.said.len() <= WORDS => {
                 self.waits_since.get_or_insert_with(Instant::now);
                 return Ok(false);
             }
-            Sends::BehindFirstWords | Sends::AsItComes => {}
+            Sends::AfterFirstWords | Sends::AsItComes => {}
         }
         self.send().map(|()| true)
     }

@@ -216,7 +216,7 @@ impl Python {
 
     /// Ends the series: the text at `at` is no member, nor was the text since the last one that is [kept](Step::Kept).
     pub(super) fn is_over(&self, at: u64, why: Reason) -> Step {
-        let read = self.series.kept.is_some() || self.place.behind_calls;
+        let read = self.series.kept.is_some() || self.place.after_calls;
         match (self.series.kept, self.series.failed) {
             (_, Some(failed)) if read => Step::Broken(self.series.end, failed),
             (Some(end), None) => Step::End(end),

@@ -156,7 +156,7 @@ impl Lines {
     }
 
     /// Goes on after the closer of a fence; `goes_on`: its line does.
-    pub(super) fn behind_fence(&mut self, goes_on: bool) {
+    pub(super) fn after_fence(&mut self, goes_on: bool) {
         self.after_syntax();
         self.has_text = true;
         self.open = goes_on.then(|| LineStart::of(b"").after(false));
