@@ -231,13 +231,13 @@ export type AskReason =
   /** The call was in a code fence followed by prose, so it may have been an example. */
   | "fenced_first"
   /** The call had no marker and followed prose, so it may have been an example in the text. */
-  | "behind_prose"
+  | "after_prose"
   /** The call had no marker, or came after a line that is no finished sentence, and was followed by prose. */
   | "before_prose"
   /** The call did not begin its line. */
   | "in_a_line"
   /** The call was alone in a code fence after prose. */
-  | "fenced_behind_prose"
+  | "fenced_after_prose"
   /** The call is inside an element with an unknown name. */
   | "in_element"
   /** A value of the call was recovered from text without quotation marks. */
@@ -762,7 +762,7 @@ export type Provenance =
    */
   | "fenced_first"
   /** No marker announces it, and prose is before it on other lines: many such calls are examples. */
-  | "behind_prose"
+  | "after_prose"
   /**
    * No marker announces it, or the line before it is no finished sentence, nor ends with a colon right before it; and
    * prose follows it.
@@ -771,7 +771,7 @@ export type Provenance =
   /** It does not begin its line: prose is before it there. */
   | "in_a_line"
   /** It is alone in a fence, and prose is before the fence. */
-  | "fenced_behind_prose"
+  | "fenced_after_prose"
   /**
    * It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
    * what it is about: a file's content, a plan.
@@ -895,7 +895,7 @@ export type RejectedKind =
    * It stands after a call that cannot be read, before what closes that one, or before a closer
    * that closes nothing: it may be a part of that call's text.
    */
-  | "behind_damage"
+  | "after_damage"
   /** It passed a limit on size, depth or number. */
   | "limit"
   /** The stream ended before the call did. */

@@ -52,7 +52,7 @@ pub const REPETITIONS: &[Repetition] = &[
     of("series-on-a-line", |bytes| repeated("", "f(a=1); ", "", bytes)),
     of("series-then-prose", |bytes| repeated("f(a=1)\n", "f(a=1), ", "x\n", bytes)),
     of("unreadable-lines", |bytes| repeated("", "f(x)\n", "", bytes)),
-    of("unreadable-behind-a-call", |bytes| repeated("f(a=1)\n", "f(x, [<\n", "", bytes)),
+    of("unreadable-after-a-call", |bytes| repeated("f(a=1)\n", "f(x, [<\n", "", bytes)),
     of("lines-in-a-fence", |bytes| repeated("```\n", "f(a=1)\n", "```\n", bytes)),
     of("fences-with-a-call", |bytes| repeated("", "```\nf(a=1)\n```\n", "", bytes)),
     of("numbered-fences", |bytes| repeated("", "1. ```\nf(a=1)\n```\n", "", bytes)),

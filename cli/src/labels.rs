@@ -35,10 +35,10 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
     Some(match provenance {
         Provenance::Plain => return None,
         Provenance::FencedFirst => "in a fence before prose: needs approval",
-        Provenance::BehindProse => "after prose: needs approval",
+        Provenance::AfterProse => "after prose: needs approval",
         Provenance::BeforeProse => "before prose: needs approval",
         Provenance::InALine => "in a line of text: needs approval",
-        Provenance::FencedBehindProse => "in a fence after prose: needs approval",
+        Provenance::FencedAfterProse => "in a fence after prose: needs approval",
         Provenance::InElement => "inside an unknown tag: needs approval",
         Provenance::Mended => "a value was guessed: needs approval",
         Provenance::Echoed => "echoed: needs approval",

@@ -158,7 +158,7 @@ async fn turn(agent: &Agent, number: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_turns_leave_nothing_behind() {
+async fn a_thousand_turns_leave_nothing_after() {
     let endpoint = Endpoint::answer(reply);
     let http = HttpMcp::start();
     let servers = [

@@ -60,11 +60,11 @@ pub(super) async fn ask(asking: Arc<ApproverState>, setup: Arc<Setup>, request: 
     let definition = setup.definition(request.server.as_deref(), &request.tool);
     let refusal = match request.reason {
         AskReason::NoReasoningTag => ModelNote::MayBeDraft,
-        AskReason::BehindProse
+        AskReason::AfterProse
         | AskReason::FencedFirst
         | AskReason::BeforeProse
         | AskReason::InALine
-        | AskReason::FencedBehindProse
+        | AskReason::FencedAfterProse
         | AskReason::InElement => ModelNote::MayBeExample,
         AskReason::Mended => ModelNote::Mended,
         AskReason::Echoed => ModelNote::Echoed,

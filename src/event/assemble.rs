@@ -544,7 +544,7 @@ impl Entry {
             }
             // Its arguments may have been refused since: no closer says anything of it.
             (Err(rejected), Err(reason))
-                if reason.kind == RejectedKind::BehindDamage && rejected.kind != RejectedKind::InReasoning => {}
+                if reason.kind == RejectedKind::AfterDamage && rejected.kind != RejectedKind::InReasoning => {}
             (Err(rejected), Err(reason)) => rejected.set_reason(reason),
             // Its arguments were refused since, and it becomes no call.
             (Err(rejected), Ok(provenance))

@@ -45,14 +45,14 @@ pub enum Provenance {
     /// last resort ([`FencedCalls`](crate::message::FencedCalls)).
     FencedFirst,
     /// No marker announces it, and prose is before it on other lines: many such calls are examples.
-    BehindProse,
+    AfterProse,
     /// No marker announces it, or the line before it is no finished sentence, nor ends with a colon right before it; and
     /// prose follows it.
     BeforeProse,
     /// It does not begin its line: prose is before it there.
     InALine,
     /// It is alone in a fence, and prose is before the fence.
-    FencedBehindProse,
+    FencedAfterProse,
     /// It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
     /// what it is about: a file's content, a plan.
     InElement,
@@ -69,8 +69,8 @@ pub enum Provenance {
 
 keyword_enum!(Provenance, "a way to find a call",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
-    "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
-    "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
+    "after_prose" => Provenance::AfterProse, "before_prose" => Provenance::BeforeProse,
+    "in_a_line" => Provenance::InALine, "fenced_after_prose" => Provenance::FencedAfterProse,
     "in_element" => Provenance::InElement, "mended" => Provenance::Mended,
     "echoed" => Provenance::Echoed, "instead_of_read" => Provenance::InsteadOfRead,
     "promoted" => Provenance::Promoted);
@@ -170,7 +170,7 @@ pub enum RejectedKind {
     Quoted,
     /// It stands after a call that cannot be read, before what closes that one, or before a closer
     /// that closes nothing: it may be a part of that call's text.
-    BehindDamage,
+    AfterDamage,
     /// It passed a limit on size, depth or number.
     Limit,
     /// The stream ended before the call did.
@@ -191,7 +191,7 @@ keyword_enum!(RejectedKind, "a kind of rejection",
     "in_reasoning" => RejectedKind::InReasoning,
     "invented" => RejectedKind::Invented,
     "quoted" => RejectedKind::Quoted,
-    "behind_damage" => RejectedKind::BehindDamage,
+    "after_damage" => RejectedKind::AfterDamage,
     "limit" => RejectedKind::Limit,
     "truncated" => RejectedKind::Truncated,
     "malformed" => RejectedKind::Malformed,
@@ -338,8 +338,8 @@ impl RejectedKind {
         "the call is in the reasoning; only calls in the answer are run"
     }
 
-    /// The message of a `behind_damage` rejection after a call that cannot be read.
-    pub(crate) const BEHIND_DAMAGE: &str = "the call comes after one that cannot be read, before the end of that \
+    /// The message of a `after_damage` rejection after a call that cannot be read.
+    pub(crate) const AFTER_DAMAGE: &str = "the call comes after one that cannot be read, before the end of that \
         one, so it may be a part of its text and was not run";
 
     /// The same of one before a closer that closes nothing.

@@ -6,7 +6,7 @@ use super::window::{Match, No, Undecided, begins, first_of, leading_space};
 /// The findings in the text after a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Trailing {
-    /// A bracket that nothing opened (fixture `members_behind/type_marker_bracket_too_many`).
+    /// A bracket that nothing opened (fixture `members_after/type_marker_bracket_too_many`).
     pub(crate) surplus: bool,
     /// A word or a key, with nothing but brackets between: what may be left of a key whose first
     /// quote is missing (`key_without_its_first_quote`).
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_go_on_with_a_number_where_the_json_goes_on_behind_them() {
+    fn digits_go_on_with_a_number_where_the_json_goes_on_after_them() {
         for text in ["14}", "1.5 ]", "4, \"b\": 1"] {
             assert_eq!(digits(text, false), Ok(()), "{text}");
         }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_behind_a_value_is_a_member_and_quoted_prose_is_not() {
+    fn a_key_after_a_value_is_a_member_and_quoted_prose_is_not() {
         for text in [
             r#", \"b\": 1}"#, ",&quot;b", r#""b": 1}"#, r#", "b": 1}"#, "}\n \"b\" :1", r#"]}, "b"#, "'b': 1", "“b”：1",
         ] {

@@ -39,7 +39,7 @@ impl Displays<'_> {
                 let is_handed_out = hands_out && call.dialect.has_marker();
                 !is_handed_out && !self.shows(call.server.as_deref(), &call.tool)
             }
-            Provenance::BehindProse => !(hands_out && self.is_made_again(call)),
+            Provenance::AfterProse => !(hands_out && self.is_made_again(call)),
             _ => true,
         }
     }

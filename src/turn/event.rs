@@ -253,13 +253,13 @@ pub enum AskReason {
     /// The call was in a code fence followed by prose, so it may have been an example.
     FencedFirst,
     /// The call had no marker and followed prose, so it may have been an example in the text.
-    BehindProse,
+    AfterProse,
     /// The call had no marker, or came after a line that is no finished sentence, and was followed by prose.
     BeforeProse,
     /// The call did not begin its line.
     InALine,
     /// The call was alone in a code fence after prose.
-    FencedBehindProse,
+    FencedAfterProse,
     /// The call is inside an element with an unknown name.
     InElement,
     /// A value of the call was recovered from text without quotation marks.
@@ -291,10 +291,10 @@ impl AskReason {
         match provenance {
             Provenance::Plain => AskReason::Policy,
             Provenance::FencedFirst => AskReason::FencedFirst,
-            Provenance::BehindProse => AskReason::BehindProse,
+            Provenance::AfterProse => AskReason::AfterProse,
             Provenance::BeforeProse => AskReason::BeforeProse,
             Provenance::InALine => AskReason::InALine,
-            Provenance::FencedBehindProse => AskReason::FencedBehindProse,
+            Provenance::FencedAfterProse => AskReason::FencedAfterProse,
             Provenance::InElement => AskReason::InElement,
             Provenance::Mended => AskReason::Mended,
             Provenance::Echoed => AskReason::Echoed,

@@ -29,7 +29,7 @@ pub enum Reaction {
 /// | `in_reasoning` | ignore | ignore | stays |
 /// | `invented` | correct once, if nothing stands before it and the tool is known | ignore | dropped, with what it was invented in |
 /// | `quoted` | correct once, if it stands in a fence, no call is beside it and the tool is known | ignore | stays |
-/// | `behind_damage` | correct | finish | dropped |
+/// | `after_damage` | correct | finish | dropped |
 /// | `limit` | correct | finish | dropped |
 /// | `truncated` | correct | finish | there is none |
 /// | `malformed` | correct | finish | dropped |
@@ -40,7 +40,7 @@ pub fn reaction(kind: RejectedKind) -> Reaction {
     match kind {
         RejectedKind::InReasoning => Reaction::Ignore,
         RejectedKind::Invented | RejectedKind::Quoted | RejectedKind::NearCall => Reaction::CorrectOnce,
-        RejectedKind::BehindDamage
+        RejectedKind::AfterDamage
         | RejectedKind::Limit
         | RejectedKind::Truncated
         | RejectedKind::Malformed

@@ -183,7 +183,7 @@ fn every_kind_has_its_row_and_each_row_holds() {
         (InReasoning, answered.clone(), answered.clone()),
         (Invented, Next::Correct, answered.clone()),
         (Quoted, Next::Correct, answered.clone()),
-        (BehindDamage, Next::Correct, used_up.clone()),
+        (AfterDamage, Next::Correct, used_up.clone()),
         (Limit, Next::Correct, used_up.clone()),
         (Truncated, Next::Correct, used_up.clone()),
         (Malformed, Next::Correct, used_up.clone()),
@@ -273,17 +273,17 @@ fn calls_that_may_be_text_of_the_first_are_withdrawn_while_more_is_read() {
     let cut_short = "<weather><city>Paris\n</city>\n</weather>";
     assert!(!cancels(&says(&mut turn, &format!("{cut_short}\n{}\nend of the page\n", paris()))));
     let withdrawn = says(&mut turn, "</city>\n</weather>");
-    let is_withdrawn = |a: &&Action| matches!(a, Action::Emit(AgentEvent::CallRejected { rejected, .. }) if rejected.kind == RejectedKind::BehindDamage);
+    let is_withdrawn = |a: &&Action| matches!(a, Action::Emit(AgentEvent::CallRejected { rejected, .. }) if rejected.kind == RejectedKind::AfterDamage);
     assert_eq!(withdrawn.iter().filter(is_withdrawn).count(), 2);
     let ended = ends(&mut turn);
     assert_eq!(calls(&ended), [""; 0]);
     let corrects =
-        |a: &Action| matches!(a, Action::Emit(AgentEvent::Correcting { kind: Some(RejectedKind::BehindDamage), .. }));
+        |a: &Action| matches!(a, Action::Emit(AgentEvent::Correcting { kind: Some(RejectedKind::AfterDamage), .. }));
     assert!(ended.iter().any(corrects), "{ended:?}");
 }
 
 #[test]
-fn calls_behind_text_wait_for_the_next_round() {
+fn calls_after_text_wait_for_the_next_round() {
     let mut turn = started(allowing());
     let actions = says(&mut turn, &format!("{} and {}", paris(), paris()));
     assert!(cancels(&actions));

@@ -1,7 +1,7 @@
 //! The position of a call on its line and next to prose determines its provenance, in every dialect
 //! that allows the position and at every split.
 use toolgraft::Dialect;
-use toolgraft::event::Provenance::{self, BeforeProse, BehindProse, FencedBehindProse, InALine, Plain};
+use toolgraft::event::Provenance::{self, AfterProse, BeforeProse, FencedAfterProse, InALine, Plain};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
 use toolgraft_testkit::laws::{self, Input};
@@ -63,8 +63,8 @@ fn a_call_alone_in_its_fence_says_whether_prose_stands_before() {
         for (text, expected) in [
             ("```\n{}\n```", &[Plain][..]),
             ("\n```xml\n{}\n```\n", &[Plain]),
-            ("Sure:\n```\n{}\n```", &[FencedBehindProse]),
-            ("Sure:\n\n~~~\n{}\n~~~\n\n```\n{}\n```\n", &[FencedBehindProse, FencedBehindProse]),
+            ("Sure:\n```\n{}\n```", &[FencedAfterProse]),
+            ("Sure:\n\n~~~\n{}\n~~~\n\n```\n{}\n```\n", &[FencedAfterProse, FencedAfterProse]),
             ("<think>So I look.</think>```\n{}\n```", &[Plain]),
         ] {
             assert_eq!(found(text, dialect), expected, "{dialect}: {text}");
@@ -77,13 +77,13 @@ fn a_call_that_nothing_announces_says_whether_prose_stands_beside_it() {
     for (text, expected) in [
         ("{}", &[Plain][..]),
         ("{}\n\n", &[Plain]),
-        ("Sure:\n{}", &[BehindProse]),
+        ("Sure:\n{}", &[AfterProse]),
         ("So {}", &[InALine]),
         ("{}\nThat is all.", &[BeforeProse]),
         ("{}\n\n\nThat is all.", &[BeforeProse]),
         ("{} That is all.", &[BeforeProse]),
         ("So {} is all.", &[InALine]),
-        ("Sure:\n{}\nThat is all.", &[BehindProse]),
+        ("Sure:\n{}\nThat is all.", &[AfterProse]),
         (
             "{}\n<tool_call>{\"name\": \"delete_it\", \"arguments\": {\"path\": \"a\"}}</tool_call>\nBoth.",
             &[BeforeProse, Plain],

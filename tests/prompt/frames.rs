@@ -44,7 +44,7 @@ fn is_framed(text: &str) {
 
 fn rejected_calls() -> Vec<Rejected> {
     let kinds = [
-        "in_reasoning", "invented", "quoted", "behind_damage", "limit", "truncated", "malformed", "unknown_tool",
+        "in_reasoning", "invented", "quoted", "after_damage", "limit", "truncated", "malformed", "unknown_tool",
         "invalid_arguments", "near_call",
     ];
     let kinds = kinds.map(|kind| kind.parse::<RejectedKind>().unwrap());

@@ -127,7 +127,7 @@ async fn table(program: &str, rounds: usize) -> Result<(), String> {
     let again = wait(through, &body("16-0-wait", 2)).await?;
     let more = serve.resident().saturating_sub(before);
     println!(
-        "{WAITING} more behind them: {:.1} KB each over the time before the first",
+        "{WAITING} more after them: {:.1} KB each over the time before the first",
         more as f64 * 1.024 / WAITING as f64
     );
     drop(again);

@@ -141,7 +141,7 @@ test("what is no call is kept for who asks", () => {
   });
   assert.deepEqual(told[0], []);
   const found = told[1].find((one) => one.span.start === 8);
-  assert.deepEqual(found, { dialect: "python", span: { start: 8, end: 16 }, reason: "text_behind" });
+  assert.deepEqual(found, { dialect: "python", span: { start: 8, end: 16 }, reason: "text_after" });
 });
 
 test("settings are those of the library", () => {

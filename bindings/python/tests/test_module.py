@@ -154,7 +154,7 @@ class Events(unittest.TestCase):
             parser.finish()
         self.assertEqual(silent.not_calls, [])
         told = [(one.dialect, one.span.start, one.span.end, one.reason) for one in asked.not_calls]
-        self.assertIn(("python", 8, 16, "text_behind"), told)
+        self.assertIn(("python", 8, 16, "text_after"), told)
 
     def test_settings_are_those_of_the_library(self) -> None:
         draft = "<think>I ask. " + HERMES + "</think>"

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_completed_and_the_files_behind_some() {
+    fn commands_are_completed_and_the_files_after_some() {
         let following: Following = Box::new(|before, _| {
             let words: &[&str] = match before {
                 [] => &["/help", "/history", "/tools", "@demo:", "@demo:demo://cities"],

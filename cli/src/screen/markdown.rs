@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_wrapped_behind_the_marks_of_their_blocks() {
+    fn words_are_wrapped_after_the_marks_of_their_blocks() {
         assert_eq!(shown("- one two three four\n", 13), ["• one two", "  three four"]);
         assert_eq!(shown("> 武汉今天有雨，明天晴\n", 14), ["▏ 武汉今天有", "▏ 雨，明天晴"]);
     }

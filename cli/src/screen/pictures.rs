@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_known_by_its_variables_and_none_behind_a_multiplexer() {
+    fn a_terminal_is_known_by_its_variables_and_none_after_a_multiplexer() {
         let of = |set: &[(&str, &str)]| {
             Protocol::of(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         };

@@ -526,7 +526,7 @@ fn ran(place: &Place, flags: &[&str], calls: &[(&'static str, &'static str)]) ->
 }
 
 #[test]
-fn behind_an_untrusted_server_nothing_runs_unasked() {
+fn after_an_untrusted_server_nothing_runs_unasked() {
     let (web, files, mail) = (("web", "fetch"), ("files", "read"), ("mail", "send"));
     for (flags, calls, runs) in [
         (UNTRUSTED.as_slice(), [mail, web].as_slice(), ["mail", "web"].as_slice()),
@@ -606,8 +606,8 @@ fn at_a_terminal_the_person_is_asked_and_told_why() {
 pub(crate) fn frames(kind: &str, message: &str) -> (Vec<(String, String)>, String) {
     let (mut found, mut outside, mut rest) = (Vec::new(), String::new(), message);
     while let Some(at) = rest.find(&format!("<{kind} ")) {
-        let (before, behind) = rest.split_at(at);
-        let (head, inner) = behind.split_once("\">\n").unwrap_or_else(|| panic!("{message}"));
+        let (before, after) = rest.split_at(at);
+        let (head, inner) = after.split_once("\">\n").unwrap_or_else(|| panic!("{message}"));
         let code = head.rsplit_once("end=\"").unwrap_or_else(|| panic!("{message}")).1;
         let end = format!("\n</{kind} {code}>");
         let (inner, after) = inner.split_once(&end).unwrap_or_else(|| panic!("no {end} in {message}"));

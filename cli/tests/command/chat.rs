@@ -209,7 +209,7 @@ fn r1_without_tags_is_corrected_and_never_answers_with_a_wrong_call() {
 }
 
 #[test]
-fn r1_without_tags_says_of_a_call_behind_text_why_it_did_not_run_and_what_helps() {
+fn r1_without_tags_says_of_a_call_after_text_why_it_did_not_run_and_what_helps() {
     let asks = format!("Let me look.\n{}", weather("Oslo"));
     let ask = |flags: &[&str]| {
         let first = asks.clone();

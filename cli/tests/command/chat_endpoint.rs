@@ -148,7 +148,7 @@ fn a_call_that_breaks_off_does_not_run() {
 }
 
 #[test]
-fn a_break_behind_a_call_and_its_result_keeps_both() {
+fn a_break_after_a_call_and_its_result_keeps_both() {
     let place = Place::new();
     let broken = Reply::events(&[says("The tool ")]).end(End::Break);
     let endpoint = Endpoint::start([Reply::text(&weather()), broken, Reply::text("It rains.")]);

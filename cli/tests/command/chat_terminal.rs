@@ -152,7 +152,7 @@ fn parent(pid: i32) -> Option<i32> {
 fn gone(pids: &[i32]) {
     let start = Instant::now();
     while pids.iter().any(|pid| Path::new(&format!("/proc/{pid}")).exists()) {
-        assert!(start.elapsed() < PATIENCE, "processes are left behind: {pids:?}");
+        assert!(start.elapsed() < PATIENCE, "processes are left over: {pids:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

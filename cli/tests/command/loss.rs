@@ -111,7 +111,7 @@ fn a_chat_at_a_terminal_is_told_of_another_one_too() {
 }
 
 #[test]
-fn a_lock_that_a_killed_chat_left_behind_holds_nobody_up() {
+fn a_lock_that_a_killed_chat_left_after_holds_nobody_up() {
     let place = Place::new();
     let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
     chat(&place, &endpoint, &["First question"]).ok();

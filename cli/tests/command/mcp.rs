@@ -538,7 +538,7 @@ done"#
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn nothing_is_left_behind_not_even_a_grandchild_or_one_that_ignores_term() {
+    fn nothing_is_left_after_not_even_a_grandchild_or_one_that_ignores_term() {
         let mark = unique(1);
         let place = Place::new();
         place.servers(json!({

@@ -539,7 +539,7 @@ fn recording(rounds: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn what_stands_behind_a_call_is_neither_answer_nor_run() {
+fn what_stands_after_a_call_is_neither_answer_nor_run() {
     let after = format!("The tool says that you are in London.\n{}", CALL.replace("武汉", "London"));
     let folder = Folder::new(&[("a.jsonl", &recording(&[&format!("One moment.\n{CALL}\n\n{after}"), CALL]))]);
     for args in [&["a.jsonl"][..], &["--speed", "1000", "a.jsonl"]] {

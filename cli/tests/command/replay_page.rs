@@ -328,7 +328,7 @@ fn a_session_of_several_questions_has_contents_and_numbers_its_calls_through() {
 }
 
 #[test]
-fn what_stands_behind_a_call_is_not_shown_as_an_answer() {
+fn what_stands_after_a_call_is_not_shown_as_an_answer() {
     let page = page_of("a.jsonl", &questions(1), &[]);
     let answers = regex::Regex::new("<div class=\"block answer\">(?s:.*?)</div>").unwrap();
     assert!(answers.find_iter(&page).all(|answer| !answer.as_str().contains("It rains, says the tool.")), "{page}");

@@ -215,7 +215,7 @@ impl Window {
 }
 
 #[tokio::test]
-async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_behind() {
+async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_after() {
     let mut up = Up::start(Endpoint::start([]), &[], &[]);
     assert!(up.url.starts_with("http://127.0.0.1:") && up.url.contains("/?token="), "{}", up.url);
     assert_eq!(up.get("/chats").await.status(), 401);

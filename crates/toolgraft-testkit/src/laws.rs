@@ -382,7 +382,7 @@ impl<'a> Watch<'a> {
         let entries = || self.collector.entries().iter().filter(|entry| calls.contains(&entry.index));
         match result {
             Err(reason) if reason.kind == RejectedKind::InReasoning => Ok(()),
-            Err(reason) if reason.kind == RejectedKind::BehindDamage && !self.finished => {
+            Err(reason) if reason.kind == RejectedKind::AfterDamage && !self.finished => {
                 self.withdrawn.push(calls.clone());
                 expect(entries().all(|entry| entry.result.is_ok()), || "what is rejected was withdrawn".to_owned())
             }
@@ -393,7 +393,7 @@ impl<'a> Watch<'a> {
                 expect(entries().all(is_plain), || "a call that was not plain".to_owned())
             }
             _ => {
-                if result.as_ref().is_err_and(|reason| reason.kind == RejectedKind::BehindDamage) {
+                if result.as_ref().is_err_and(|reason| reason.kind == RejectedKind::AfterDamage) {
                     self.withdrawn.push(calls.clone());
                 }
                 expect(self.finished, || "a draft or an example is a call before the end".to_owned())?;

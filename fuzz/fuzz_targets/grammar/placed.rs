@@ -57,7 +57,7 @@ impl Placed {
     pub(crate) fn check(&self, found: &Assembled) -> Result<(), String> {
         // A closing delimiter in a damaged call may have belonged to one of the model's own (law
         // 7).
-        let is_withdrawn = |rejected: &&Rejected| self.loose && rejected.kind == RejectedKind::BehindDamage;
+        let is_withdrawn = |rejected: &&Rejected| self.loose && rejected.kind == RejectedKind::AfterDamage;
         let withdrawn: Vec<_> =
             found.rejected().filter(is_withdrawn).filter_map(|rejected| rejected.call.as_deref()).collect();
         let mut own: Vec<_> = self.meant.calls.iter().collect();

@@ -36,7 +36,7 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
         |call: &&&MeantCall| call.span.end < damaged.at && !call.fenced && !is_in_series(meant, call, damaged.at);
     // A second closing delimiter of an earlier call withdraws the calls after it (law 7).
     let is_withdrawn = |lost: &&&MeantCall| {
-        let withdrawn = found.rejected().filter(|rejected| rejected.kind == RejectedKind::BehindDamage);
+        let withdrawn = found.rejected().filter(|rejected| rejected.kind == RejectedKind::AfterDamage);
         withdrawn.filter_map(|rejected| rejected.call.as_deref()).any(|call| lost.is(call))
     };
     let lost = left.iter().find(|call| is_before(call) && !is_withdrawn(call));

@@ -400,11 +400,11 @@ impl CallJson {
     }
 
     /// Returns `true` if what follows the text belongs inside:
-    /// - a further member, whatever the value (`members_behind/type_marker_without_damage`);
+    /// - a further member, whatever the value (`members_after/type_marker_without_damage`);
     /// - a word or a mark right after the bracket, where a comma was dropped: it is what is left
-    ///   of a key (`members_behind/key_without_its_first_quote`);
+    ///   of a key (`members_after/key_without_its_first_quote`);
     /// - digits right after it, where a number stands last: `{"a": 1}4}`
-    ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
+    ///   (`members_after/split_number`, but not `members_after/digits_of_prose`).
     fn belongs_inside(&self, source: &str, is_comma_dropped: bool) -> bool {
         let Trailing { glued, digits, member, .. } = self.trailing;
         let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);

@@ -1,7 +1,7 @@
 //! Damage: which calls may be text of another one, whose text cannot be read.
 //!
 //! ```text
-//!   a call ──cannot be read, and its closer did not come──▶ open: calls are `behind_damage`
+//!   a call ──cannot be read, and its closer did not come──▶ open: calls are `after_damage`
 //!     │                                                      │
 //!     │ its closer came                                      │ its closer comes
 //!     ▼                                                      ▼
@@ -218,7 +218,7 @@ impl Damage {
         if let Some((closer, _)) = &self.open {
             let own = closer.begins(text, more).map(|length| (Found::Own, length));
             // What closes a call before may be text of the damaged one, or both are text of that call
-            // (`mixed/closer_behind_an_open_bracket`).
+            // (`mixed/closer_after_an_open_bracket`).
             return own.else_try(|| self.closer_of_calls(false, text, more));
         }
         self.closer_of_calls(near, text, more)

@@ -112,7 +112,7 @@ impl Drafts {
             let verdict = call.verdict();
             // What may be another call's text is no more than that, whatever else becomes known of it.
             let is_withdrawn =
-                |verdict: &Result<_, Reason>| verdict.as_ref().is_err_and(|why| why.kind == RejectedKind::BehindDamage);
+                |verdict: &Result<_, Reason>| verdict.as_ref().is_err_and(|why| why.kind == RejectedKind::AfterDamage);
             match &mut last {
                 _ if verdict == before || is_withdrawn(&verdict) && is_withdrawn(&before) => {}
                 Some((calls, result)) if calls.end == call.index && *result == verdict => calls.end += 1,

@@ -356,7 +356,7 @@ impl Emitter {
         }
         let is_cut_off = match verdict.as_ref().err().map(|rejected| rejected.kind) {
             Some(RejectedKind::Truncated) => true,
-            None | Some(RejectedKind::Invented | RejectedKind::BehindDamage) => false,
+            None | Some(RejectedKind::Invented | RejectedKind::AfterDamage) => false,
             // The end of the reasoning ended it.
             Some(_) => !is_whole && think_close(window.from(span.end), false) != Err(No),
         };

@@ -57,14 +57,14 @@ pub(crate) const RULES: [Rule; 12] = [
     Rule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
     Rule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
     Rule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
-    Rule { verdict: Err(RejectedKind::BehindDamage), holds: |at| at.is_suspect },
+    Rule { verdict: Err(RejectedKind::AfterDamage), holds: |at| at.is_suspect },
     Rule { verdict: Ok(Provenance::FencedFirst), holds: |at| at.is_first_fence },
     Rule { verdict: Ok(Provenance::Promoted), holds: |at| at.is_promoted },
     Rule { verdict: Ok(Provenance::InElement), holds: |at| at.in_element },
     Rule { verdict: Ok(Provenance::Mended), holds: |at| at.is_guessed },
     // A fence around calls takes them off the line; what is in it begins lines of its own.
-    Rule { verdict: Ok(Provenance::FencedBehindProse), holds: |at| at.is_fenced && at.prose != Prose::None },
-    Rule { verdict: Ok(Provenance::BehindProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
+    Rule { verdict: Ok(Provenance::FencedAfterProse), holds: |at| at.is_fenced && at.prose != Prose::None },
+    Rule { verdict: Ok(Provenance::AfterProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
     Rule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
     Rule { verdict: Ok(Provenance::BeforeProse), holds: |at| at.prose_follows },
 ];
@@ -73,7 +73,7 @@ pub(crate) const RULES: [Rule; 12] = [
 pub(crate) fn judge(at: &Placement, fault: Option<RejectedKind>) -> Result<Provenance, RejectedKind> {
     let rejection = RULES.iter().filter(|rule| (rule.holds)(at)).find_map(|rule| rule.verdict.err());
     // A closer says nothing of a call that could not be read anyway.
-    let stray = at.has_stray_closer.then_some(RejectedKind::BehindDamage);
+    let stray = at.has_stray_closer.then_some(RejectedKind::AfterDamage);
     rejection.or(fault).or(stray).map_or_else(|| Ok(at.provenance()), Err)
 }
 
@@ -105,13 +105,13 @@ impl Placement {
         let message = match (kind, self.quoted_in) {
             (RejectedKind::Quoted, Some(quoted_in)) => quoted_in.message(),
             (RejectedKind::Invented, _) => INVENTED,
-            (RejectedKind::BehindDamage, _) if self.is_suspect => RejectedKind::BEHIND_DAMAGE,
-            (RejectedKind::BehindDamage, _) => RejectedKind::WITHDRAWN,
+            (RejectedKind::AfterDamage, _) if self.is_suspect => RejectedKind::AFTER_DAMAGE,
+            (RejectedKind::AfterDamage, _) => RejectedKind::WITHDRAWN,
             _ => RejectedKind::in_reasoning_message(),
         };
         let quoted_in = self.quoted_in.filter(|_| kind == RejectedKind::Quoted);
         // That prose follows may become known after a call was withdrawn.
-        let prose_follows = self.prose_follows && kind != RejectedKind::BehindDamage;
+        let prose_follows = self.prose_follows && kind != RejectedKind::AfterDamage;
         let found = Placement { is_promoted: false, is_first_fence: false, prose_follows, ..*self };
         let provenance = found.provenance();
         Reason { kind, message: message.to_owned(), nearest: Vec::new(), quoted_in, provenance }
@@ -146,8 +146,8 @@ mod tests {
         let at = Placement { begins_line: false, has_stray_closer: true, ..Placement::default() };
         let fault = Some(RejectedKind::Malformed);
         assert_eq!(judge(&at, fault), Err(RejectedKind::Malformed));
-        assert_eq!(judge(&at, None), Err(RejectedKind::BehindDamage));
-        assert_eq!(judge(&Placement { is_suspect: true, ..at }, fault), Err(RejectedKind::BehindDamage));
+        assert_eq!(judge(&at, None), Err(RejectedKind::AfterDamage));
+        assert_eq!(judge(&Placement { is_suspect: true, ..at }, fault), Err(RejectedKind::AfterDamage));
         assert_eq!(judge(&Placement { has_stray_closer: false, ..at }, None), Ok(Provenance::InALine));
     }
 }

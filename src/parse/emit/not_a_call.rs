@@ -29,7 +29,7 @@ pub enum Reason {
     /// No JSON object follows the marker.
     NoJson,
     /// Other text follows it: in the message, in its fence or on its line.
-    TextBehind,
+    TextAfter,
     /// It names no known tool.
     UnknownTool,
     /// It has a key that no call has, or what no call has under a key.
@@ -93,7 +93,7 @@ mod tests {
         parser.keep_not_calls();
         let expected = [
             (Dialect::Python, 11..13, Reason::NoLiteral),
-            (Dialect::Python, 19..27, Reason::TextBehind),
+            (Dialect::Python, 19..27, Reason::TextAfter),
             (Dialect::Python, 35..37, Reason::CutOff),
         ];
         assert_eq!(read(&mut parser, text), expected);

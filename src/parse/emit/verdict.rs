@@ -77,7 +77,7 @@ pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
 }
 
 /// Returns a parameter that was beside the arguments, where it says nothing, or contradicts the one in them
-/// (`members_behind/parameter_beside_the_arguments`).
+/// (`members_after/parameter_beside_the_arguments`).
 fn misplaced<'k>(ignored_keys: &'k [String], tool: &Tool) -> Option<&'k str> {
     ignored_keys.iter().find(|key| tool.has_parameter(key)).map(String::as_str)
 }

@@ -188,7 +188,7 @@ fn an_unclosed_object_does_not_take_the_next_block() {
     let text = "TYPE: MCP\n{\"tool_name\": \"a\", \"parameters\": {\"x\": 1}\n\nTYPE: MCP\n{\"tool_name\": \"b\"}\n";
     let message = parsed(text, Config::default());
     // The text after it may be its text: no bracket closed it.
-    assert_eq!(kinds(&message), [RejectedKind::Malformed, RejectedKind::BehindDamage]);
+    assert_eq!(kinds(&message), [RejectedKind::Malformed, RejectedKind::AfterDamage]);
     assert_eq!(calls(&message), []);
 }
 

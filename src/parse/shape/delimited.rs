@@ -51,7 +51,7 @@ impl DelimitedObject {
         }
     }
 
-    /// Matches `text`, after the object and without its closer, if the object continues there. Only another token may follow; before its own a bracket is too early (`gemma/member_behind`).
+    /// Matches `text`, after the object and without its closer, if the object continues there. Only another token may follow; before its own a bracket is too early (`gemma/member_after`).
     pub(crate) fn goes_on(&self, text: &str, more: bool) -> Match<()> {
         match begins(text, self.body.token, more) {
             Err(No) if !text.starts_with('<') => Ok(()),

@@ -185,7 +185,7 @@ impl WholeMessage {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
             Err(Undecided) => Step::More,
             Err(No) if self.precedes_prose(window) => Step::End(self.end),
-            Err(No) => Step::Text(self.cursor, Reason::TextBehind),
+            Err(No) => Step::Text(self.cursor, Reason::TextAfter),
         }
     }
 
@@ -331,7 +331,7 @@ impl CallShape for WholeMessage {
         match (&self.state, byte) {
             (State::Start, b'[') => self.open_list("]", self.cursor + 1),
             // A further list may follow the first, and so may a token that begins with a bracket
-            // (`json/lists`, `json/token_with_brackets_behind_a_list`).
+            // (`json/lists`, `json/token_with_brackets_after_a_list`).
             (State::Between | State::Next, b'[') if may_go_on && self.closers.is_empty() => {
                 let (text, more) = window.candidate(self.cursor, MIN_HOLD);
                 let inner = text[1..].trim_start();

@@ -2,7 +2,7 @@
 //! message, on lines of its own or alone in a fence.
 //!
 //! ```text
-//!   Json ──}──▶ Behind ──the message's or the fence's end──▶ call
+//!   Json ──}──▶ after it ──the message's or the fence's end──▶ call
 //!     └──cannot be read, does not fit: text   └──anything else: text
 //! ```
 
@@ -114,7 +114,7 @@ impl CallShape for NameLine {
             Ok(()) => Step::End(*end),
             Err(Undecided) => Step::More,
             Err(No) if self.fence.is_none() && goes_on_below(*end, *cursor, window) => Step::End(*end),
-            Err(No) => Step::Text(*cursor, Reason::TextBehind),
+            Err(No) => Step::Text(*cursor, Reason::TextAfter),
         }
     }
 

@@ -254,7 +254,7 @@ impl CallShape for MarkedObject {
                 call.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));
             }
             call.repairs.extend(self.close_repair.clone());
-            // The key may belong to the arguments (`members_behind/hermes_key_and_a_bracket_too_many`).
+            // The key may belong to the arguments (`members_after/hermes_key_and_a_bracket_too_many`).
             if self.json.trailing.surplus && call.fault.is_none() && !call.ignored_keys.is_empty() {
                 let message = "a bracket too many follows: which of the keys belong to the arguments is not certain";
                 call.fault = Some(Fault::malformed(message));

@@ -187,10 +187,10 @@ impl React {
         // Text in front of another call on its line is rather prose (`react/text_before_a_call_token`).
         let before_call = CALL_TOKENS.iter().any(|token| line[length..].starts_with(token));
         match follows {
-            _ if before_call => return Step::Text(self.cursor + length as u64, Reason::TextBehind),
+            _ if before_call => return Step::Text(self.cursor + length as u64, Reason::TextAfter),
             _ if token.is_some() => {}
             Err(Undecided) => return Step::More,
-            Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
+            Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextAfter),
             Ok(()) => {}
         }
         // What closes a call before says that this is text of that one (`mixed/closer_in_a_bare_text`).

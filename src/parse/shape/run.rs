@@ -71,7 +71,7 @@ impl ObjectRun {
                 // A marker line's objects may stand in a fence each (`type_marker/two_fences`).
                 None if self.was_fenced && self.marked.is_line() => self.further_fence(text, more),
                 // After a bare object, or a token, a fence is none of the marker's: it is judged as every other, and
-                // may show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
+                // may show an example (`fences/after_a_marked_call`, `fences/between_marked_calls`).
                 None => Err(No),
             },
             Some(b',' | b';') => {

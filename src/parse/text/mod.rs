@@ -460,7 +460,7 @@ impl Scanner {
             self.not_calls.iter_mut().for_each(|list| list.retain(|note| note.span.end <= start));
         }
         self.emitter.region.passes_end();
-        // Right after a call its fence may be closed (`fences/closed_right_behind_a_call`), and the
+        // Right after a call its fence may be closed (`fences/closed_right_after_a_call`), and the
         // line that ended a damaged one may be a marker's (`type_marker/marker_line_in_a_damaged_object`).
         self.line_start = self.fence.is_some() || ended_by_line;
     }

@@ -95,7 +95,7 @@ impl Scanner {
             Ok(Following::Close(length)) => {
                 self.emitter.region.damage().run_closes(run.marked);
                 // In a fence its closing line may follow right after the closer
-                // (`hermes/fence_closed_right_behind`).
+                // (`hermes/fence_closed_right_after`).
                 self.line_start = self.fence.is_some();
                 (None, length, MarkerKind::Wrapper)
             }

@@ -345,14 +345,14 @@ impl OpenCall {
         let text = window.slice(self.start.max(window.base).min(end)..end);
         let is_closed = read.is_err() && closer.ends(text);
         // What names no tool is no call that was damaged, and what closes nothing in it says of the
-        // calls before it what it says in text (`mixed/closer_behind_a_brace`).
+        // calls before it what it says in text (`mixed/closer_after_a_brace`).
         let damage = emitter.region.known_damage();
         // Of one past the limit a part is gone.
         let is_error = read.is_err() && self.at.quoted_in.is_none() && self.head.is_none();
         let stray = match is_error {
             true if is_unnamed => damage.stray_in(text),
             // One that ends with another call's closer may be text of that call
-            // (`mixed/closer_behind_a_tag`). A member of a series is over before it is known what the
+            // (`mixed/closer_after_a_tag`). A member of a series is over before it is known what the
             // series is.
             true if !self.is_markerless => damage.stray_at_end(text, &closer, tables),
             _ => None,

@@ -143,7 +143,7 @@ impl Scanner {
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         let in_answer = self.emitter.region.kind == Region::Content;
         // After a closed block or a reasoning field a further closer says nothing of what
-        // is before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
+        // is before it: those calls are settled (`reasoning/call_after_a_block_then_closer`).
         let is_orphan = in_answer && !self.reasoning.is_told;
         let is_undecided = self.emitter.region.is_undecided;
         self.reasoning.is_told = true;

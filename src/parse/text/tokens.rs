@@ -31,7 +31,7 @@ impl Scanner {
         self.take_token(class, role, length, window, sink);
         self.context.new_line(window, start, self.at);
         if CALL_TOKENS.iter().any(|token| text.starts_with(token)) {
-            // It announces the call that follows (`python/behind_the_python_tag`).
+            // It announces the call that follows (`python/after_the_python_tag`).
             self.emitter.region.announce(begins_line);
         }
         Ok(Next::Taken)

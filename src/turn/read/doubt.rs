@@ -27,11 +27,11 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
     }
     let found = match call.provenance {
         Provenance::InALine => "other text is before the call on its line",
-        Provenance::FencedBehindProse => "the call is in a code fence after other text",
+        Provenance::FencedAfterProse => "the call is in a code fence after other text",
         Provenance::FencedFirst => "the call is in a code fence with other text after it",
         Provenance::InElement => "the call is inside a tag of an unknown name",
         Provenance::BeforeProse => "other text follows the call",
-        Provenance::BehindProse => "other text is before the call",
+        Provenance::AfterProse => "other text is before the call",
         _ => "nothing says for certain that the call is meant",
     };
     let message = format!("{found}, so it may be an example; put a call that is meant alone, at the start of a line");

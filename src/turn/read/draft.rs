@@ -317,7 +317,7 @@ impl Body {
                     if self.cut.is_some() { self.hidden.push(promoted) } else { self.tell(promoted, reader, emit) }
                 }
             }
-            Err(reason) if reason.kind == RejectedKind::BehindDamage => {
+            Err(reason) if reason.kind == RejectedKind::AfterDamage => {
                 for entry in self.collector.entries().iter().filter(|entry| calls.contains(&entry.index)) {
                     if let Err(rejected) = &entry.result {
                         emit(AgentEvent::CallRejected { index: entry.index, rejected: Box::new(rejected.clone()) });

@@ -16,7 +16,7 @@ pub(super) fn leaves_a_tail(rejected: &Rejected) -> bool {
 /// Returns `true` if the end of such a call is unknown, so that any text after it may belong to it: that of a file,
 /// say, that contains the call's closing delimiter.
 pub(super) fn has_no_end(rejected: &Rejected) -> bool {
-    matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::BehindDamage)
+    matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::AfterDamage)
 }
 
 /// Returns `true` if a text has only closing delimiters. A truncated tag counts, since its rest may follow.

@@ -165,7 +165,7 @@ fn a_further_change_that_nobody_asked_for_does_not_run() {
 }
 
 #[test]
-fn a_change_behind_a_lookup_waits_for_its_result() {
+fn a_change_after_a_lookup_waits_for_its_result() {
     let mut job = Job::of("Read /a.txt and write it into /b.txt in capital letters.");
     let call = |tool: &str, arguments: serde_json::Value| {
         let call = format!("<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>");

@@ -52,7 +52,7 @@ fn a_call_that_stands_in_a_result_is_asked_about() {
         assert_eq!(asked(page, &paris()), echoed, "{page}");
     }
     let decoys = format!("{}\n{}", "[weather(city=\"Rome\")]\n".repeat(100), "[weather(city=\"Paris\")]");
-    assert_eq!(asked(&decoys, &paris()), echoed, "behind others");
+    assert_eq!(asked(&decoys, &paris()), echoed, "after others");
 }
 
 #[test]

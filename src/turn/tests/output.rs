@@ -143,7 +143,7 @@ fn a_line_without_json_is_the_only_text_of_the_schema_the_second_time() {
 }
 
 #[test]
-fn tools_come_first_and_the_form_is_recalled_behind_their_results() {
+fn tools_come_first_and_the_form_is_recalled_after_their_results() {
     let mut turn = started(allowing());
     says(&mut turn, &paris());
     assert_eq!(calls(&ends(&mut turn)), ["call_1"]);

@@ -13,12 +13,12 @@ fn reason(actions: &[Action]) -> Option<AskReason> {
 #[test]
 fn a_call_that_may_be_an_example_is_asked_about_whatever_is_allowed() {
     for (text, expected) in [
-        ("I look.\n[weather(city=\"Paris\")]", Some(AskReason::BehindProse)),
+        ("I look.\n[weather(city=\"Paris\")]", Some(AskReason::AfterProse)),
         ("[weather(city=\"Paris\")]", None),
         ("[weather(city=\"Paris\")]\nThat is all.", Some(AskReason::BeforeProse)),
         (&format!("I look.\n{}", paris()), None),
         (&format!("I look: {}", paris()), Some(AskReason::InALine)),
-        (&format!("I look:\n```\n{}\n```", paris()), Some(AskReason::FencedBehindProse)),
+        (&format!("I look:\n```\n{}\n```", paris()), Some(AskReason::FencedAfterProse)),
     ] {
         let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..allowing() });
         says(&mut turn, text);

@@ -55,7 +55,7 @@ impl Wording for Speechless {
 }
 
 #[test]
-fn a_turn_that_has_no_words_ends_with_the_error_behind_it() {
+fn a_turn_that_has_no_words_ends_with_the_error_after_it() {
     let words = Setup::new(allowing(), setup(allowing()).validator.clone(), Arc::new(Speechless));
     let mut turn = Turn::new(Arc::new(words), "Weather?".into(), Granted::new()).unwrap();
     actions(&mut turn);

@@ -61,7 +61,7 @@ fn a_message_that_begins_with_its_call_needs_no_approval() {
 }
 
 #[test]
-fn a_call_behind_other_text_is_asked_about_and_the_question_says_why() {
+fn a_call_after_other_text_is_asked_about_and_the_question_says_why() {
     let mut turn = started(r1());
     says(&mut turn, &format!("Let me look.\n{}", paris()));
     let end = ends(&mut turn);
@@ -219,7 +219,7 @@ fn a_call_of_the_endpoints_own_field_is_certain_and_a_draft_beside_it_is_none() 
 
 /// Found by a random walk of the test below: an answer line is not prose.
 #[test]
-fn behind_an_answer_line_a_call_is_the_one_of_auto() {
+fn after_an_answer_line_a_call_is_the_one_of_auto() {
     let text = "TYPE: ANSWER\n```xml\n{\"tool_name\": \"time\", \"parameters\": {\"city\": \"Rome\"}}\n";
     for reasoning in [ReasoningMode::Open, ReasoningMode::Auto] {
         let config = TurnConfig { reasoning, ..r1() };
@@ -227,9 +227,9 @@ fn behind_an_answer_line_a_call_is_the_one_of_auto() {
         says(&mut turn, text);
         let end = ends(&mut turn);
         assert_eq!((calls(&end).len(), asked(&end).len()), (1, 0), "{reasoning:?}: {end:?}");
-        let behind = format!("Let me see.\n{}", text.trim_start_matches("TYPE: ANSWER\n"));
+        let later = format!("Let me see.\n{}", text.trim_start_matches("TYPE: ANSWER\n"));
         let mut turn = goes_on(config.clone(), after(&config, "<think>Hm.</think>Hello.", FinishReason::Stop));
-        says(&mut turn, &behind);
+        says(&mut turn, &later);
         let end = ends(&mut turn);
         assert_eq!((calls(&end).len(), asked(&end).len()), (0, 1), "{reasoning:?}: {end:?}");
     }

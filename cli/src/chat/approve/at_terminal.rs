@@ -184,7 +184,7 @@ mod tests {
                 "The call is in a code fence with prose after it and may be an example. Run demo.f {}? [y/n] ",
             ),
             (
-                AskReason::BehindProse,
+                AskReason::AfterProse,
                 "The call follows prose without a marker and may be an example. Run demo.f {}? [y/n] ",
             ),
             (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),

@@ -161,14 +161,14 @@ fn named(text: &str) -> (String, String) {
 #[test]
 fn held_calls_without_a_marker_are_given_back_for_a_reason() {
     for (text, rule, why) in [
-        ("get_weather(city=\"Oslo\") and so on", "text_behind", "python`: “and so on” follows it on its line"),
+        ("get_weather(city=\"Oslo\") and so on", "text_after", "python`: “and so on” follows it on its line"),
         ("get_weather(city=home)", "no_literal", "“home)” is not a literal"),
         ("get_weather(city=\"Oslo\n)", "no_literal", "its line ends in a string"),
         ("search(\"fjords\")", "no_keyword", "other than one parameter"),
         ("[get_weather(city=\"Oslo\"), 5]", "no_further_call", "“5]” is in the list"),
         ("[get_weather(city=\"Oslo\")](a.html)", "link", "link"),
         ("get_weather(", "cut_off", "the answer ended before"),
-        (r#"{"name": "search", "arguments": {"query": "a"}} is it."#, "text_behind", "json`: “is it.” follows it"),
+        (r#"{"name": "search", "arguments": {"query": "a"}} is it."#, "text_after", "json`: “is it.” follows it"),
         (r#"{"name": "serch", "arguments": {"query": "a"}}"#, "unknown_tool", "“serch” is not a known tool"),
         (r#"{"name": "search", "reason": "it is good"}"#, "foreign_key", "no call has “\"reason\": \"it is good\"}”"),
         (r#"[{"name": "search"}]"#, "incomplete", "missing"),
@@ -196,7 +196,7 @@ fn calls_without_a_marker_where_none_may_stand_are_named() {
         ("```\nx = 1\nget_weather(city=1)\n```", "fence", "fence"),
         ("my.get_weather(city=1)", "other", "where no call is read"),
         (r#"So: {"name": "search", "arguments": {}}"#, "not_a_line", "“So:” is before it"),
-        ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}\n\nSo.", "text_behind", "“So.” follows it"),
+        ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}\n\nSo.", "text_after", "“So.” follows it"),
         ("```\nx\n{\"name\": \"search\", \"arguments\": {}}\n```", "fence", "fence"),
         ("So Action: search\nAction Input: {}", "not_a_line", "“So” is before it"),
         ("Action: serch\nAction Input: {}", "unknown_tool", "no known tool"),

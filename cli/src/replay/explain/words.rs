@@ -64,7 +64,7 @@ fn outside(before: &str, begins_line: bool) -> Verdict {
 fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Reason) -> Verdict {
     let (own, after) = (&context.text[span.clone()], &context.text[span.end..]);
     let variant = match reason {
-        Reason::TextBehind if dialect == Dialect::Json => " json",
+        Reason::TextAfter if dialect == Dialect::Json => " json",
         Reason::ForeignKey if own.trim_end().ends_with('}') => " object",
         Reason::CutOff if context.ended => " ended",
         _ => "",

@@ -136,7 +136,7 @@ fn arguments_are_handed_on_as_they_come() {
 }
 
 #[test]
-fn what_a_large_call_needed_is_given_back_behind_it() {
+fn what_a_large_call_needed_is_given_back_after_it() {
     let text = "x".repeat(1 << 20);
     let call =
         format!("<use_mcp_tool><tool_name>t</tool_name><arguments>{{\"k\": \"{text}\"}}</arguments></use_mcp_tool>");

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   Name ──(──▶ Arguments ──)──▶ Between ──,──▶ Name           (in a list)
-//!    │                             └──]──▶ Behind ──▶ After
+//!    │                             └──]──▶ AfterList ──▶ After
 //!   Name ──(──▶ Arguments ──)──▶ After                         (on a line)
 //!   Quote ──▶ Text ──quote──▶ Between ──,──▶ Quote             (in a list of quoted calls)
 //!   After ──`,`, `;`, white space, and a further call or list──▶ Name, Quote
@@ -70,7 +70,7 @@ impl Python {
             (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']') => {
                 self.cursor += 1;
                 let is_inner = std::mem::take(&mut self.is_nested);
-                self.state = if is_inner { State::Between } else { State::Behind };
+                self.state = if is_inner { State::Between } else { State::AfterList };
             }
             (State::Between, b')') if self.form == Form::Printed => {
                 self.form = Form::Line;
@@ -239,7 +239,7 @@ impl Python {
             Err(No) => {
                 self.series.line |= self.series.needs_line && self.place.at_line_start;
                 if self.series.needs_line && !self.place.at_line_start {
-                    return self.is_over(self.cursor, Reason::TextBehind);
+                    return self.is_over(self.cursor, Reason::TextAfter);
                 }
                 self.member_ended(self.cursor);
                 if self.series.line { Step::Next } else { self.keep(self.cursor) }
@@ -270,7 +270,7 @@ impl CallShape for Python {
         }
         match self.state {
             State::Text(start, quoted) => return self.quoted_call(start, quoted, window, out),
-            State::Behind => return self.list_ended(window.from(self.cursor), window.more),
+            State::AfterList => return self.list_ended(window.from(self.cursor), window.more),
             State::After(after) => return self.after(after, window, out),
             State::Skip(skip) => return self.skip(skip, window, out).unwrap_or(Step::More),
             _ => {}
@@ -282,10 +282,10 @@ impl CallShape for Python {
     /// It is certain to be a call once a parameter of the tool was named.
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         let named = match &self.state {
-            State::Behind if self.series.needs_line && !self.place.at_line_start => {
+            State::AfterList if self.series.needs_line && !self.place.at_line_start => {
                 return Step::Text(window.end(), Reason::CutOff);
             }
-            State::Behind => {
+            State::AfterList => {
                 self.member_ended(self.cursor);
                 return self.ending_of_series();
             }

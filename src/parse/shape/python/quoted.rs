@@ -13,7 +13,7 @@ pub(crate) struct Quoted {
     /// A backslash is a backslash.
     pub(crate) raw: bool,
     /// A line break does not end it: what it is in is a call for certain, which Python would
-    /// refuse and whoever wrote it meant (`python/line_break_in_a_string_behind_a_token`).
+    /// refuse and whoever wrote it meant (`python/line_break_in_a_string_after_a_token`).
     pub(crate) lines: bool,
 }
 

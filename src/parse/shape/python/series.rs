@@ -59,7 +59,7 @@ impl Python {
                 self.state = State::After(After { separator: Some(byte), separated_at: self.cursor, ..after });
             }
             // Else it would be prose, and of a series only what follows would run
-            // (`series/comments_behind_calls`).
+            // (`series/comments_after_calls`).
             b'#' if after.line.is_none() && after.skipped.is_none() && self.series.line => self.in_comment = true,
             _ => return self.further(after, window, out).unwrap_or(Step::More),
         }
@@ -78,7 +78,7 @@ impl Python {
         let list = if text.starts_with('[') { list_ahead(&tables.names, text, more) } else { Err(No) };
         let form = match text.as_bytes()[0] {
             b'[' if list != Err(No) => list,
-            // Tokens begin with a bracket, too (`tokens/with_brackets_behind_a_python_call`).
+            // Tokens begin with a bracket, too (`tokens/with_brackets_after_a_python_call`).
             b'<' | b'[' | b'`' | b'~' | b'\'' if after.line.is_none() => {
                 let is_end = self.ends(text, out.think_ends, more).decided()?.is_some();
                 if is_end && after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) {
@@ -97,7 +97,7 @@ impl Python {
             (Some(_), Some(_)) if text.len() < 2 && more => Step::More,
             // What was broken over lines goes on there.
             (Some(_), Some(why)) if goes_on(after.skipped, text, tables) => self.skip_from(self.cursor, why),
-            (line, _) => self.is_over(line.unwrap_or(self.cursor), Reason::TextBehind),
+            (line, _) => self.is_over(line.unwrap_or(self.cursor), Reason::TextAfter),
         })
     }
 
@@ -130,7 +130,7 @@ impl Python {
     pub(super) fn unreadable(&mut self, at: u64, why: Reason) -> Step {
         // An unknown name and what is no literal is prose, as `[f(a=1)], say (or so)` is.
         if !self.series.is_known && self.form == Form::Line {
-            return self.is_over(at, Reason::TextBehind);
+            return self.is_over(at, Reason::TextAfter);
         }
         self.series.failed_at.get_or_insert(at);
         self.skip_from(at, why)

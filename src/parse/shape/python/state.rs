@@ -23,7 +23,7 @@ pub(super) enum State {
     #[default]
     Between,
     /// After a list.
-    Behind,
+    AfterList,
     /// After a call on a line, or what may follow a list.
     After(After),
     /// In a call that cannot be read.

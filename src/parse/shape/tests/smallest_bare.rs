@@ -69,7 +69,7 @@ impl CallShape for Call {
             return match window.from(end).as_bytes() {
                 [] if window.more => Step::More,
                 [] | [b'\n', ..] => Step::End(end),
-                _ => Step::Text(end, Reason::TextBehind),
+                _ => Step::Text(end, Reason::TextAfter),
             };
         }
         match self.json.next(window, &closer, out) {
@@ -107,7 +107,7 @@ mod tests {
         let whole = read(text);
         let calls: Vec<_> = whole.calls().map(|call| (call.tool.as_str(), call.arguments.to_string())).collect();
         assert_eq!(calls, [("f", r#"{"a":[1]}"#.to_owned()), ("g", "{}".to_owned())]);
-        assert!(whole.calls().all(|call| call.provenance == Provenance::BehindProse));
+        assert!(whole.calls().all(|call| call.provenance == Provenance::AfterProse));
         assert_eq!(whole.content, "See:\n\n  \n%% none\n%% h {} x\nIn %% i {}\n    %% j {}\n");
         let kinds: Vec<_> = whole.rejected().map(|rejected| rejected.kind).collect();
         assert_eq!(kinds, [RejectedKind::Truncated]);

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_before_and_closes_behind_quotes() {
+    fn what_opens_before_and_closes_after_quotes() {
         let (span, quotation) = (Ok(QuotedIn::CodeSpan), Ok(QuotedIn::Quotation));
         for (before, after, found) in [
             ("`like this: ", "` is it", span),
