@@ -6,6 +6,7 @@ use crate::base::{Failure, input};
 use crate::screen::visible::word;
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
+use toolgraft::outcome::named_files;
 
 /// The files of a question.
 #[derive(Debug, Default)]
@@ -69,9 +70,12 @@ impl Attached {
         Ok(())
     }
 
-    /// The question with all of it, each file byte for byte in a frame that it cannot end.
+    /// The question with all of it that it does not have yet, each file byte for byte in a frame that it cannot end.
     pub(super) fn with(self, question: User) -> User {
-        let mut question = self.texts.iter().fold(question, |question, (name, text)| question.with_file(name, text));
+        let mut question = self.texts.iter().fold(question, |question, (name, text)| {
+            let is_there = named_files(&question.text).any(|(n, t)| n.as_deref() == Some(name) && t == text);
+            if is_there { question } else { question.with_file(name, text) }
+        });
         question.images.extend(self.images);
         question
     }

@@ -65,7 +65,7 @@ pub(super) async fn read(
     question: &str,
     hub: &Hub,
     untrusted: &[String],
-    questions: &Questions,
+    questions: Option<&Questions>,
 ) -> Result<(Attached, Vec<(String, String)>), Failure> {
     let (mut attached, found) = (Attached::default(), mentions(question, hub)?);
     for (server, uri) in &found {

@@ -128,7 +128,7 @@ impl Session {
         let (attached, found) = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::interrupted("Ctrl-C")),
-            read = mentioned::read(question, &self.talk.hub, untrusted, &self.questions) => read?,
+            read = mentioned::read(question, &self.talk.hub, untrusted, Some(&self.questions)) => read?,
         };
         drop(interrupts);
         self.followed.follow(&self.talk.hub, found).await;

@@ -14,7 +14,7 @@ use super::args::TalkArgs;
 use super::attached::Attached;
 use super::endpoint::Endpoint;
 use super::kept::{self, Keeping};
-use super::said;
+use super::{mentioned, said};
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
 use crate::sessions::saved::{Saved, questions};
@@ -219,6 +219,19 @@ impl Talk {
         };
         self.push(question)?;
         Ok(before)
+    }
+
+    /// Reads the resources that these words name, and adds them to the last question. Returns `true` if there were any.
+    ///
+    /// # Errors
+    /// As those of [`mentioned::read`].
+    pub(crate) async fn add_mentioned(&mut self, words: &str) -> Result<bool, Failure> {
+        let (attached, found) = mentioned::read(words, &self.hub, &self.args.settings.untrusted, None).await?;
+        if !found.is_empty() {
+            let asked = self.cut(None)?;
+            self.push(attached.with(asked))?;
+        }
+        Ok(!found.is_empty())
     }
 
     fn push(&mut self, question: User) -> Result<(), Failure> {

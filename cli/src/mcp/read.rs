@@ -27,11 +27,15 @@ pub(crate) struct Args {
 /// Runs `toolgraft mcp read`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    args.result.run(server, ("uri", uri), async |hub, questions| Ok(resource(hub, (server, uri), questions).await))
+    let read = async |hub: &Hub, questions: &Questions| Ok(resource(hub, (server, uri), Some(questions)).await);
+    args.result.run(server, ("uri", uri), read)
 }
 
-/// Reads a resource of a server.
-pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), questions: &Questions) -> Outcome {
+/// Reads a resource of a server; with `questions` the terminal shows that it does.
+pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), questions: Option<&Questions>) -> Outcome {
     let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
-    questions.watch(hub, format!("reading {uri}"), hub.call(invocation)).await
+    match questions {
+        Some(questions) => questions.watch(hub, format!("reading {uri}"), hub.call(invocation)).await,
+        None => hub.call(invocation).await,
+    }
 }

@@ -12,12 +12,12 @@ use super::common::{Common, Refusal};
 use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
-use crate::chat::{Attached, Existing, Talk, words};
+use crate::chat::{Attached, Existing, Line, Talk, words};
 use crate::labels;
 use crate::servers::starting::{self, StartingServers};
 use crate::sessions::Kept;
 use toolgraft::agent::{Run, StopReason};
-use toolgraft::conversation::{Entry, User};
+use toolgraft::conversation::Entry;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
 use toolgraft_mcp::Hub;
@@ -91,8 +91,9 @@ impl Chat {
 
     /// Says something to the model, with these files; its turn goes on by itself. It takes the place of the question
     /// `at`, counted from 0, and of all that followed, where one is named.
-    pub(super) fn ask(self: &Arc<Self>, said: User, files: Attached, at: Option<usize>) -> Result<(), Refusal> {
-        self.begin_turn(at.is_none(), |talk| {
+    pub(super) fn ask(self: &Arc<Self>, line: Line, files: Attached, at: Option<usize>) -> Result<(), Refusal> {
+        let Line { said, typed, .. } = line;
+        self.begin_turn((at.is_none(), typed), |talk| {
             talk.attach(files);
             if at.is_some() { talk.say_anew(at, Some(said)) } else { talk.say(said) }
         })
@@ -100,12 +101,13 @@ impl Chat {
 
     /// Asks the last question once more.
     pub(super) fn retry(self: &Arc<Self>) -> Result<(), Refusal> {
-        self.begin_turn(false, |talk| talk.say_anew(None, None))
+        self.begin_turn((false, String::new()), |talk| talk.say_anew(None, None))
     }
 
+    /// Begins a turn of what is said; the resources that the `typed` words name go with it.
     fn begin_turn(
         self: &Arc<Self>,
-        is_new: bool,
+        (is_new, typed): (bool, String),
         say: impl FnOnce(&mut Talk) -> Result<Conversation, Failure>,
     ) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
@@ -118,7 +120,7 @@ impl Chat {
             Some(Entry::User(said)) if is_new => self.person.tell(told::user(said)),
             _ => self.show(&talk),
         }
-        tokio::spawn(self.clone().turn(talk, before, stop));
+        tokio::spawn(self.clone().turn(talk, (before, typed), stop));
         Ok(())
     }
 
@@ -172,19 +174,12 @@ impl Chat {
         self.talk.clone().try_lock_owned().map_err(|_| Refusal::busy())
     }
 
-    /// Begins a turn, once the servers are there that are still being started; all windows see what these write
-    /// meanwhile. [`stop`](Self::stop) stops the turn from now on, too.
-    async fn begin(&self, talk: &mut Talk, stop: CancellationToken) -> Result<Run, Failure> {
-        let early = lock(&self.early).clone();
-        if let Some(hub) = early {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Err(Failure::job(labels::stopped(&StopReason::Cancelled))),
-                () = hub.settled() => {}
-                () = self.show_start(&hub) => {}
-            }
-            talk.servers_are_there()?;
-            *lock(&self.early) = None;
+    /// Begins a turn, once it has what it needs; [`stop`](Self::stop) stops the turn from now on, too.
+    async fn begin(&self, talk: &mut Talk, typed: &str, stop: CancellationToken) -> Result<Run, Failure> {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(Failure::job(labels::stopped(&StopReason::Cancelled))),
+            ready = self.prepare(talk, typed) => ready?,
         }
         let run = talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder))?;
         let cancel = run.cancellation();
@@ -194,6 +189,23 @@ impl Chat {
             cancel.cancel();
         }
         Ok(run)
+    }
+
+    /// Waits for the servers that are still being started, and reads the resources that the words name.
+    async fn prepare(&self, talk: &mut Talk, typed: &str) -> Result<(), Failure> {
+        let early = lock(&self.early).clone();
+        if let Some(hub) = early {
+            tokio::select! {
+                () = hub.settled() => {}
+                () = self.show_start(&hub) => {}
+            }
+            talk.servers_are_there()?;
+            *lock(&self.early) = None;
+        }
+        if talk.add_mentioned(typed).await? {
+            self.show(talk);
+        }
+        Ok(())
     }
 
     /// Tells all windows what servers write while they are started, for ever.
@@ -252,8 +264,13 @@ impl Chat {
         Some(Kept { id: self.id.clone(), used: SystemTime::now(), saved })
     }
 
-    async fn turn(self: Arc<Self>, mut talk: OwnedMutexGuard<Talk>, before: Conversation, stop: CancellationToken) {
-        let last = match self.begin(&mut talk, stop).await {
+    async fn turn(
+        self: Arc<Self>,
+        mut talk: OwnedMutexGuard<Talk>,
+        (before, typed): (Conversation, String),
+        stop: CancellationToken,
+    ) {
+        let last = match self.begin(&mut talk, &typed, stop).await {
             Ok(run) => self.follow(run, &mut talk, before).await,
             Err(failure) => {
                 talk.go_back(before);

@@ -228,7 +228,7 @@ async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> Answered {
         "/model" => json!(chat()?.change_model(text("model"), common).await?),
         "/ask" => {
             let line = Line::of(text("text"), texts(&said["pasted"]));
-            json!(chat()?.ask(line.said, files(&said["files"])?, question)?)
+            json!(chat()?.ask(line, files(&said["files"])?, question)?)
         }
         "/retry" => json!(chat()?.retry()?),
         "/undo" => json!({ "text": chat()?.take_back(question)? }),

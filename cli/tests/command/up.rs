@@ -499,6 +499,31 @@ async fn files_and_pictures_go_with_a_question_and_stay_with_it() {
 }
 
 #[tokio::test]
+async fn resources_that_a_question_names_go_with_it() {
+    let mut up = Up::start(echoes(), &[], &[]);
+    up.enter().await;
+    let (mut window, state) = up.look("").await;
+    let chat = state["chat"].as_str().unwrap().to_owned();
+    let sent = |up: &Up| up.endpoint.seen().last().unwrap().messages();
+    up.post("/ask", json!({"chat": chat, "text": "Which is north? @demo:demo://cities"})).await;
+    assert_eq!(window.step("state").await["steps"][0]["files"][0]["name"], "@demo:demo://cities");
+    window.step("end").await;
+    assert!(sent(&up).contains("Which is north? @demo:demo://cities\\n\\n<file name=\\\"@demo:demo://cities\\\" end="));
+    assert!(sent(&up).contains("Oslo, Norway: latitude 59.91"), "{}", sent(&up));
+
+    let again = json!({"chat": chat, "text": "Which is south? @demo:demo://cities", "question": 0});
+    up.post("/ask", again).await;
+    window.step("end").await;
+    assert_eq!(sent(&up).matches("Oslo, Norway: latitude 59.91").count(), 1, "it goes once: {}", sent(&up));
+
+    up.post("/ask", json!({"chat": chat, "text": "And @demo:demo://nowhere?"})).await;
+    let end = window.step("end").await;
+    assert!(end["again"] == true && end["stopped"].as_str().unwrap().starts_with("@demo:demo://nowhere: "), "{end}");
+    assert_eq!(up.endpoint.requests(), 2, "a resource that is not there keeps the question back");
+    assert_eq!(up.look(&chat).await.1["steps"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
 async fn a_conversation_is_renamed_and_deleted() {
     let mut up = Up::start(echoes(), &[], &[]);
     up.enter().await;
