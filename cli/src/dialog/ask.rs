@@ -100,6 +100,23 @@ impl Asker {
     }
 }
 
+/// Asks for consent, unless `yes` has given it.
+///
+/// # Errors
+/// Nobody can be asked; the user says no, and is told what that means.
+pub(crate) fn demand_consent(question: &str, yes: bool, after_no: &str) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    let nobody = || Failure::usage(format!("{question} There is no terminal to ask on: add --yes"));
+    let asker = Asker::at_terminal().ok_or_else(nobody)?;
+    if asker.agrees(&format!("{question} [y/n] "), &mut |_| None)? {
+        return Ok(());
+    }
+    output::note(after_no);
+    Err(Failure::Reported)
+}
+
 impl Floor {
     /// Asks. A question that is dropped still waits for a line, which nobody reads.
     pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {

@@ -11,9 +11,13 @@ use self::export::{ExportArgs, export};
 pub(crate) use self::export::{about, page};
 use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
-use crate::dialog::ask::Asker;
+use crate::dialog::ask::demand_consent;
+use crate::screen::{excerpt::names, visible::plain};
 use crate::sessions::{Store, by_process};
-use crate::terminal::counted;
+use crate::terminal::{counted, shortened};
+
+/// Most columns of a title in a question.
+const TITLE: usize = 60;
 
 /// Options of `toolgraft log`.
 #[derive(Debug, clap::Args)]
@@ -28,7 +32,8 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the conversations, the latest first
+    /// List the conversations, the latest first, as `toolgraft log` does
+    #[command(hide = true)]
     List(Shape),
     /// List those that contain all of these words, in any case
     Search(SearchArgs),
@@ -44,8 +49,12 @@ enum Command {
         /// The beginnings of their ids
         #[arg(required = true)]
         ids: Vec<String>,
+
+        /// Forget them without asking
+        #[arg(long)]
+        yes: bool,
     },
-    /// Forget all conversations, after a confirmation
+    /// Forget all conversations
     Clear {
         /// Forget them without asking
         #[arg(long)]
@@ -62,34 +71,38 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         Command::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape),
         Command::Show { id } => output::emit(&export::markdown(&store.find(&id)?.kept)),
         Command::Export(args) => export(&store, &args),
-        Command::Remove { ids } => remove(&store, &ids),
+        Command::Remove { ids, yes } => remove(&store, &ids, yes),
         Command::Clear { yes } => clear(&store, yes),
     }
 }
 
-fn remove(store: &Store, ids: &[String]) -> Result<(), Failure> {
+fn remove(store: &Store, ids: &[String], yes: bool) -> Result<(), Failure> {
     let found = ids.iter().map(|id| store.id_of(id)).collect::<Result<Vec<_>, _>>()?;
-    for id in &found {
-        // The chat would write it anew.
-        let _lock = store.hold(id).map_err(|by| {
+    let listed = store.list(&[]).map_err(Failure::job)?;
+    let titled = |id: &String| match listed.iter().find(|one| one.id == *id) {
+        Some(one) => format!("{id} ({})", shortened(&plain(&one.title), TITLE)),
+        None => id.clone(),
+    };
+    // A chat that has one open would write it anew.
+    let held = |id: &String| {
+        store.hold(id).map_err(|by| {
             let by = by_process(by);
             Failure::job(format!("the conversation {id} is open in another chat{by}: leave that first"))
-        })?;
-        store.forget(id)?;
-    }
+        })
+    };
+    let _locks = found.iter().map(held).collect::<Result<Vec<_>, _>>()?;
+    demand_forgetting(&names(found.iter().map(titled)), yes)?;
+    found.iter().try_for_each(|id| store.forget(id))?;
     output::tell(&format!("{} forgotten", counted(found.len(), "conversation")))
+}
+
+fn demand_forgetting(what: &str, yes: bool) -> Result<(), Failure> {
+    demand_consent(&format!("Forget {what}, for good?"), yes, "nothing is forgotten")
 }
 
 fn clear(store: &Store, yes: bool) -> Result<(), Failure> {
     let all = counted(store.list(&[]).map_err(Failure::job)?.len(), "conversation");
-    if !yes {
-        let nobody = || Failure::usage("there is no terminal to ask on: --yes forgets all conversations");
-        let asker = Asker::at_terminal().ok_or_else(nobody)?;
-        if !asker.agrees(&format!("Forget {all}, for good? [y/n] "), &mut |_| None)? {
-            output::note("nothing is forgotten");
-            return Err(Failure::Reported);
-        }
-    }
+    demand_forgetting(&all, yes)?;
     let (gone, open) = store.clear()?;
     output::tell(&format!("{} forgotten", counted(gone, "conversation")))?;
     if open > 0 {

@@ -10,7 +10,7 @@ use super::foreign::{self, Foreign};
 use super::masked;
 use super::programs::{Machine, PROGRAMS, Program};
 use crate::base::{Failure, input, output};
-use crate::dialog::ask::Asker;
+use crate::dialog::ask::demand_consent;
 use crate::screen::excerpt::names as shown_names;
 use crate::screen::visible::word;
 use crate::servers;
@@ -73,6 +73,9 @@ enum Fate {
     NotAsked,
 }
 
+/// Told after a no.
+const NOTHING: &str = "nothing was written";
+
 /// Runs `toolgraft mcp import`.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let machine = Machine::this().ok_or_else(|| Failure::usage("there is no home directory"))?;
@@ -103,7 +106,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let refused = failed || servers().any(|(_, fate)| matches!(fate, Fate::Refused(_)));
         return match refused {
             true => Err(Failure::usage("no server was imported: the reasons are above")),
-            false if declined => said_no(),
+            false if declined => {
+                output::note(NOTHING);
+                Err(Failure::Reported)
+            }
             false => {
                 output::note("there is nothing to import");
                 Ok(())
@@ -113,7 +119,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());
     }
-    confirm(args, taken.len(), &target.path)?;
+    let question = format!("Write {} to {}?", counted(taken.len(), "server"), word(&target.path.display().to_string()));
+    demand_consent(&question, args.yes, NOTHING)?;
     for server in &taken {
         target.set(&server.name, &server.entry);
     }
@@ -267,27 +274,6 @@ fn shown(files: &[Judged]) -> String {
         }
     }
     text
-}
-
-fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
-    if args.yes {
-        return Ok(());
-    }
-    let Some(asker) = Asker::at_terminal() else {
-        return Err(Failure::usage("there is no terminal to ask on: read it, then add --yes"));
-    };
-    let file = target.display().to_string();
-    let question = format!("Write {} to {}? [y/n] ", counted(servers, "server"), word(&file));
-    match asker.agrees(&question, &mut |_| None)? {
-        true => Ok(()),
-        false => said_no(),
-    }
-}
-
-/// Ends without an error message: the user wanted that nothing is written.
-fn said_no() -> Result<(), Failure> {
-    output::note("nothing was written");
-    Err(Failure::Reported)
 }
 
 fn advise(taken: &[&Foreign], file: &Path) {

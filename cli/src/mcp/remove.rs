@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::base::{Failure, input, output};
+use crate::dialog::ask::demand_consent;
 use crate::screen::excerpt::names;
 use crate::servers::config_file::{ConfigFile, target};
 
@@ -17,6 +18,10 @@ pub(super) struct Args {
     /// File to write to [default: ~/.config/toolgraft/mcp.json]
     #[arg(long, value_name = "FILE")]
     mcp_config: Option<PathBuf>,
+
+    /// Remove them without asking
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Runs `toolgraft mcp remove`: all of the names, or none.
@@ -35,10 +40,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let there = if there.is_empty() { "it has none".to_owned() } else { format!("there are: {}", names(&there)) };
         return Err(Failure::usage(format!("{shown} has no server {name:?}; {there}")));
     }
+    let removed = names(args.names.iter().map(|name| format!("{name:?}")));
+    demand_consent(&format!("Remove {removed} from {shown}, for good?"), args.yes, "nothing is removed")?;
     for name in &args.names {
         file.remove(name);
     }
     file.write()?;
-    let removed = names(args.names.iter().map(|name| format!("{name:?}")));
     output::tell(&format!("removed {removed} from {shown}"))
 }

@@ -198,10 +198,11 @@ fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
     named.refuses(2, &format!("toolgraft log remove {id}"));
     let file = place.write("half.json", half);
     chat(&place, &endpoint, &["--resume", file.to_str().unwrap(), "Hi"]).refuses(2, "not a saved conversation");
-    place.run(&["log", "remove", &first]).quiet();
+    place.run(&["log", "remove", &first]).refuses(2, "), for good? There is no terminal to ask on: add --yes");
+    place.run(&["log", "remove", &first, "--yes"]).quiet();
     let run = chat(&place, &endpoint, &["--continue", "Hi"]);
     run.refuses(2, "there is no other conversation to continue");
-    place.run(&["log", "remove", &id]).quiet();
+    place.run(&["log", "remove", &id, "--yes"]).quiet();
     assert!(kept(&place).is_empty());
 }
 

@@ -37,7 +37,9 @@ fn a_server_that_is_added_can_be_called_and_removed() {
     assert_eq!(own(&place)["mcpServers"]["demo"], json!({ "command": "sh" }));
     place.run(&["mcp", "remove", "other"]).refuses(2, "there are: demo");
     place.run(&["mcp", "remove", "demo", "other"]).refuses(2, "no server \"other\"");
-    place.run(&["mcp", "remove", "demo"]).quiet();
+    place.run(&["mcp", "remove", "demo"]).refuses(2, "for good? There is no terminal to ask on: add --yes");
+    assert!(own(&place)["mcpServers"]["demo"].is_object());
+    place.run(&["mcp", "remove", "demo", "--yes"]).quiet();
     assert_eq!(own(&place), json!({ "mcpServers": {} }));
 }
 
@@ -105,7 +107,7 @@ fn the_comments_of_a_file_outlive_every_change() {
     let text = "{\n  // mine\n  \"servers\": {\n    \"a\": { \"command\": \"x\" }, // first\n  },\n}\n";
     place.write("mcp.json", text);
     place.run(&["mcp", "add", "b", "--mcp-config", "mcp.json", "--", "sh"]).quiet();
-    place.run(&["mcp", "remove", "b", "--mcp-config", "mcp.json"]).quiet();
+    place.run(&["mcp", "remove", "b", "--yes", "--mcp-config", "mcp.json"]).quiet();
     let now = fs::read_to_string(place.path("mcp.json")).unwrap();
     assert!(now.contains("// mine") && now.contains("\"a\": { \"command\": \"x\" }, // first"), "{now}");
 }
@@ -373,6 +375,12 @@ fn ctrl_c_at_a_question_ends_the_command_by_it_and_no_is_a_failure() {
     for (args, question, answer, status) in [
         (&["log", "clear"][..], "Forget 0 conversations, for good? [y/n", "\u{3}", "SIGINT"),
         (&["log", "clear"], "Forget 0 conversations, for good? [y/n", "n", ", 1)"),
+        (
+            &["mcp", "remove", "demo", "--mcp-config", ".mcp.json"],
+            "Remove \"demo\" from .mcp.json, for good? [y/n",
+            "n",
+            ", 1)",
+        ),
         (&["mcp", "trust"], "Start them, ", "\u{3}", "SIGINT"),
         (&["mcp", "trust"], "Start them, ", "n", ", 1)"),
         (&["chat", "--base-url", &url, "--mcp-config", "none.json"], "Which one? ", "\u{3}", "SIGINT"),

@@ -96,7 +96,9 @@ fn the_list_is_searched_for_all_words() {
     let found = list(&["oslo", "WEATHER"]);
     assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
     assert_eq!(list(&["snow"]), "no conversation contains these words\n");
-    place.run(&["log", "clear"]).refuses(2, "there is no terminal to ask on: --yes forgets all conversations");
+    place
+        .run(&["log", "clear"])
+        .refuses(2, "Forget 2 conversations, for good? There is no terminal to ask on: add --yes");
     let run = place.run(&["log", "clear", "--yes"]).quiet();
     assert_eq!(run.out, "2 conversations forgotten\n");
     assert_eq!(place.run(&["log"]).quiet().out, "no conversation was kept\n");
