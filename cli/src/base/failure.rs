@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     Reported,
     /// Ctrl-C stopped the job. The program ends by SIGINT, too, so that a shell's loop stops.
     Interrupted(String),
+    /// Nobody reads standard output any more. The program ends by SIGPIPE, as others do in a shell's pipe.
+    ReaderGone,
 }
 
 impl Failure {
@@ -51,7 +53,7 @@ impl Failure {
     pub(crate) fn message(&self) -> &str {
         match self {
             Failure::Usage(message) | Failure::Job(message) | Failure::Interrupted(message) => message,
-            Failure::Reported => "",
+            Failure::Reported | Failure::ReaderGone => "",
         }
     }
 
@@ -62,6 +64,7 @@ impl Failure {
             Failure::Job(message) => (1, message),
             Failure::Interrupted(message) => (130, message),
             Failure::Reported => return ExitCode::from(1),
+            Failure::ReaderGone => return ended_by("PIPE", 141),
         };
         // Of several mistakes each has its line; what goes on with one is indented.
         for line in message.lines() {
@@ -70,23 +73,25 @@ impl Failure {
                 false => tell_stderr(headed((ERROR, "error:"), line, wrapped)),
             }
         }
-        if matches!(self, Failure::Interrupted(_)) {
-            end_by_interrupt();
+        match self {
+            Failure::Interrupted(_) => ended_by("INT", code),
+            _ => ExitCode::from(code),
         }
-        ExitCode::from(code)
     }
 }
 
-/// Ends this process by SIGINT, where there is that: in a program that takes its place a signal that was listened for
-/// does again what the system says. Returns where that cannot be.
-fn end_by_interrupt() {
+/// Ends this process by a signal, where there are signals: in a program that takes its place one that was listened for or
+/// ignored does again what the system says. Returns the exit code that says the same where that cannot be.
+fn ended_by(signal: &str, code: u8) -> ExitCode {
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
         use std::process::{Command, Stdio};
-        // Where whoever started this has the signal ignored, the code says it.
-        let _ = Command::new("/bin/sh").args(["-c", "kill -INT $$; exit 130"]).stdin(Stdio::null()).exec();
+        // Whoever started this may have the signal ignored.
+        let script = format!("kill -{signal} $$; exit {code}");
+        let _ = Command::new("/bin/sh").args(["-c", &script]).stdin(Stdio::null()).exec();
     }
+    ExitCode::from(code)
 }
 
 /// A message as it is printed: servers, models and files have a part in what is said.

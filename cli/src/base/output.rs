@@ -90,7 +90,7 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
 /// The same of an error.
 pub(crate) fn unwritten(error: io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::BrokenPipe => Failure::Reported,
+        ErrorKind::BrokenPipe => Failure::ReaderGone,
         _ => Failure::job(format!("cannot write the output: {error}")),
     }
 }

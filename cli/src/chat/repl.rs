@@ -109,7 +109,7 @@ pub(super) async fn run(
             Err(Failure::Usage(message) | Failure::Job(message) | Failure::Interrupted(message)) => {
                 session.note(BAD, &message)?
             }
-            Err(Failure::Reported) => return Err(Failure::Reported),
+            Err(failure @ (Failure::Reported | Failure::ReaderGone)) => return Err(failure),
         }
     }
 }

@@ -185,7 +185,7 @@ impl Session {
                     continue;
                 }
                 () = reader::gone(), if broken.is_none() => {
-                    broken = Some(Failure::Reported);
+                    broken = Some(Failure::ReaderGone);
                     continue;
                 }
                 () = until(self.display.due()) => {

@@ -89,7 +89,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config: Config = [server].into_iter().collect();
     match Runner::start()?.showing(false).with_hub(&config, async |hub| show(&args, &recording, hub).await) {
         // Whoever read the output has seen enough.
-        Err(Failure::Reported) => Ok(()),
+        Err(Failure::ReaderGone) => Ok(()),
         done => done,
     }
 }

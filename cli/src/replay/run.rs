@@ -86,7 +86,7 @@ impl<'a, V: View> Replay<'a, V> {
             match self.file(path) {
                 Ok(()) => self.totals.files += 1,
                 // A reader that has gone, as `head` does, is no failure.
-                Err(Failure::Reported) => return Ok(()),
+                Err(Failure::ReaderGone) => return Ok(()),
                 // A single bad file is the command's failure.
                 Err(failure) if args.files.len() == 1 => return Err(failure),
                 Err(failure) => {
@@ -96,7 +96,7 @@ impl<'a, V: View> Replay<'a, V> {
             }
         }
         match written(self.view.summary(&self.totals)) {
-            Err(Failure::Reported) => return Ok(()),
+            Err(Failure::ReaderGone) => return Ok(()),
             shown => shown?,
         }
         match self.totals.unreadable {
