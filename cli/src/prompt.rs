@@ -73,14 +73,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
     let (model, lang, system) = (args.model.clone(), args.lang, args.system.clone());
     let options = Settings { model, lang, system, ..Settings::default() };
-    let mut settings = args.set.under(options, &[Reader::Prompt])?;
-    settings.over(&settings::environment_over(settings::Source::File)?);
+    let mut settings = args.set.resolve(options, &[Reader::Prompt])?;
     let place = Place { url: settings.base_url.take(), model: settings.model.take(), ..Place::default() };
     let Place { url, model, .. } = settings::file()?.names.locate(place)?;
-    settings.dialect = args.dialect_file.or(settings.dialect);
-    if settings.dialect.is_some() {
-        settings.tools_mode.get_or_insert(ToolsMode::Prompt);
-    }
+    settings.teach(args.dialect_file);
     let model = model.as_deref();
     if let Some(saved) = model.map_or(Ok(None), |model| saved_profiles::find(url.as_deref(), model))? {
         settings.over(&Settings::from(&saved));

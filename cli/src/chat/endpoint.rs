@@ -317,7 +317,7 @@ impl Endpoint {
     }
 
     /// The profile of the flags, or the model's.
-    pub(super) fn profile(&self, settings: &Settings) -> &'static Profile {
+    pub(crate) fn profile(&self, settings: &Settings) -> &'static Profile {
         settings.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
 

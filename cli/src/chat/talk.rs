@@ -457,7 +457,7 @@ fn asked(
 /// Returns the settings with what `toolgraft probe` found for the model where they say nothing.
 fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
     let mut settings = args.settings.clone();
-    args.model.offer.teach(&mut settings);
+    settings.teach(args.model.offer.dialect_file);
     if let Some(saved) = saved_profiles::find(Some(&endpoint.url), &endpoint.model)? {
         settings.over(&Settings::from(&saved));
     }

@@ -22,7 +22,7 @@ use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::serve::{self, ModelArgs};
 use crate::servers::runner::Runner;
-use crate::settings::{self, Reader, Settings, set_args::SetArgs};
+use crate::settings::{Reader, Settings, set_args::SetArgs};
 use clients::{CLIENTS, Client};
 use environment::Asked;
 use plan::{Plan, Values};
@@ -72,9 +72,8 @@ fn client(name: &str) -> Result<&'static Client, String> {
 pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     args.endpoint.trust.hold()?;
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
-    let mut said = args.set.under(options, &[Reader::Served, Reader::Launch])?;
-    let defaults = settings::environment_over(settings::Source::File)?;
-    args.endpoint.fill(&defaults);
+    let mut settings = args.set.resolve(options, &[Reader::Served, Reader::Launch])?;
+    args.endpoint.fill(&settings);
     let program = found(&args.client.program);
     if program.is_none() && !args.print {
         return Err(Failure::usage(format!(
@@ -90,33 +89,28 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
     let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
     drop(asker);
-    let context = said
-        .context
-        .or(defaults.context)
-        .map(NonZeroUsize::get)
-        .or_else(|| endpoint.context())
-        .map(|tokens| tokens as u64);
+    let context = settings.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
     warn_of(args.client, context, &endpoint);
     if let Some(tokens) = context {
         let budget = NonZeroUsize::new(tool_budget(usize::try_from(tokens).ok()));
-        said.tool_budget = said.tool_budget.or(budget);
+        settings.tool_budget = settings.tool_budget.or(budget);
     }
     match program.filter(|_| !args.print) {
         None => {
             let folder = Path::new("FOLDER");
             let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: &endpoint.model, context, folder };
             let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
-            told(args.client, &said, &endpoint, &values);
+            told(args.client, &settings, &endpoint, &values);
             output::emit(&plan.text(folder))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(program) => runner.wait_out(launched((args, said), asked, &endpoint, context, &program, &runner)),
+        Some(program) => runner.wait_out(launched((args, settings), asked, &endpoint, context, &program, &runner)),
     }
 }
 
 /// Serves the model to the program until it ends.
 async fn launched(
-    (args, said): (Args, Settings),
+    (args, settings): (Args, Settings),
     asked: Asked,
     endpoint: &Endpoint,
     context: Option<u64>,
@@ -124,14 +118,14 @@ async fn launched(
     runner: &Runner,
 ) -> Result<ExitCode, Failure> {
     let key = secret()?;
-    let config = serve::in_front_of(endpoint, &args.model, said.clone())?.with_api_key(key.as_str());
+    let config = serve::in_front_of(endpoint, &args.model, settings.clone())?.with_api_key(key.as_str());
     let server = Server::bind(config, "127.0.0.1:0").await.map_err(Failure::job)?;
     let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);
     let folder = Folder::new()?;
     let values = Values { root: &root, key: &key, model: &endpoint.model, context, folder: folder.path() };
     let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
-    told(args.client, &said, endpoint, &values);
+    told(args.client, &settings, endpoint, &values);
     let mark = session::mark();
     let child = session::command(program, &plan, asked.environment(args.client, endpoint), &mark)
         .spawn()
@@ -146,7 +140,7 @@ async fn launched(
 }
 
 /// Says what is set, in one line.
-fn told(client: &Client, said: &Settings, endpoint: &Endpoint, values: &Values<'_>) {
+fn told(client: &Client, settings: &Settings, endpoint: &Endpoint, values: &Values<'_>) {
     let mut line = format!(
         "{}: {} of {}, served at {}",
         client.name,
@@ -158,7 +152,8 @@ fn told(client: &Client, said: &Settings, endpoint: &Endpoint, values: &Values<'
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {
             line += &format!("; context {context} tokens");
-            line += &said.tool_budget.map(|budget| format!(", the list of tools at most {budget}")).unwrap_or_default();
+            line +=
+                &settings.tool_budget.map(|budget| format!(", the list of tools at most {budget}")).unwrap_or_default();
             line += &if mentions("output") { format!(", an answer at most {output}") } else { String::new() };
             line +=
                 &if mentions("compact") { format!(", history made shorter from {compact} on") } else { String::new() };

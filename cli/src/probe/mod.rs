@@ -108,9 +108,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     set: SetArgs,
 
-    /// The settings of `--set`.
+    /// The settings of all sources.
     #[arg(skip)]
-    said: Settings,
+    settings: Settings,
 
     /// Save the best way for this model without asking
     #[arg(long)]
@@ -134,10 +134,9 @@ fn minutes(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let mut flags = args.endpoint.flags();
     flags.trust.hold()?;
-    args.said = args.set.under(Settings::default(), &[Reader::Probe])?;
-    let defaults = settings::environment_over(settings::Source::File)?;
-    flags.fill(&defaults);
-    args.profile = args.profile.or(defaults.profile);
+    let options = Settings { profile: args.profile, ..Settings::default() };
+    args.settings = args.set.resolve(options, &[Reader::Probe])?;
+    flags.fill(&args.settings);
     let asker = Asker::at_terminal();
     if let Some(path) = &args.html {
         pages::file::writable(path)?;
@@ -145,7 +144,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(&flags, asker.as_ref()))?;
     if args.diagnose {
-        return diagnose::run(&endpoint, &runner, args.profile, args.json);
+        return diagnose::run(&endpoint, &runner, endpoint.profile(&args.settings), args.json);
     }
     let mut probe = Probe::new(&args, &endpoint)?;
     if let Some(half) = args.jobs {
@@ -350,7 +349,7 @@ impl Probe {
             Some(path) => Tasks::read(path)?,
             None => Tasks::built_in()?,
         };
-        let profile = args.profile.unwrap_or_else(|| Profile::for_model(&endpoint.model));
+        let profile = endpoint.profile(&args.settings);
         let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
         let plan = match args.full {
             true => Plan::full(tasks.tasks.len()),
@@ -364,8 +363,8 @@ impl Probe {
             client: endpoint.client(),
             profile,
             tasks,
-            call_threshold: args.said.call_threshold,
-            max_tokens: args.said.max_tokens.map_or(usual, Into::into),
+            call_threshold: args.settings.call_threshold,
+            max_tokens: args.settings.max_tokens.map_or(usual, Into::into),
         };
         let store = Store::open(&endpoint.url, &endpoint.model, &bench.conditions());
         Ok(Probe {

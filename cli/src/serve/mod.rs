@@ -249,7 +249,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         )));
     }
     settings.model.clone_from(&args.endpoint.model);
-    args.model.offer.teach(&mut settings);
+    settings.teach(args.model.offer.dialect_file);
     let servers = args.listed.servers();
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
     if let Some(servers) = &servers {
@@ -322,8 +322,7 @@ async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Fa
 
 /// Returns the configuration of a server for one program in front of an endpoint and one of its models.
 pub(crate) fn in_front_of(endpoint: &Endpoint, args: &ModelArgs, mut settings: Settings) -> Result<Config, Failure> {
-    settings.over(&settings::environment_over(settings::Source::File)?);
-    args.offer.teach(&mut settings);
+    settings.teach(args.offer.dialect_file);
     settings.model = Some(endpoint.model.clone());
     let config = config_at(&settings, args, (endpoint.url.clone(), endpoint.trust.clone()))?;
     Ok(match endpoint.key.as_deref() {

@@ -19,13 +19,13 @@ pub(crate) struct OfferArgs {
     pub(crate) dialect_file: Option<Dialect>,
 }
 
-impl OfferArgs {
-    /// Chooses the call syntax of the file, if there is one. Who names a syntax, or a way to calls in it, wants it to
-    /// be taught.
-    pub(crate) fn teach(&self, settings: &mut Settings) {
-        settings.dialect = self.dialect_file.or(settings.dialect);
-        if settings.dialect.is_some() || settings.way == Some(Way::Measured) {
-            settings.tools_mode.get_or_insert(ToolsMode::Prompt);
+impl Settings {
+    /// Chooses the call syntax of a file, if there is one. Who names a syntax, or a way to calls in it, wants it to be
+    /// taught.
+    pub(crate) fn teach(&mut self, of_file: Option<Dialect>) {
+        self.dialect = of_file.or(self.dialect);
+        if self.dialect.is_some() || self.way == Some(Way::Measured) {
+            self.tools_mode.get_or_insert(ToolsMode::Prompt);
         }
     }
 }

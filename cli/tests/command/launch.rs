@@ -121,9 +121,15 @@ impl<'a> Session<'a> {
 }
 
 fn print(endpoint: &Endpoint, arguments: &[&str]) -> Run {
+    print_with(endpoint, arguments, &[])
+}
+
+fn print_with(endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
     let url = endpoint.url();
     let arguments = [&["launch", "--print", "--base-url", &url], arguments].concat();
-    Place::new().run_with(&arguments, |command| command.env("PATH", "/usr/bin:/bin")).ok()
+    Place::new()
+        .run_with(&arguments, |command| command.env("PATH", "/usr/bin:/bin").envs(variables.iter().copied()))
+        .ok()
 }
 
 #[test]
@@ -163,6 +169,9 @@ fn print_shows_variables_files_and_command_and_starts_nothing() {
         );
         assert!(err.contains(&line), "{err}");
     }
+    let variables = [("TOOLGRAFT_CONTEXT", "40000"), ("TOOLGRAFT_TOOL_BUDGET", "1234")];
+    let shown = print_with(&endpoint, &["claude"], &variables);
+    assert!(shown.err.contains("context 40000 tokens, the list of tools at most 1234"), "{}", shown.err);
     assert!(endpoint.seen().iter().all(|seen| seen.target() == "GET /v1/models"), "the model was asked nothing");
 }
 

@@ -31,6 +31,14 @@ fn an_endpoint_that_refuses_the_key_ends_it_at_once() {
 }
 
 #[test]
+fn the_keys_of_a_probe_come_from_all_sources() {
+    let endpoint = Endpoint::answer(|_, _| Reply::refused(401, "no key"));
+    let probe = ["probe", "--base-url", &endpoint.url(), "--model", "m"];
+    Place::new().run_with(&probe, |command| command.env("TOOLGRAFT_MAX_TOKENS", "77")).refuses(1, "HTTP 401");
+    assert_eq!(endpoint.seen()[0].body["max_tokens"], 77);
+}
+
+#[test]
 fn the_best_way_becomes_a_profile() {
     let endpoint = Endpoint::answer(answer);
     let place = Place::new();

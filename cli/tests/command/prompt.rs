@@ -52,6 +52,18 @@ fn each_dialect_and_language_is_printed_with_its_size() {
 }
 
 #[test]
+fn a_way_to_calls_in_the_prompt_is_taught_whatever_was_found_for_the_model() {
+    let place = Place::new();
+    fs::create_dir_all(place.0.path(".config/toolgraft")).unwrap();
+    for (settings, is_native) in [("", true), ("way = \"measured\"\n", false), ("dialect = \"tool_tag\"\n", false)] {
+        let probed = "[[probed]]\nname = \"m\"\ntools_mode = \"native\"\n";
+        place.write(".config/toolgraft/config.toml", format!("{settings}{probed}"));
+        let run = place.run(&["--tool-file", &fixture("time"), "--model", "m"]).ok();
+        assert_eq!(run.err.contains("and does not send this text"), is_native, "{settings}: {run:?}");
+    }
+}
+
+#[test]
 fn the_models_profile_decides_dialect_and_placement() {
     let place = Place::new();
     let model = |model| place.run(&["--tool-file", &fixture("time"), "--json", "--model", model]).ok().json();

@@ -19,10 +19,9 @@ use trial::Trials;
 pub(super) fn run(
     endpoint: &Endpoint,
     runner: &Runner,
-    profile: Option<&'static Profile>,
+    profile: &'static Profile,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let profile = profile.unwrap_or_else(|| Profile::for_model(&endpoint.model));
     let saved = saved_profiles::find(Some(&endpoint.url), &endpoint.model)?;
     let client = endpoint.client();
     let trials = runner.wait(async { Ok(Trials::run(&client, profile).await) })?;
