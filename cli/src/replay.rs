@@ -66,11 +66,10 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     replay(&args, tools.as_ref(), None)
 }
 
-/// The page of one recording, with this above it. For whoever reads what was said, the Markdown of answers is formatted
-/// (`formats`).
-pub(crate) fn page(name: &str, recording: &Recording, about: Value, formats: bool) -> io::Result<String> {
+/// The page of one recording, with this above it; `has_prompt`: messages of its user may begin with the prompt.
+pub(crate) fn page(name: &str, recording: &Recording, about: Value, has_prompt: bool) -> io::Result<String> {
     let args = Args::default();
-    let view = html::Pages::new((html::Target::Stdout, false), formats);
+    let view = html::Pages::new((html::Target::Stdout, false), has_prompt);
     run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
 }
 
@@ -90,7 +89,7 @@ fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>
     }
     if let Some(target) = &args.html {
         target.check(&args.files)?;
-        let view = html::Pages::new((target.clone(), args.open), false);
+        let view = html::Pages::new((target.clone(), args.open), true);
         return run::Replay::new(args, tools, caller, view).files();
     }
     let frame = Frame::of(&io::stdout());

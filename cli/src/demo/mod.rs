@@ -160,7 +160,7 @@ fn keep(args: &Args, text: &str, screen: &mut Show<impl Write>) -> Result<(), Fa
     let Some(page) = args.page() else { return Ok(()) };
     let recording = transcript::parse(text).map_err(|e| Failure::job(format!("what was recorded: {e}")))?;
     let name = args.record.as_deref().unwrap_or(Path::new("toolgraft demo")).to_string_lossy();
-    let html = replay::page(&name, &recording, Value::Null, false).map_err(Failure::job)?;
+    let html = replay::page(&name, &recording, Value::Null, true).map_err(Failure::job)?;
     if let Some(folder) = page.parent() {
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::usage(format!("cannot make {}: {e}", folder.display())))?;

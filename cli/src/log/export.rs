@@ -79,7 +79,7 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
 /// A conversation as one page, with these links above it, each an address and its words.
 pub(crate) fn page(kept: &Kept, links: &[(&str, &str)]) -> io::Result<String> {
     let about = about(links, facts(kept));
-    replay::page(&kept.id, &kept.saved.recording(), about, true)
+    replay::page(&kept.id, &kept.saved.recording(), about, false)
 }
 
 /// Builds the data for the head of a page: links, each an address and its text, and facts.

@@ -70,11 +70,17 @@ fn said(node: &Value) -> String {
     }
 }
 
-/// The same as HTML, in which only the tags are ours.
-pub(crate) fn html(source: &str) -> String {
+/// The same as HTML, in which only the tags are ours; `None` for paragraphs of plain text.
+pub(crate) fn html(source: &str) -> Option<String> {
+    let nodes = tree(source);
+    let is_plain =
+        |node: &Value| node[0] == "p" && node.as_array().is_some_and(|parts| parts.iter().all(Value::is_string));
+    if nodes.iter().all(is_plain) {
+        return None;
+    }
     let mut page = String::new();
-    tree(source).iter().for_each(|node| grow(node, &mut page));
-    page
+    nodes.iter().for_each(|node| grow(node, &mut page));
+    Some(page)
 }
 
 fn grow(node: &Value, page: &mut String) {
@@ -178,8 +184,9 @@ mod tests {
                 "<p><a href=\"https://x.y/?a=&quot;b&quot;&amp;c\" target=\"_blank\" rel=\"noopener noreferrer\">a</a> (https://x.y/?a=&quot;b&quot;&amp;c)</p>",
             ),
         ] {
-            assert_eq!(html(source).replace(" dir=\"auto\"", ""), page, "{source}");
+            assert_eq!(html(source).unwrap().replace(" dir=\"auto\"", ""), page, "{source}");
         }
+        assert_eq!(html("Two lines\nof <b>text</b>.\n\nAnd a third."), None);
     }
 
     #[test]

@@ -168,7 +168,7 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answer
         let page = match (recording, chats.kept(&id)) {
             (Some(mut recording), kept) => {
                 recording.session.title = kept.map(|kept| kept.saved.title());
-                replay::page(&id, &recording, log::about(&links, Vec::new()), true)
+                replay::page(&id, &recording, log::about(&links, Vec::new()), false)
             }
             (None, Some(kept)) => log::page(&kept, &links),
             (None, None) => return Ok(None),

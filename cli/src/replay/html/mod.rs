@@ -1,7 +1,7 @@
 //! A replay as one self-contained page.
 //!
-//! In comes what each [`View`] is told, round by round; out goes one file without scripts or
-//! links to elsewhere, by the template `pages/replay.html`. `page` holds what the template is
+//! In comes what each [`View`] is told, round by round; out goes one file without scripts, and without
+//! links to elsewhere but those of an answer, by the template `pages/replay.html`. `page` holds what the template is
 //! given, `timeline` the bars of what came when. The pages of `probe --html` and of
 //! `serve --inspect` extend the same `pages/page.html`.
 
@@ -74,8 +74,8 @@ pub(super) struct Pages {
     target: Target,
     /// The page is opened in a browser.
     open: bool,
-    /// The Markdown of answers is formatted, rather than shown as it was written.
-    formats: bool,
+    /// A message of the user may begin with the prompt.
+    has_prompt: bool,
     /// Files with their recordings.
     files: Vec<(String, Vec<Taken>)>,
 }
@@ -103,8 +103,8 @@ struct Taken {
 }
 
 impl Pages {
-    pub(super) fn new((target, open): (Target, bool), formats: bool) -> Self {
-        Pages { target, open, formats, files: Vec::new() }
+    pub(super) fn new((target, open): (Target, bool), has_prompt: bool) -> Self {
+        Pages { target, open, has_prompt, files: Vec::new() }
     }
 
     /// The page of all that was taken, with this above it.
@@ -205,8 +205,7 @@ impl View for Pages {
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
         let anchor = format!("f{}-r{}-{}", self.files.len(), at.recording, at.round);
-        // What is formatted for readers was kept without a prompt.
-        let prompt = !self.formats;
+        let has_prompt = self.has_prompt;
         let taken = self.taken();
         taken.end_round();
         let mut parts = Vec::new();
@@ -221,7 +220,7 @@ impl View for Pages {
         for message in &round.messages {
             let is_user = message.role == Role::User;
             question = if is_user && !results { Some(page::question(&message.shown())) } else { question };
-            parts.extend(page::message(message, results && is_user, prompt));
+            parts.extend(page::message(message, results && is_user, has_prompt));
             results &= !is_user;
             taken.asked |= is_user;
         }
@@ -239,7 +238,7 @@ impl View for Pages {
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
-        page::answer(played, self.formats).into_iter().for_each(|part| self.part(part));
+        page::answer(played).into_iter().for_each(|part| self.part(part));
         Ok(())
     }
 

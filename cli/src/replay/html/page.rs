@@ -206,10 +206,10 @@ pub(super) fn fact(label: &str, value: impl Into<Value>) -> Value {
 }
 
 /// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
-/// and are listed after it. `formats`: its Markdown is rendered.
-pub(super) fn answer(played: &Played, formats: bool) -> Vec<Value> {
+/// and are listed after it.
+pub(super) fn answer(played: &Played) -> Vec<Value> {
     let mut parts = Vec::new();
-    let mut text = Text { formats, ..Text::default() };
+    let mut text = Text::default();
     for part in played.shown() {
         match part {
             Shown::Text(region, more) => text.push(region == Region::Reasoning, more, &mut parts),
@@ -240,7 +240,6 @@ struct Text {
     reasoning: bool,
     text: String,
     after: Vec<Value>,
-    formats: bool,
 }
 
 impl Text {
@@ -258,9 +257,7 @@ impl Text {
         if !shown.is_empty() {
             parts.push(match self.reasoning {
                 true => json!({"kind": "reasoning", "size": shown.chars().count(), "text": Long::new(shown)}),
-                false => json!({
-                    "kind": "answer", "text": Long::new(shown), "page": self.formats.then(|| markdown::html(shown)),
-                }),
+                false => json!({"kind": "answer", "text": Long::new(shown), "page": markdown::html(shown)}),
             });
         }
         parts.append(&mut self.after);

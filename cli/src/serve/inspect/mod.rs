@@ -73,7 +73,7 @@ async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQue
         let mut recording = transcript::parse(&text).unwrap_or_default();
         // What goes on has no end yet.
         recording.cut = recording.cut.filter(|_| about.took.is_some());
-        replay::page(&format!("request {id}"), &recording, list::about(&about, is_live), false)
+        replay::page(&format!("request {id}"), &recording, list::about(&about, is_live), true)
     })
     .await
 }
