@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use serde_json::{Value, json};
+use toolgraft_testkit::real::{servers, wanted};
 
 /// Longest time for one answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -192,6 +193,23 @@ impl Page {
         let bytes = base64::engine::general_purpose::STANDARD.decode(taken["data"].as_str().unwrap()).unwrap();
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::write(to, bytes).unwrap();
+    }
+
+    /// Returns the rules of axe-core that the page breaks, each with the elements that do.
+    pub(crate) fn violations(&mut self) -> Value {
+        if !wanted("axe-core") {
+            return json!([]);
+        }
+        if self.find("typeof axe") == "undefined" {
+            let file = servers().join("node_modules/axe-core/axe.min.js");
+            self.find(&std::fs::read_to_string(file).expect("axe-core is missing: run `make set-up`"));
+        }
+        let run = "axe.run().then((found) => found.violations.map((broken) => \
+            [broken.id, broken.help, ...broken.nodes.map((node) => node.html.slice(0, 200))]))";
+        let found =
+            self.call("Runtime.evaluate", json!({"expression": run, "awaitPromise": true, "returnByValue": true}));
+        assert!(found.get("exceptionDetails").is_none(), "{found}");
+        found["result"]["value"].clone()
     }
 
     /// Returns the browser's complaints: rules that a page broke, scripts that failed.

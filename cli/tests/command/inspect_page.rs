@@ -42,6 +42,7 @@ pub(crate) fn looks_well(page: &mut Page, name: &str) {
             assert!(wide.as_u64() <= Some(width.into()), "{at} scrolls sideways: {wide}");
             let worst = page.find(CONTRAST);
             assert!(worst[0].as_f64() >= Some(4.5), "{at}: {worst}");
+            assert_eq!(page.violations(), json!([]), "{at}");
             page.screenshot(&Path::new(crate::process::ROOT).join(format!("target/screenshots/{at}.png")));
         }
     }
@@ -89,6 +90,7 @@ fn a_real_browser_shows_the_requests_and_takes_keys() {
                 assert!(wide[0].as_u64() <= Some(width.into()), "{at} scrolls sideways: {wide}");
                 let worst = page.find(CONTRAST);
                 assert!(worst[0].as_f64() >= Some(4.5), "{at}: {worst}");
+                assert_eq!(page.violations(), json!([]), "{at}");
                 let back = page.find("getComputedStyle(document.body).backgroundColor");
                 assert_eq!(back == "rgb(246, 247, 249)", scheme == "light", "{at}: {back}");
                 let foreign = "[document.scripts.length, document.images.length, document.querySelector('svg')]";

@@ -56,6 +56,7 @@ fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
                     let worst = page.find(CONTRAST);
                     assert!(worst[0].as_f64() >= Some(4.5), "{at}, {open}: {worst}");
                 }
+                assert_eq!(page.violations(), json!([]), "{at}");
                 let foreign = "[document.scripts.length, document.images.length]";
                 assert_eq!(page.find(foreign), json!([0, 0]), "{at}");
                 let stem = name.trim_end_matches(".html");

@@ -312,7 +312,7 @@ fn questions(count: usize) -> Vec<u8> {
 #[test]
 fn a_session_of_several_questions_has_contents_and_numbers_its_calls_through() {
     let page = page_of("a.jsonl", &questions(3), &[]);
-    let (_, contents) = page.split_once("<nav class=\"contents\">").unwrap();
+    let (_, contents) = page.split_once("<nav class=\"contents\" aria-label=\"Contents of Every morning\">").unwrap();
     let contents = contents.split_once("</nav>").unwrap().0;
     for (link, heading, n) in [("#f1-r1-1", "1–2", 0), ("#f1-r1-3", "3–4", 1), ("#f1-r1-5", "5–6", 2)] {
         assert!(contents.contains(&format!("<a href=\"{link}\">Rounds {heading}</a>")), "{contents}");

@@ -67,7 +67,7 @@ function programs() {
     const settings = element("pre", text(), program);
     const copy = element("button", "Copy", program);
     copy.type = "button";
-    copy.setAttribute("aria-label", `Copy the settings of ${name}`);
+    copy.setAttribute("aria-description", `the settings of ${name}`);
     copy.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(text());
