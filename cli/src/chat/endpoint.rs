@@ -487,8 +487,10 @@ fn warn_refused(error: &ModelError, or: &str) {
 fn warn_of_variables() {
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
         if let Some(value) = variable(name) {
-            let url = shown_url(&value);
-            output::warn(&format!("{name} ({url}) is ignored: name the endpoint with OPENAI_BASE_URL or --base-url"));
+            // The value of the latter may be an address alone.
+            let url = if value.contains("://") { value } else { format!("http://{value}") };
+            let url = shown_url(&url);
+            output::warn(&format!("{name} is ignored: name the endpoint with --base-url {url}, or in OPENAI_BASE_URL"));
         }
     }
 }

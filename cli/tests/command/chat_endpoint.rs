@@ -459,10 +459,11 @@ fn a_missing_v1_is_tried_and_said() {
 #[test]
 fn variables_that_name_the_endpoint_of_other_programs_are_answered_with_ours() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("It rains."));
-    for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
+    let (url, address) = (endpoint.url(), endpoint.url().replace("http://", ""));
+    for (name, value) in [("OPENAI_API_BASE", &url), ("OLLAMA_HOST", &address)] {
         for args in [&["chat", "--model", "m", "Weather?"][..], &["models"]] {
-            let run = Place::new().run_with(args, |c| c.env(name, endpoint.url()));
-            let told = format!("{name} ({}) is ignored: name the endpoint with OPENAI_BASE_URL", endpoint.url());
+            let run = Place::new().run_with(args, |c| c.env(name, value));
+            let told = format!("{name} is ignored: name the endpoint with --base-url {url}, or in OPENAI_BASE_URL");
             assert!(run.err.contains(&told), "{args:?}: {}", run.err);
         }
     }
