@@ -14,17 +14,7 @@ use crate::settings::set_args::{is_key, keys_text};
 
 /// Parses the command line. The error is the exit code, after help, version or the mistake was shown.
 pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
-    let mut words: Vec<OsString> = std::env::args_os().collect();
-    let parsed = loop {
-        match of(P::command()).try_get_matches_from(&words) {
-            Err(error) => match as_set(&error, &words) {
-                Some(set) => words = set,
-                None => break Err(error),
-            },
-            Ok(matches) => break P::from_arg_matches(&matches),
-        }
-    };
-    parsed.map_err(|mut error| {
+    parsed::<P>(std::env::args_os().collect()).map_err(|mut error| {
         let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
         as_option(&mut error, &words);
         let remedy = match error.kind() {
@@ -39,6 +29,19 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
+}
+
+/// Parses the words of a command line, the program's name first.
+pub(crate) fn parsed<P: Parser>(mut words: Vec<OsString>) -> Result<P, clap::Error> {
+    loop {
+        match of(P::command()).try_get_matches_from(&words) {
+            Err(error) => match as_set(&error, &words) {
+                Some(set) => words = set,
+                None => return Err(error),
+            },
+            Ok(matches) => return P::from_arg_matches(&matches),
+        }
+    }
 }
 
 /// The command line with an option that a command lacks, and that is a key of `--set`, as that: whoever knows a
