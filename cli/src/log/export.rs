@@ -84,10 +84,7 @@ pub(crate) fn page(kept: &Kept, links: &[(&str, &str)]) -> io::Result<String> {
 
 /// Builds the data for the head of a page: links, each an address and its text, and facts.
 pub(crate) fn about(links: &[(&str, &str)], facts: Vec<(&str, String)>) -> Value {
-    let link = |(href, words): &(&str, &str)| json!({ "href": href, "words": words });
-    let fact = |(label, value)| json!({ "label": label, "value": value });
-    let links: Vec<Value> = links.iter().map(link).collect();
-    json!({ "links": links, "facts": facts.into_iter().map(fact).collect::<Vec<_>>(), "fault": null, "refresh": null })
+    json!({ "links": links, "facts": facts, "fault": null, "refresh": null })
 }
 
 /// When it was written last, and what it took where that is known.

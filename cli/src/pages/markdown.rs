@@ -1,7 +1,7 @@
 //! Markdown as a tree that a page builds its elements from: each node is a text, or
 //! `[TAG, CHILD, …]`, or for a link `["a", {"href": URL}, CHILD, …]`. HTML stays text, images
 //! become links, so that nothing is loaded. Where a link's text is not its target, the target follows it. A
-//! page without a script has the same tree as HTML.
+//! script builds the elements (`pages/up.js`), or a template (`pages/replay.html`).
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 use serde_json::{Value, json};
@@ -70,45 +70,12 @@ fn said(node: &Value) -> String {
     }
 }
 
-/// The same as HTML, in which only the tags are ours; `None` for paragraphs of plain text.
-pub(crate) fn html(source: &str) -> Option<String> {
+/// The same for an answer; `None` for paragraphs of plain text.
+pub(crate) fn formatted(source: &str) -> Option<Vec<Value>> {
     let nodes = tree(source);
     let is_plain =
         |node: &Value| node[0] == "p" && node.as_array().is_some_and(|parts| parts.iter().all(Value::is_string));
-    if nodes.iter().all(is_plain) {
-        return None;
-    }
-    let mut page = String::new();
-    nodes.iter().for_each(|node| grow(node, &mut page));
-    Some(page)
-}
-
-fn grow(node: &Value, page: &mut String) {
-    let parts = match node {
-        Value::Array(parts) => parts.as_slice(),
-        other => return page.push_str(&escaped(other.as_str().unwrap_or_default())),
-    };
-    let Some(tag) = parts.first().and_then(Value::as_str) else { return };
-    page.push_str(&format!("<{tag} dir=\"auto\""));
-    for part in &parts[1..] {
-        match (part.get("href").and_then(Value::as_str), part.get("start")) {
-            (Some(href), _) => {
-                page.push_str(&format!(" href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\"", escaped(href)));
-            }
-            (None, Some(start)) => page.push_str(&format!(" start=\"{start}\"")),
-            (None, None) => {}
-        }
-    }
-    page.push('>');
-    parts[1..].iter().filter(|part| !part.is_object()).for_each(|part| grow(part, page));
-    if !matches!(tag, "br" | "hr") {
-        page.push_str(&format!("</{tag}>"));
-    }
-}
-
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;").replace('\'', "&#39;")
+    (!nodes.iter().all(is_plain)).then_some(nodes)
 }
 
 fn text_of(text: &CowStr<'_>) -> Value {
@@ -175,18 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn the_html_of_a_text_has_no_tag_of_the_texts_own() {
-        for (source, page) in [
-            ("Hi *you* & <b>me</b>\n\n---", "<p>Hi <em>you</em> &amp; &lt;b&gt;me&lt;/b&gt;</p><hr>"),
-            ("3. a", "<ol start=\"3\"><li>a</li></ol>"),
-            (
-                "[a](https://x.y/?a=\"b\"&c)",
-                "<p><a href=\"https://x.y/?a=&quot;b&quot;&amp;c\" target=\"_blank\" rel=\"noopener noreferrer\">a</a> (https://x.y/?a=&quot;b&quot;&amp;c)</p>",
-            ),
-        ] {
-            assert_eq!(html(source).unwrap().replace(" dir=\"auto\"", ""), page, "{source}");
-        }
-        assert_eq!(html("Two lines\nof <b>text</b>.\n\nAnd a third."), None);
+    fn paragraphs_of_plain_text_need_no_form() {
+        assert_eq!(formatted("Two lines\nof <b>text</b>.\n\nAnd a third."), None);
+        assert_eq!(formatted("Two\n\n---").map(|nodes| nodes.len()), Some(2));
     }
 
     #[test]

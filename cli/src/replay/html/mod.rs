@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use self::page::{Entry as Listed, RoundPart, fact};
+use self::page::{Entry as Listed, RoundPart};
 use self::timeline::Rows;
 use super::explain::GivenBack;
 use super::play::Played;
@@ -141,7 +141,7 @@ impl Taken {
         let session = &recording.session;
         let which = if of > 1 { format!(" · Recording {}/{of}", at.recording) } else { String::new() };
         let named = [("Model", &session.model), ("Profile", &session.profile)];
-        let facts = named.into_iter().filter_map(|(label, value)| Some(fact(label, value.clone()?)));
+        let facts = named.into_iter().filter_map(|(label, value)| Some(json!([label, value.as_ref()?])));
         Taken {
             session: facts.collect(),
             title: session.title.clone().unwrap_or_else(|| file_name(at.file).to_owned()),
@@ -163,11 +163,11 @@ impl Taken {
     fn finish(self) -> Value {
         let Taken { session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
         let calls = self.totals.calls + self.totals.native_calls;
-        facts.extend([fact("Rounds", rounds.len().to_string()), fact("Calls", calls.to_string())]);
-        facts.extend(self.totals.not_run().map(|kinds| fact("Not run", kinds)));
-        facts.extend(rows.total().map(|time| fact("Time", time)));
+        facts.extend([json!(["Rounds", rounds.len()]), json!(["Calls", calls])]);
+        facts.extend(self.totals.not_run().map(|kinds| json!(["Not run", kinds])));
+        facts.extend(rows.total().map(|time| json!(["Time", time])));
         if self.tokens > 0 {
-            facts.push(fact("Tokens", grouped(self.tokens)));
+            facts.push(json!(["Tokens", grouped(self.tokens)]));
         }
         json!({
             "title": title, "source": source, "facts": facts, "notes": notes,

@@ -200,11 +200,6 @@ pub(super) fn notice(label: &str, text: &str) -> Value {
     json!({"kind": "notice", "label": label, "text": Long::new(text)})
 }
 
-/// A figure of a recording.
-pub(super) fn fact(label: &str, value: impl Into<Value>) -> Value {
-    json!({"label": label, "value": value.into()})
-}
-
 /// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
 /// and are listed after it.
 pub(super) fn answer(played: &Played) -> Vec<Value> {
@@ -257,7 +252,7 @@ impl Text {
         if !shown.is_empty() {
             parts.push(match self.reasoning {
                 true => json!({"kind": "reasoning", "size": shown.chars().count(), "text": Long::new(shown)}),
-                false => json!({"kind": "answer", "text": Long::new(shown), "page": markdown::html(shown)}),
+                false => json!({"kind": "answer", "text": Long::new(shown), "page": markdown::formatted(shown)}),
             });
         }
         parts.append(&mut self.after);

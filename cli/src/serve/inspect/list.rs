@@ -23,10 +23,7 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::
         false => format!("{} of {}", found.len(), counted(kept, "request")),
     };
     let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", &query.typed).finish();
-    let live = match query.is_live {
-        true => json!({"href": format!("/inspect?{asked}"), "words": "Stop loading it again"}),
-        false => json!({"href": format!("/inspect?{asked}&live=1"), "words": "Reload by itself"}),
-    };
+    let live = live_link(&format!("/inspect?{asked}"), query.is_live);
     pages::file::render(
         TEMPLATE,
         json!({
@@ -40,6 +37,15 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::
             "rows": found.iter().map(row).collect::<Vec<_>>(),
         }),
     )
+}
+
+/// The link, an address and its text, by which a page that is loaded again by itself stops to be, or begins.
+fn live_link(here: &str, is_live: bool) -> (String, &'static str) {
+    let sign = if here.contains('?') { '&' } else { '?' };
+    match is_live {
+        true => (here.to_owned(), "Stop loading it again"),
+        false => (format!("{here}{sign}live=1"), "Reload by itself"),
+    }
 }
 
 fn row(about: &Inspected) -> Value {
@@ -64,25 +70,19 @@ fn row(about: &Inspected) -> Value {
 pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
     let goes_on = about.took.is_none();
     let here = format!("/inspect/{}", about.id);
-    let mut links = vec![
-        json!({"href": "/inspect", "words": "All requests"}),
-        json!({"href": format!("{here}/recording"), "words": "Download the recording"}),
-    ];
-    match (goes_on, is_live) {
-        (true, true) => links.push(json!({"href": here, "words": "Stop loading it again"})),
-        (true, false) => links.push(json!({"href": format!("{here}?live=1"), "words": "Reload by itself"})),
-        (false, _) => {}
-    }
+    let recording = (format!("{here}/recording"), "Download the recording");
+    let mut links = vec![("/inspect".to_owned(), "All requests"), recording];
+    links.extend(goes_on.then(|| live_link(&here, is_live)));
     let cut = about.is_cut.then_some("The recording is larger than the limit for all requests: its end is missing.");
     json!({
         "links": links,
         "facts": [
-            {"label": "Status", "value": status(about)},
-            {"label": "Interface", "value": about.interface},
-            {"label": "Came", "value": httpdate::fmt_http_date(about.began)},
-            {"label": "Took", "value": took(about)},
-            {"label": "Prompts", "value": prompts(about.prompt)},
-            {"label": "Learned about the endpoint", "value": taught(&about.taught)},
+            ["Status", status(about)],
+            ["Interface", about.interface],
+            ["Came", httpdate::fmt_http_date(about.began)],
+            ["Took", took(about)],
+            ["Prompts", prompts(about.prompt)],
+            ["Learned about the endpoint", taught(&about.taught)],
         ],
         "fault": about.fault.as_deref().or(cut),
         "refresh": (goes_on && is_live).then_some(REFRESH),
