@@ -72,9 +72,9 @@ pub(crate) struct TalkArgs {
 }
 
 impl TalkArgs {
-    /// Returns the MCP servers; `None` where none were named and no file is there.
-    pub(crate) fn config(&self) -> Result<Option<Config>, Failure> {
-        self.listed.servers().load_if_any()
+    /// Returns the MCP servers; there are none where none were named and no file is there.
+    pub(crate) fn config(&self) -> Result<Config, Failure> {
+        Ok(self.listed.servers().load_if_any()?.unwrap_or_default())
     }
 
     /// Takes the options and `--set` into the settings.

@@ -240,11 +240,15 @@ impl Session {
         }
     }
 
-    /// `3 tools of demo, by prompt (use_mcp_tool, full)`.
+    /// `3 tools of demo, by prompt (use_mcp_tool, full)`; how to get some where no server is configured.
     pub(super) fn tools_line(&self) -> String {
         let catalog = self.talk.hub.catalog();
         let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
         match catalog.tools().count() {
+            0 if self.talk.hub.config().servers().is_empty() => {
+                "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` copies those of other programs"
+                    .to_owned()
+            }
             0 => "no tools".to_owned(),
             n => format!("{} of {}, {}", counted(n, "tool"), shown_names(names), self.talk.offer()),
         }

@@ -106,9 +106,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     }
     let attached = Attached::read(&args.attached, "-f")?;
     warn_of_files(&args);
-    let configured = args.talk.config()?;
-    let has_config = configured.is_some();
-    let config = configured.unwrap_or_default();
+    let config = args.talk.config()?;
 
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
@@ -166,7 +164,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         match (question, prompt) {
             (Some(question), _) => one(&mut session, question, &typed, asker.is_some()).await,
             (None, Some(prompt)) => {
-                repl::greet(&mut session, has_config)?;
+                repl::greet(&mut session)?;
                 repl::run(&mut session, asker.as_ref(), prompt).await?;
                 session.say_kept()
             }

@@ -284,17 +284,13 @@ fn last_said(session: &Session) -> Vec<String> {
 }
 
 /// Shows who takes part, and where the conversation stands.
-pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failure> {
+pub(super) fn greet(session: &mut Session) -> Result<(), Failure> {
     let entries = session.talk.conversation.entries().len();
     let here = session.set_here().ok().flatten();
     let parts = [
         Some(session.talk.about()),
         Some(session.tools_line()),
         starting::took(&session.talk.hub.servers()),
-        (!has_config).then(|| {
-            "no MCP servers: `toolgraft mcp add` adds one, `toolgraft mcp import` copies those of other programs"
-                .to_owned()
-        }),
         here.map(|here| format!("for this folder (/set, /allow): {}", here.replace('\n', ", "))),
         (entries > 0).then(|| format!("continuing a conversation of {}", counted(entries, "message"))),
     ];

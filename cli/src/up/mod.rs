@@ -69,7 +69,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         false => None,
     };
     store.iter().for_each(|store| prune(store, &settings));
-    let config = args.talk.config()?.unwrap_or_default();
+    let config = args.talk.config()?;
     // Dropped last: it puts the terminal back as it was.
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;

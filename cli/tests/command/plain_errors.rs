@@ -19,7 +19,7 @@ fn is_plain(run: &Run) {
         run.err.lines().filter(|line| !line.starts_with(' ')).partition(|line| line.starts_with("error: "));
     assert!(!errors.is_empty(), "{}", run.err);
     // What chat says of the round that failed.
-    assert!(others.iter().all(|line| line.contains("no tools") || line.contains("1 round")), "{others:?}");
+    assert!(others.iter().all(|line| line.contains("no MCP servers") || line.contains("1 round")), "{others:?}");
 }
 
 fn ask(url: &str, more: &[&str]) -> Run {
