@@ -524,18 +524,16 @@ impl Display {
                     self.wait("thinking")?;
                 }
                 match self.reasoning {
-                    ReasoningDisplay::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
+                    ReasoningDisplay::Full => {
+                        self.line(DRAFT, &format!("({}: {name})", labels::not_run(rejected.kind)))
+                    }
                     _ => Ok(()),
                 }
             }
             // These bytes are part of the answer.
-            RejectedKind::Invented if rejected.in_text => {
+            kind if rejected.stays_in_text() => {
                 self.text(&rejected.raw)?;
-                self.line(DRAFT, &format!("(in an invented turn, not run: {name})"))
-            }
-            RejectedKind::Quoted => {
-                self.text(&rejected.raw)?;
-                self.line(DRAFT, &format!("(an example, not run: {name})"))
+                self.line(DRAFT, &format!("({}: {name})", labels::not_run(kind)))
             }
             RejectedKind::Invented => {
                 self.fold()?;

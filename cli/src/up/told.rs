@@ -116,11 +116,9 @@ impl<'a> Teller<'a> {
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> Vec<Value> {
-        let is_text =
-            rejected.kind == RejectedKind::Quoted || rejected.kind == RejectedKind::Invented && rejected.in_text;
         match rejected.kind {
             RejectedKind::InReasoning => vec![self.think(&rejected.raw)],
-            _ if is_text => vec![self.text(&rejected.raw)],
+            _ if rejected.stays_in_text() => vec![self.text(&rejected.raw)],
             _ => vec![rejected_step(rejected)],
         }
     }
