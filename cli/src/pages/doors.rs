@@ -145,7 +145,10 @@ impl Doors {
             return false;
         }
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
-        let Some(host) = text(header::HOST).filter(|host| hosts.iter().any(|ours| ours == host)) else { return false };
+        let Some(host) = text(header::HOST).filter(|host| hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host)))
+        else {
+            return false;
+        };
         match headers.get(header::ORIGIN) {
             None => true,
             Some(origin) => origin.as_bytes() == format!("http://{host}").as_bytes(),
@@ -193,8 +196,11 @@ fn same(one: &str, other: &str) -> bool {
 /// Lets a request in, or says how to come in.
 async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     if !doors.is_ours(request.headers()) {
-        return (StatusCode::FORBIDDEN, "this server is called 127.0.0.1, and other sites' pages are refused\n")
-            .into_response();
+        let remedy = format!(
+            "this server is http://127.0.0.1:{}, and other addresses and their pages are refused\n",
+            doors.port
+        );
+        return (StatusCode::FORBIDDEN, remedy).into_response();
     }
     let looks = matches!(*request.method(), Method::GET | Method::HEAD);
     // Each browser says where a page that changes something stands.

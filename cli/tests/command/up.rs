@@ -242,6 +242,14 @@ async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_after(
     let two = stop(&site).header("origin", &site).header("origin", "http://evil.example");
     assert_eq!(two.header("toolgraft-page", &up.key).send().await.unwrap().status(), 403);
     assert_eq!(stop(&site).header("host", "evil.example").send().await.unwrap().status(), 403);
+    let port = site.rsplit(':').next().unwrap();
+    for (host, status, said) in
+        [(format!("LOCALHOST:{port}"), 200, "<title>toolgraft"), ("127.0.0.1:1".into(), 403, &site)]
+    {
+        let answer = up.client.get(format!("{site}/")).header("host", host).send().await.unwrap();
+        assert_eq!(answer.status(), status);
+        assert!(answer.text().await.unwrap().contains(said), "{said}");
+    }
     assert_eq!(stop(&site).header("origin", &site).header("toolgraft-page", "").send().await.unwrap().status(), 403);
     let stranger = up.client.post(format!("{site}/ask")).header("origin", &site).body("{}").send().await.unwrap();
     assert_eq!(stranger.status(), 401);
