@@ -179,17 +179,10 @@ impl Endpoint {
             Err(error @ ModelError::Unreachable { .. }) => {
                 output::warn(&format!("{error} (requests are answered with 502 until it is reachable)"));
             }
-            Err(error) if endpoint.name() == *url => {
+            Err(error) => {
                 if !endpoint.go_below_v1().await? {
                     let own = if args.api_key.is_none() { ", or let each client send it" } else { "" };
                     warn_refused(&error, own);
-                }
-            }
-            // One with a password or a query is shown without: it is for its owner to change.
-            Err(_) => {
-                if let Some(below) = endpoint.client.missing_v1().await {
-                    let name = endpoint.name();
-                    output::warn(&format!("{name} has no list of models, but {below} has one: is that the base URL?"));
                 }
             }
         }
@@ -258,7 +251,8 @@ impl Endpoint {
     /// Takes the URL with the `/v1` that it lacks, where models are listed below that; returns `true` if so.
     async fn go_below_v1(&mut self) -> Result<bool, Failure> {
         let Some(url) = self.client.missing_v1().await else { return Ok(false) };
-        output::warn(&format!("{} has no list of models, but {url} has one: using that", self.name()));
+        let (name, shown) = (self.name(), shown_url(&url));
+        output::warn(&format!("{name} has no list of models, but {shown} has one: using that"));
         let called = self.called.take();
         let by = (self.key.clone(), &self.trust);
         *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };

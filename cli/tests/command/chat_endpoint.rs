@@ -442,17 +442,21 @@ fn a_server_that_loads_its_model_is_waited_for_with_a_line() {
 #[test]
 fn a_missing_v1_is_tried_and_said() {
     let answer = |request: &Seen, _| match request.target() {
+        _ if request.header("authorization").is_none() => Reply::refused(401, "who are you?"),
         "GET /v1/models" => Reply::new(200, r#"{"data": [{"id": "tiny"}]}"#),
         "POST /v1/chat/completions" => Reply::text("It rains."),
         _ => Reply::new(404, "404 page not found"),
     };
     let endpoint = Endpoint::setup().lists().answer(answer);
     let base = endpoint.url().trim_end_matches("/v1").to_owned();
-    for named in [&[][..], &["--model", "tiny"]] {
-        let args = [&["chat", "--base-url", &base, "Weather?"], named].concat();
-        let run = Place::new().run(&args).ok();
-        assert_eq!(run.out, "It rains.\n");
-        assert!(run.err.contains(&format!("{base}/v1 has one: using that")), "{}", run.err);
+    let secret = base.replace("http://", "http://kim:hunter22@");
+    for named in [&["--base-url", &base, "--api-key", "k"][..], &["--base-url", &secret]] {
+        for model in [&[][..], &["--model", "tiny"]] {
+            let run = Place::new().run(&[&["chat", "Weather?"], named, model].concat()).ok();
+            assert_eq!(run.out, "It rains.\n", "{}", run.err);
+            assert!(run.err.contains(&format!("{base}/v1 has one: using that")), "{}", run.err);
+            assert!(!run.err.contains("hunter22"), "{}", run.err);
+        }
     }
 }
 

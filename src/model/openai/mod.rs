@@ -251,8 +251,8 @@ impl OpenAi {
         self.inner.listed_model(model).await
     }
 
-    /// Returns the base URL with `/v1` appended if that URL lists models and the client's own has no `/v1`: for a
-    /// program that corrects the address that a user entered.
+    /// Returns the base URL, with its secrets, with `/v1` appended if that URL lists models and the client's own has no
+    /// `/v1`: for a program that corrects the address that a user entered.
     pub async fn missing_v1(&self) -> Option<String> {
         self.inner.with_v1().await
     }

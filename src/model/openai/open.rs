@@ -280,7 +280,7 @@ impl EndpointInner {
         if status == StatusCode::NOT_FOUND
             && let Ok(Some(right)) = tokio::time::timeout(REFUSAL_TIME, self.with_v1()).await
         {
-            message = format!("{message}; {right} lists models: is that the base URL?");
+            message = format!("{message}; {} lists models: is that the base URL?", shown_url(&right));
         } else if status == StatusCode::NOT_FOUND
             && let Ok(Ok(models)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await
         {
