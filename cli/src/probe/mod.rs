@@ -171,7 +171,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
              text"
         }));
     };
-    offer(&args, &endpoint, best, (asker.as_ref(), &runner))
+    offer(&args, &endpoint, best, asker.as_ref())
 }
 
 /// Puts whole jobs to the ways that were named, or to the best that is known.
@@ -229,12 +229,7 @@ fn advice(best: &Best) -> String {
 }
 
 /// Shows the best way as a profile, and keeps it where the person wants that.
-fn offer(
-    args: &Args,
-    endpoint: &Endpoint,
-    best: &Best,
-    (asker, runner): (Option<&Asker>, &Runner),
-) -> Result<(), Failure> {
+fn offer(args: &Args, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -> Result<(), Failure> {
     let mut profile =
         SavedProfile { name: endpoint.model.clone(), endpoint: Some(endpoint.url.clone()), ..SavedProfile::default() };
     match best.row.cell {
@@ -254,13 +249,9 @@ fn offer(
     output::note(&advice(best));
     let Some(path) = settings::path() else { return Ok(()) };
     let wanted = args.yes
-        || match asker {
-            Some(asker) if !args.json => {
-                let question = format!("Write it into {}? [y/N] ", input::shown(&path));
-                let answer = runner.wait(asker.answer(&question))?;
-                answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
-            }
-            _ => false,
+        || match asker.filter(|_| !args.json) {
+            Some(asker) => asker.agrees(&format!("Write it into {}? [y/n] ", input::shown(&path)), &mut |_| None)?,
+            None => false,
         };
     if wanted {
         saved_profiles::save(&path, &profile)?;

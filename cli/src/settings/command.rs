@@ -68,24 +68,20 @@ enum Command {
 
 /// Runs `toolgraft config`.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let path = || file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"));
     match &args.command {
-        Some(Command::Explain(tool)) => return explain::explain(tool),
-        Some(Command::Accept(tool)) => return explain::accept(tool),
-        _ => {}
-    }
-    let path = file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"))?;
-    let text = file::text(&path)?;
-    match &args.command {
-        Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
-        // They need no file.
-        Some(Command::Explain(_) | Command::Accept(_)) => Ok(()),
-        None => show(&ShowArgs::default(), &path, &document(&text, &path)?),
-        Some(Command::Show(shown)) => show(shown, &path, &document(&text, &path)?),
+        Some(Command::Explain(tool)) => explain::explain(tool),
+        Some(Command::Accept(tool)) => explain::accept(tool),
+        Some(Command::Path) => output::emit(&format!("{}\n", path()?.display())),
+        None => show(&ShowArgs::default(), &path()?),
+        Some(Command::Show(shown)) => show(shown, &path()?),
         Some(Command::Set { key, value }) => {
+            let path = path()?;
             file::edit(&path, false, |document| put(document, key, value))?;
             output::tell(&format!("{key} is set in {}", path.display()))
         }
         Some(Command::Unset { key }) => {
+            let path = path()?;
             let names = file::names_of(key).unwrap_or_else(|| vec![key.as_str()]);
             file::edit(&path, true, |document| match file::take(document.as_table_mut(), &names) {
                 true => Ok(()),
@@ -94,12 +90,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             output::tell(&format!("{key} is no longer set in {}", path.display()))
         }
     }
-}
-
-/// The file as it can be edited, once it is known to be right.
-fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
-    file::parsed(text, path)?;
-    file::document(text, path)
 }
 
 /// Sets a key, or a name of an endpoint or a model.
@@ -179,7 +169,10 @@ fn built_in() -> Settings {
     }
 }
 
-fn show(args: &ShowArgs, path: &Path, document: &DocumentMut) -> Result<(), Failure> {
+fn show(args: &ShowArgs, path: &Path) -> Result<(), Failure> {
+    let text = file::text(path)?;
+    file::parsed(&text, path)?;
+    let document = file::document(&text, path)?;
     let sources = sources(args, path)?;
     let found = |key: &str| {
         let (from, values) = sources.iter().find(|(_, values)| values.contains_key(key))?;
