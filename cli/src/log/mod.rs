@@ -7,6 +7,8 @@ mod export;
 mod list;
 mod spent;
 
+use std::collections::BTreeSet;
+
 use self::export::{ExportArgs, export};
 pub(crate) use self::export::{about, page};
 use self::list::{SearchArgs, Shape};
@@ -77,7 +79,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 }
 
 fn remove(store: &Store, ids: &[String], yes: bool) -> Result<(), Failure> {
-    let found = ids.iter().map(|id| store.id_of(id)).collect::<Result<Vec<_>, _>>()?;
+    // One that is named twice is one.
+    let found = ids.iter().map(|id| store.id_of(id)).collect::<Result<BTreeSet<_>, _>>()?;
     let listed = store.list(&[]).map_err(Failure::job)?;
     let titled = |id: &String| match listed.iter().find(|one| one.id == *id) {
         Some(one) => format!("{id} ({})", shortened(&plain(&one.title), TITLE)),

@@ -200,7 +200,8 @@ fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
     let file = place.write("half.json", half);
     chat(&place, &endpoint, &["--resume", file.to_str().unwrap(), "Hi"]).refuses(2, "not a saved conversation");
     place.run(&["log", "remove", &first]).refuses(2, "), for good? There is no terminal to ask on: add --yes");
-    place.run(&["log", "remove", &first, "--yes"]).quiet();
+    let run = place.run(&["log", "remove", &first, &first[..6], "--yes"]).quiet();
+    assert_eq!(run.out, "1 conversation forgotten\n");
     let run = chat(&place, &endpoint, &["--continue", "Hi"]);
     run.refuses(2, "there is no other conversation to continue");
     place.run(&["log", "remove", &id, "--yes"]).quiet();
