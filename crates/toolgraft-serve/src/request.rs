@@ -246,7 +246,7 @@ impl ChatRequest {
         // A list of tools in the cache is not parsed again.
         let prepared = cache.get(key, own, client.as_deref(), |written, own| {
             let Offered { mut tools, named, set_aside, left_out } = self.tools(written, &config.without)?;
-            let choice = self.choice(&mut tools, &named)?;
+            let choice = self.choice(&mut tools, &named, &config.without)?;
             let offered = Offered { tools, named, set_aside, left_out };
             Prepared::new(config, Wanted { profile, way, offered, own, choice, max_calls, ways: cache.ways() })
         })?;
@@ -286,8 +286,9 @@ impl ChatRequest {
         let tools = self.body.get("tools").and_then(Value::as_array);
         let Some(tools) = tools.filter(|tools| tools.iter().any(is_deferred) && !are_searched(tools)) else { return };
         let messages = self.body.get("messages").and_then(Value::as_array).into_iter().flatten();
-        let chosen = self.body.get("tool_choice").and_then(|choice| choice["function"]["name"].as_str());
-        let named: HashSet<&str> = messages.flat_map(named_in).chain(chosen).collect();
+        let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
+        let chosen = choice["function"]["name"].as_str();
+        let named: HashSet<&str> = messages.flat_map(named_in).chain(chosen).chain(allowed_by(choice)).collect();
         let is_named = |tool: &Value| tool["function"]["name"].as_str().is_some_and(|name| named.contains(name));
         let listed = tools.iter().cloned().map(|mut tool| {
             if is_deferred(&tool) && is_named(&tool) {
@@ -301,25 +302,19 @@ impl ChatRequest {
 
     /// Refuses options that an answer of several rounds cannot honour.
     fn refuse(&self) -> Result<(), Fault> {
-        if self.body.get("n").is_some_and(|n| !n.is_null() && n.as_u64() != Some(1)) {
-            return Err(Fault::field(
-                "n",
-                "'n' must be 1 in a request with tools or a schema: an answer may take several rounds",
-            ));
-        }
-        for field in ["logprobs", "top_logprobs"] {
-            if self
-                .body
-                .get(field)
-                .is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)) && *value != 0)
-            {
-                let message = format!(
-                    "'{field}' is not supported in a request with tools or a schema: calls are removed from the text"
-                );
-                return Err(Fault::field(field, message));
-            }
-        }
-        Ok(())
+        let is_given = |field: &str, default: u64| {
+            let is_default = |value: &Value| matches!(value, Value::Null | Value::Bool(false)) || *value == default;
+            self.body.get(field).is_some_and(|value| !is_default(value))
+        };
+        let wrong = [("n", 1, "be 1"), ("logprobs", 0, "be left out"), ("top_logprobs", 0, "be left out")];
+        let wrong = wrong.into_iter().find(|(field, default, _)| is_given(field, *default));
+        wrong.map_or(Ok(()), |(field, _, must)| {
+            let message = format!(
+                "'{field}' must {must}: only a request of Chat Completions without tools and schema is passed to the \
+                 endpoint as it is"
+            );
+            Err(Fault::field(field, message))
+        })
     }
 
     /// Returns the tools that the client offers. They are taken from the body, or parsed from
@@ -362,9 +357,9 @@ impl ChatRequest {
     }
 
     /// Returns the tool choice. A choice that allows some of the tools removes the others.
-    fn choice(&self, tools: &mut Vec<Tool>, named: &ToolNames) -> Result<ToolChoice, Fault> {
+    fn choice(&self, tools: &mut Vec<Tool>, named: &ToolNames, without: &[String]) -> Result<ToolChoice, Fault> {
         if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
-            return self.allowed(allowed, tools, named);
+            return self.allowed(allowed, tools, named, without);
         }
         let named = |name: &Value| match name.as_str() {
             Some(name) if tools.iter().any(|tool| tool.name == named.shown(name)) => {
@@ -394,20 +389,34 @@ impl ChatRequest {
         }
     }
 
-    /// Returns the choice for a list of allowed tools, in the form of Chat Completions or of
-    /// Responses.
-    fn allowed(&self, choice: &Value, tools: &mut Vec<Tool>, named: &ToolNames) -> Result<ToolChoice, Fault> {
-        let choice = choice.get("allowed_tools").unwrap_or(choice);
-        let Some(allowed) = choice["tools"].as_array() else {
-            return Err(Fault::field("tool_choice", "'tool_choice' of the type 'allowed_tools' needs a list 'tools'"));
-        };
-        let name = |tool: &Value| tool["function"]["name"].as_str().or(tool["name"].as_str()).map(str::to_owned);
-        let allowed: HashSet<String> = allowed.iter().filter_map(name).collect();
-        tools.retain(|tool| allowed.contains(named.given(&tool.name)));
-        if let (true, Some(name)) = (tools.is_empty(), allowed.iter().next()) {
-            return Err(none_allowed(name));
+    /// Returns the choice for a list of allowed tools. A namespace stands for all its members.
+    ///
+    /// # Errors
+    /// Fails if no tool of the request has one of the names.
+    fn allowed(
+        &self,
+        choice: &Value,
+        tools: &mut Vec<Tool>,
+        named: &ToolNames,
+        without: &[String],
+    ) -> Result<ToolChoice, Fault> {
+        let list = list_of_allowed(choice);
+        if !list["tools"].is_array() {
+            return Err(Fault::field("tool_choice.tools", "'allowed_tools' needs a list 'tools'"));
         }
-        self.worded(choice["mode"].as_str().unwrap_or("auto"), tools)
+        let is_of = |tool: &Tool, name: &str| {
+            let rest = named.given(&tool.name).strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let is_known = |name: &str| {
+            tools.iter().any(|tool| is_of(tool, name)) || without.iter().any(|glob| matches(glob, None, name))
+        };
+        if let Some(name) = allowed_by(choice).find(|name| !is_known(name)) {
+            let message = format!("the choice allows '{name}', and no tool has that name");
+            return Err(Fault::field("tool_choice.tools", message));
+        }
+        tools.retain(|tool| allowed_by(choice).any(|name| is_of(tool, name)));
+        self.worded(list["mode"].as_str().unwrap_or("auto"), tools)
     }
 
     /// Returns the choice that a word stands for.
@@ -470,9 +479,15 @@ impl ChatRequest {
     }
 }
 
-/// Returns the fault of a choice among tools of which none exists; `name` is one of them.
-pub(super) fn none_allowed(name: &str) -> Fault {
-    Fault::field("tool_choice", format!("'tool_choice' allows '{name}', and no tool has that name"))
+/// Returns the object with a choice's list of allowed tools: in Chat Completions it is nested, in Responses it is not.
+fn list_of_allowed(choice: &Value) -> &Value {
+    choice.get("allowed_tools").unwrap_or(choice)
+}
+
+/// Returns the names of the tools that a choice allows; none if it has no such list.
+fn allowed_by(choice: &Value) -> impl Iterator<Item = &str> {
+    let list = list_of_allowed(choice)["tools"].as_array();
+    list.into_iter().flatten().filter_map(|tool| tool["function"]["name"].as_str().or(tool["name"].as_str()))
 }
 
 /// Refuses a history whose calls hold more JSON values than a request may: arguments are JSON

@@ -169,6 +169,9 @@ pub(super) fn call(id: impl Into<Value>, name: impl Into<Value>, arguments: Valu
     serde_json::json!({"id": id.into(), "type": "function", "function": function})
 }
 
+/// The `reasoning_effort` of a request whose client wants no reasoning.
+pub(super) const NO_THINKING: &str = "none";
+
 /// Removes a field and returns its value if it is not null.
 pub(super) fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value> {
     body.shift_remove(field).filter(|value| !value.is_null())
@@ -200,7 +203,9 @@ impl Places {
             let message = place(param, "messages[", &self.messages).map(|(place, _)| place.clone());
             let tool = place(param, "tools[", &self.tools);
             let place = message.or_else(|| tool.map(|(place, rest)| format!("{place}{}", shape.field(rest))));
-            fault.param = Some(place.unwrap_or_else(|| shape.field(param)));
+            let place = place.unwrap_or_else(|| shape.field(param));
+            fault.message = fault.message.replace(&format!("'{param}'"), &format!("'{place}'"));
+            fault.param = Some(place);
         }
         fault
     }

@@ -15,8 +15,10 @@ pub(super) struct Terms {
     no_system: bool,
     /// The field `stream_options` is refused.
     no_stream_options: bool,
-    /// The field `reasoning_effort`, or its value, is refused.
+    /// The field `reasoning_effort`, or one of its levels, is refused.
     no_effort: bool,
+    /// The level `none`, with which a model does not think, is refused.
+    always_thinks: bool,
     /// Probabilities of tokens are refused.
     pub(super) no_alternatives: bool,
 }
@@ -38,6 +40,9 @@ const NO_SYSTEM: [&str; 6] = [
 /// Parts of the messages of endpoints that refuse a level of thinking, in lower case; the last one is Ollama's.
 const NO_EFFORT: [&str; 3] = ["reasoning_effort", "reasoning effort", "does not support thinking"];
 
+/// The field for a level of thinking.
+const EFFORT: &str = "reasoning_effort";
+
 /// Names of token probabilities in the messages of endpoints that refuse them, in lower case.
 const ALTERNATIVES: [&str; 3] = ["logprob", "log_prob", "log prob"];
 
@@ -57,9 +62,11 @@ impl Terms {
         let told = match () {
             () if thought && words.contains(REASONING_CONTENT) => Terms { reasoning: true, ..self },
             () if words.contains("stream_options") => Terms { no_stream_options: true, ..self },
-            () if body.contains_key("reasoning_effort") && NO_EFFORT.iter().any(|said| words.contains(said)) => {
-                Terms { no_effort: true, ..self }
-            }
+            () if NO_EFFORT.iter().any(|said| words.contains(said)) => match body.get(EFFORT) {
+                None => self,
+                Some(level) if level == "none" => Terms { always_thinks: true, ..self },
+                Some(_) => Terms { no_effort: true, ..self },
+            },
             () if has_system && NO_SYSTEM.iter().any(|said| words.contains(said)) => Terms { no_system: true, ..self },
             () => self,
         };
@@ -71,7 +78,8 @@ impl Terms {
         let all = [
             (self.no_system, "system_role"),
             (self.no_stream_options, "stream_options"),
-            (self.no_effort, "reasoning_effort"),
+            (self.no_effort, EFFORT),
+            (self.always_thinks, "reasoning_effort: none"),
             (self.no_alternatives, "logprobs"),
         ];
         all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
@@ -82,8 +90,8 @@ impl Terms {
         if self.no_stream_options {
             body.shift_remove("stream_options");
         }
-        if self.no_effort {
-            body.shift_remove("reasoning_effort");
+        if self.no_effort || self.always_thinks && body.get(EFFORT).is_some_and(|level| level == "none") {
+            body.shift_remove(EFFORT);
         }
         if !self.reasoning {
             messages_of(body).for_each(|message| drop(message.shift_remove(REASONING_CONTENT)));

@@ -18,7 +18,7 @@ use self::fields::{part, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
-use super::shape::{Hosted, Read, Results, Shape, set};
+use super::shape::{Hosted, NO_THINKING, Read, Results, Shape, set};
 use super::store::ClientStore;
 use super::vendor;
 
@@ -26,7 +26,7 @@ use super::vendor;
 pub(super) struct Gemini;
 
 /// Names of limits and sampling fields in Gemini's interface and in Chat Completions.
-const SAME: [(&str, &str); 9] = [
+const SAME: [(&str, &str); 11] = [
     ("temperature", "temperature"),
     ("topP", "top_p"),
     ("topK", "top_k"),
@@ -36,6 +36,8 @@ const SAME: [(&str, &str); 9] = [
     ("seed", "seed"),
     ("presencePenalty", "presence_penalty"),
     ("frequencyPenalty", "frequency_penalty"),
+    ("responseLogprobs", "logprobs"),
+    ("logprobs", "top_logprobs"),
 ];
 
 impl Shape for Gemini {
@@ -53,7 +55,7 @@ impl Shape for Gemini {
         }
         history.contents(take(&mut body, "contents"))?;
         let choice = choice_of(take(&mut body, "toolConfig"))?;
-        let tools = tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
+        let tools = tools_of(take(&mut body, "tools"))?;
         let mut config = match take(&mut body, "generationConfig") {
             None => Map::new(),
             Some(Value::Object(config)) => config,
@@ -62,7 +64,7 @@ impl Shape for Gemini {
 
         let mut chat = Map::new();
         let places = history.messages.fill(&mut chat, tools);
-        set(&mut chat, "tool_choice", choice.choice);
+        set(&mut chat, "tool_choice", choice);
         for (theirs, ours) in SAME {
             set(&mut chat, ours, take(&mut config, theirs));
         }
@@ -71,7 +73,10 @@ impl Shape for Gemini {
         let mut thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
         let thoughts = part(&mut thinking, "includeThoughts") == Some(Value::Bool(true));
         let level = part(&mut thinking, "thinkingLevel").filter(|level| level != "THINKING_LEVEL_UNSPECIFIED");
-        set(&mut chat, "reasoning_effort", level.as_ref().and_then(Value::as_str).map(str::to_ascii_lowercase));
+        let budget =
+            part(&mut thinking, "thinkingBudget").filter(|budget| *budget == 0).map(|_| NO_THINKING.to_owned());
+        let level = level.as_ref().and_then(Value::as_str).map(str::to_ascii_lowercase).or(budget);
+        set(&mut chat, "reasoning_effort", level);
         vendor::leave_out(&mut config, &vendor::FIELDS.gemini);
         config.extend(body);
         config.extend(chat);
@@ -109,6 +114,7 @@ impl Shape for Gemini {
         match field {
             "messages" => "contents".to_owned(),
             "tool_choice" => "toolConfig.functionCallingConfig".to_owned(),
+            "tool_choice.tools" => "toolConfig.functionCallingConfig.allowedFunctionNames".to_owned(),
             "response_format.json_schema.schema" => config("responseSchema"),
             _ => match SAME.iter().find(|(_, ours)| *ours == field) {
                 Some((theirs, _)) => config(theirs),
@@ -133,15 +139,8 @@ pub(super) fn model(id: &str) -> Value {
     json!({"name": format!("models/{id}"), "displayName": id, "supportedGenerationMethods": methods})
 }
 
-/// Refuses options that this server cannot honour: probabilities of tokens, and answers other than
-/// text.
+/// Refuses answers other than text.
 fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
-    for field in ["responseLogprobs", "logprobs"] {
-        if take(config, field).is_some_and(|value| value != false && value != 0) {
-            let message = format!("'{field}' is not supported here: calls are removed from the text");
-            return Err(Fault::field(format!("generationConfig.{field}"), message));
-        }
-    }
     let modalities = take(config, "responseModalities");
     let other = modalities.iter().flat_map(|list| list.as_array().into_iter().flatten()).find(|kind| *kind != "TEXT");
     match other {
@@ -177,7 +176,7 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
 
 /// Returns the functions that may be called and the tools that run at Google's service, each with
 /// its place in the request.
-fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
+fn tools_of(tools: Option<Value>) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let (mut functions, mut places) = (Vec::new(), Vec::new());
     let list = match tools {
         None => Vec::new(),
@@ -204,50 +203,35 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
                 return Err(Fault::field(place, "parameters must be a JSON Schema, which is an object"));
             }
             let parameters = closed.or(open).map(|schema| json_schema(&schema));
-            if allowed.is_none_or(|names| names.iter().any(|name| function["name"] == *name)) {
-                places.push(format!("tools[{at}].functionDeclarations[{number}]"));
-                functions.push(json!({"type": "function", "function": {
-                    "name": function["name"], "description": function["description"], "parameters": parameters,
-                }}));
-            }
+            places.push(format!("tools[{at}].functionDeclarations[{number}]"));
+            functions.push(json!({"type": "function", "function": {
+                "name": function["name"], "description": function["description"], "parameters": parameters,
+            }}));
         }
-    }
-    let is_declared = |name: &&String| functions.iter().any(|tool| tool["function"]["name"] == ***name);
-    if let Some(name) = allowed.into_iter().flatten().find(|name| !is_declared(name)) {
-        let message = format!("no function that is declared is named '{name}'");
-        return Err(Fault::field("toolConfig.functionCallingConfig.allowedFunctionNames", message));
     }
     Ok((functions, places))
 }
 
-/// The tool choice.
-#[derive(Default)]
-struct Choice {
-    choice: Option<&'static str>,
-    /// Names of the functions that may be called; all of them if `None`.
-    allowed: Option<Vec<String>>,
-}
-
-fn choice_of(config: Option<Value>) -> Result<Choice, Fault> {
-    let place = "toolConfig.functionCallingConfig";
+/// Returns the tool choice.
+fn choice_of(config: Option<Value>) -> Result<Option<Value>, Fault> {
     let Some(mut calling) = config.and_then(|mut config| part(&mut config, "functionCallingConfig")) else {
-        return Ok(Choice::default());
+        return Ok(None);
     };
-    let allowed = match part(&mut calling, "allowedFunctionNames") {
-        Some(Value::Array(names)) if !names.is_empty() => {
-            Some(names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-        }
-        _ => None,
-    };
-    let choice = match calling["mode"].as_str() {
-        None | Some("AUTO" | "VALIDATED" | "MODE_UNSPECIFIED") => None,
-        Some("ANY") => Some("required"),
-        Some("NONE") => Some("none"),
+    let mode = match calling["mode"].as_str() {
+        None | Some("AUTO" | "VALIDATED" | "MODE_UNSPECIFIED") => "auto",
+        Some("ANY") => "required",
+        Some("NONE") => "none",
         Some(other) => {
             let message =
                 format!("the mode '{other}' is not known here: expected 'AUTO', 'ANY', 'NONE' or 'VALIDATED'");
-            return Err(Fault::field(format!("{place}.mode"), message));
+            return Err(Fault::field("toolConfig.functionCallingConfig.mode", message));
         }
     };
-    Ok(Choice { choice, allowed })
+    Ok(Some(match part(&mut calling, "allowedFunctionNames") {
+        Some(Value::Array(names)) if !names.is_empty() => {
+            let tools: Value = names.into_iter().map(|name| json!({"name": name})).collect();
+            json!({"type": "allowed_tools", "mode": mode, "tools": tools})
+        }
+        _ => mode.into(),
+    }))
 }

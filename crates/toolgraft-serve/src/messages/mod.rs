@@ -18,7 +18,9 @@ use self::blocks::part;
 use self::tools::tools_of;
 use self::writer::MessageStream;
 use super::fault::Fault;
-use super::shape::{Hosted, Messages as History, Read, Results, Shape, call, content_of, given, role_of, set};
+use super::shape::{
+    Hosted, Messages as History, NO_THINKING, Read, Results, Shape, call, content_of, given, role_of, set,
+};
 use super::store::ClientStore;
 use super::vendor;
 use toolgraft::wire::take_member;
@@ -35,7 +37,8 @@ impl Shape for Messages {
     fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         let is_on = |thinking: &Value| matches!(thinking["type"].as_str(), Some("enabled" | "adaptive"));
         let thinking = body.get("thinking").is_some_and(is_on);
-        body.shift_remove("thinking");
+        let is_off = given(&mut body, "thinking").is_some_and(|thinking| thinking["type"] == "disabled");
+        set(&mut body, "reasoning_effort", is_off.then_some(NO_THINKING));
         vendor::refuse(&body, &vendor::FIELDS.messages)?;
         vendor::leave_out(&mut body, &vendor::FIELDS.messages);
         let mut messages = History::default();

@@ -17,7 +17,7 @@ pub(super) use self::writer::Ollama;
 use self::writer::OllamaStream;
 use super::fault::Fault;
 use super::ids::utc_now;
-use super::shape::{Places, Read, Shape, given, set};
+use super::shape::{NO_THINKING, Places, Read, Shape, given, set};
 use super::store::ClientStore;
 use super::vendor;
 
@@ -60,7 +60,7 @@ impl Shape for Ollama {
         }
         set(&mut chat, "response_format", format_of(body.shift_remove("format"))?);
         let think = body.shift_remove("think").unwrap_or_default();
-        set(&mut chat, "reasoning_effort", think.as_str());
+        set(&mut chat, "reasoning_effort", if think == false { Some(NO_THINKING) } else { think.as_str() });
         let writer = OllamaStream::new(*self, think != false);
         Ok(Read { chat, places: Places::default(), writer: Box::new(writer) })
     }

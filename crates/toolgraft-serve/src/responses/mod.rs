@@ -28,12 +28,17 @@ use toolgraft::wire::take_member;
 pub(super) struct Responses;
 
 /// Fields that `read` consumes.
-const READ: [&str; 6] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options", "top_logprobs"];
+const READ: [&str; 5] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options"];
+
+/// The member of `include` by which a client asks for the probabilities of tokens.
+const LOGPROBS: &str = "message.output_text.logprobs";
 
 impl Shape for Responses {
     fn read(&self, mut body: Map<String, Value>, kept: &ClientStore) -> Result<Read, Fault> {
-        refuse(&body)?;
+        vendor::refuse(&body, &vendor::FIELDS.responses)?;
         let head = head(&body);
+        let included = body.get("include").and_then(Value::as_array);
+        let logprobs = included.is_some_and(|list| list.iter().any(|field| field == LOGPROBS));
         vendor::leave_out(&mut body, &vendor::FIELDS.responses);
         let reasoning = body.get("reasoning").cloned().unwrap_or_default();
         let summary = ["summary", "generate_summary"].iter().any(|field| reasoning[*field].is_string());
@@ -52,14 +57,11 @@ impl Shape for Responses {
         for (place, found) in history.found() {
             tools.found(found, place)?;
         }
-        let choice = choice_of(given(&mut body, "tool_choice"))?;
-        if let Some(names) = &choice.allowed {
-            tools.allow(names)?;
-        }
         let Tools { functions, places, forms } = tools;
         let mut chat = Map::new();
         let places = history.messages.fill(&mut chat, (functions, places));
-        set(&mut chat, "tool_choice", choice.choice);
+        set(&mut chat, "tool_choice", choice_of(given(&mut body, "tool_choice"))?);
+        set(&mut chat, "logprobs", logprobs.then_some(true));
         set(&mut chat, "max_tokens", given(&mut body, "max_output_tokens"));
         set(&mut chat, "reasoning_effort", reasoning["effort"].as_str());
         set(&mut chat, "response_format", format_of(given(&mut body, "text"))?);
@@ -76,22 +78,10 @@ impl Shape for Responses {
         match field {
             "messages" => "input".to_owned(),
             "max_tokens" => "max_output_tokens".to_owned(),
+            "logprobs" => "include".to_owned(),
             _ => field.replace(".function", "").replace("response_format.json_schema", "text.format"),
         }
     }
-}
-
-/// Refuses fields that cannot be supported here.
-fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
-    vendor::refuse(body, &vendor::FIELDS.responses)?;
-    let logprobs = "message.output_text.logprobs";
-    let included = body.get("include").and_then(Value::as_array).is_some_and(|list| list.iter().any(|i| i == logprobs));
-    let top = body.get("top_logprobs").is_some_and(|n| !n.is_null() && *n != 0);
-    if included || top {
-        let field = if included { "include" } else { "top_logprobs" };
-        return Err(Fault::field(field, "logprobs are not supported here: calls are removed from the text"));
-    }
-    Ok(())
 }
 
 /// Returns the fields of the request that the answer repeats.
@@ -125,38 +115,25 @@ fn head(body: &Map<String, Value>) -> Map<String, Value> {
     head
 }
 
-/// The tool choice.
-#[derive(Default)]
-struct Choice {
-    choice: Option<Value>,
-    /// Names of the tools that may be called; all of them if `None`.
-    allowed: Option<Vec<String>>,
-}
-
-fn choice_of(choice: Option<Value>) -> Result<Choice, Fault> {
-    let Some(choice) = choice else { return Ok(Choice::default()) };
+/// Returns the tool choice, with the names of functions.
+fn choice_of(choice: Option<Value>) -> Result<Option<Value>, Fault> {
+    let Some(choice) = choice else { return Ok(None) };
     match choice["type"].as_str() {
-        None => Ok(Choice { choice: Some(choice), allowed: None }),
+        None => Ok(Some(choice)),
         Some("allowed_tools") => {
             // Some clients nest the list, as Chat Completions does.
             let choice = choice.get("allowed_tools").unwrap_or(&choice);
-            let Some(tools) = choice["tools"].as_array() else {
-                return Err(Fault::field("tool_choice.tools", "'allowed_tools' needs a list 'tools'"));
-            };
             // Tools that run at OpenAI's service are left out already.
             let name = |tool: &Value| match tool["type"].as_str() {
                 Some("namespace") => tool["name"].as_str().map(str::to_owned),
                 _ => named(tool),
             };
-            let allowed = tools.iter().filter_map(name).collect();
-            let mode = choice.get("mode").cloned().unwrap_or_else(|| "auto".into());
-            Ok(Choice { choice: Some(mode), allowed: Some(allowed) })
+            let named = |tool: &Value| Some(json!({"name": name(tool)?}));
+            let allowed = choice["tools"].as_array().map(|tools| tools.iter().filter_map(named).collect::<Value>());
+            Ok(Some(json!({"type": "allowed_tools", "mode": choice["mode"], "tools": allowed})))
         }
         Some(kind) => match named(&choice) {
-            Some(name) => {
-                let choice = json!({"type": "function", "function": {"name": name}});
-                Ok(Choice { choice: Some(choice), allowed: None })
-            }
+            Some(name) => Ok(Some(json!({"type": "function", "function": {"name": name}}))),
             None => {
                 let message = format!("'tool_choice' asks for '{kind}', which is not supported here");
                 Err(Fault::field("tool_choice.type", message))

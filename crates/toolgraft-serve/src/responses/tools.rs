@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::request::{DEFERRED, none_allowed};
+use crate::request::DEFERRED;
 use toolgraft::message::NativeCall;
 use toolgraft::wire::set_member;
 
@@ -117,26 +117,6 @@ impl Tools {
         }
         self.forms.0.extend(found.forms.0);
         Ok(())
-    }
-
-    /// Removes the tools that the choice does not allow.
-    ///
-    /// # Errors
-    /// Fails if no tool has one of the names.
-    pub(super) fn allow(&mut self, names: &[String]) -> Result<(), Fault> {
-        let functions = std::mem::take(&mut self.functions).into_iter().zip(std::mem::take(&mut self.places));
-        let is_allowed = |function: &Value| {
-            // Tools that run at OpenAI's service are left out later.
-            let Some(name) = function["function"]["name"].as_str() else { return true };
-            // A namespace stands for all its members.
-            let is_of = |allowed: &String| {
-                name.strip_prefix(allowed.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            names.iter().any(is_of)
-        };
-        (self.functions, self.places) = functions.filter(|(function, _)| is_allowed(function)).unzip();
-        let is_left = self.functions.iter().any(|function| function["function"]["name"].is_string());
-        names.first().filter(|_| !is_left).map_or(Ok(()), |name| Err(none_allowed(name)))
     }
 
     fn tool(&mut self, tool: &Value, namespace: Option<&str>, place: &str) -> Result<(), Fault> {

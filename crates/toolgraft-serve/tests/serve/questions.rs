@@ -284,6 +284,37 @@ async fn what_a_model_said_in_other_fields_is_in_its_history() {
 }
 
 #[tokio::test]
+async fn no_thinking_is_a_level_until_the_endpoint_refuses_it() {
+    let endpoint = Endpoint::answer(|request, _| match request.body["reasoning_effort"] == "none" {
+        true => Reply::refused(400, "reasoning_effort: expected 'low' or 'high'"),
+        false => Reply::text("Fine."),
+    });
+    for (shape, fields) in [
+        (Chat, json!({"reasoning_effort": "none"})),
+        (Messages, json!({"thinking": {"type": "disabled"}})),
+        (Responses, json!({"reasoning": {"effort": "none"}})),
+        (Gemini, json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}})),
+        (Ollama, json!({"think": false})),
+    ] {
+        let served = serve(&endpoint, |config| config).await;
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut levels = Vec::new();
+        for _ in 0..2 {
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            assert_eq!(status, 200, "{shape:?}: {answer:#}");
+            levels.extend(endpoint.take_seen().into_iter().map(|seen| seen.body["reasoning_effort"].clone()));
+        }
+        assert_eq!(levels, [json!("none"), Value::Null, Value::Null], "{shape:?}");
+        // Other levels are still sent.
+        let mut body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+        body["reasoning_effort"] = json!("low");
+        ask(&served, Chat, body.to_string()).await;
+        assert_eq!(endpoint.take_seen()[0].body["reasoning_effort"], "low", "{shape:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_level_of_thinking_and_fields_that_nobody_knows_reach_the_endpoint() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
     let served = serve(&endpoint, |config| config).await;
@@ -557,8 +588,11 @@ async fn what_no_answer_of_several_rounds_has_is_refused_in_each_api() {
             body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
             let (status, answer) = ask(&served, shape, body.to_string()).await;
             assert_eq!(status, 400, "{shape:?} {field}: {answer:#}");
-            let place = shape.error(400, &answer).1.to_lowercase();
-            assert!(place.contains("logprobs") || field == "n", "{shape:?} {place}");
+            let (words, place) = shape.error(400, &answer);
+            assert!(words.contains("must be"), "{shape:?} {field}: {words}");
+            // The field has its name in the API, also in the message.
+            assert!(shape != Gemini || !words.contains("'n'") && !words.contains("'logprobs'"), "{place}: {words}");
+            assert!(["logprobs", "include"].iter().any(|name| place.to_lowercase().contains(name)) || field == "n");
         }
     }
     let (status, answer) = {
@@ -597,17 +631,62 @@ async fn a_call_that_is_required_without_tools_is_refused_in_each_api() {
         let (status, answer) = ask(&served, shape, body.to_string()).await;
         assert!(status == 400 && shape.error(400, &answer).0.contains("'g'"), "{shape:?}: {answer:#}");
     }
-    for (shape, allowed) in [
-        (Chat, json!([{"type": "function", "function": {"name": "g"}}])),
-        (Responses, json!([{"type": "function", "name": "g"}])),
-    ] {
-        let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
-        let allowed = json!({"mode": "auto", "tools": allowed});
-        body["tool_choice"] = json!({"type": "allowed_tools", "allowed_tools": allowed});
-        let (status, answer) = ask(&served, shape, body.to_string()).await;
-        assert!(status == 400 && shape.error(400, &answer).0.contains("'g'"), "{shape:?}: {answer:#}");
-    }
     assert_eq!(endpoint.requests(), 0);
+}
+
+/// Returns the request with a choice that allows these tools; `None` if the API has no such choice.
+fn allowing(shape: Shape, names: &[&str]) -> Option<Value> {
+    let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f", "g", "space.h"]));
+    let nested = |name: &&str| json!({"type": "function", "function": {"name": name}});
+    let plain = |name: &&str| json!({"type": "function", "name": name});
+    match shape {
+        Messages => return None,
+        Gemini => {
+            body["toolConfig"] = json!({"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": names}});
+        }
+        Responses => {
+            let tools: Value = names.iter().map(plain).collect();
+            body["tool_choice"] = json!({"type": "allowed_tools", "mode": "auto", "tools": tools});
+        }
+        Chat | Ollama => {
+            let allowed = json!({"mode": "auto", "tools": names.iter().map(nested).collect::<Value>()});
+            body["tool_choice"] = json!({"type": "allowed_tools", "allowed_tools": allowed});
+        }
+    }
+    Some(body)
+}
+
+#[tokio::test]
+async fn a_choice_among_tools_lists_those_alone_and_names_one_that_is_none() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config.with_left_out("hidden*")).await;
+    for shape in SHAPES {
+        // A tool that the operator leaves out may be named.
+        for (names, listed) in [
+            (vec!["f"], Ok([true, false, false])),
+            (vec!["f", "hidden_one"], Ok([true, false, false])),
+            (vec!["space"], Ok([false, false, true])),
+            (vec!["f", "x"], Err("'x'")),
+            (vec!["x"], Err("'x'")),
+        ] {
+            let Some(body) = allowing(shape, &names) else { continue };
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            let sent = endpoint.take_seen().pop().map(|seen| seen.messages());
+            match listed {
+                Ok(listed) => {
+                    let sent = sent.unwrap_or_else(|| panic!("{shape:?} {names:?}: {answer:#}"));
+                    let found = ["f(", "g(", "h("].map(|tool| sent.contains(tool));
+                    assert_eq!((status, found), (200, listed), "{shape:?} {names:?}: {sent}");
+                }
+                Err(named) => {
+                    assert!(status == 400 && sent.is_none(), "{shape:?} {names:?}: {answer:#}");
+                    let (words, place) = shape.error(400, &answer);
+                    assert!(words.contains(named), "{shape:?} {names:?}: {words}");
+                    assert!(["tools", "Names"].iter().any(|end| place.ends_with(end)), "{shape:?}: {place} {words}");
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]
