@@ -112,7 +112,8 @@ impl Running {
                 all.push(out)?;
             }
         }
-        let body = writer.whole(all).to_string();
+        let finish = all.finish.take().unwrap_or_default();
+        let body = writer.whole(all.pieces(), finish).to_string();
         let response = (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response();
         Ok(with_cost(response, self.driver.progress()))
     }

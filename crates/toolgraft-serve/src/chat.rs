@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::functions;
 use super::ids::{new_id, now};
-use super::out::{Collected, Finish, Out};
+use super::out::{Finish, Out};
 use super::request::flag;
 use super::shape::{Places, Read, Shape, Writer, data, json_text};
 use super::store::ClientStore;
-use toolgraft::message::{NativeCall, Usage};
+use toolgraft::message::Usage;
 use toolgraft::wire::set_member;
 
 /// The JSON text of an empty list of choices, as a serialized chunk without choices has it.
@@ -192,34 +192,30 @@ impl Writer for ChatStream {
         }
     }
 
-    fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { mut fields, reasoning, text, refusal, calls, finish, .. } = answer;
-        let mut message = json!({"role": "assistant", "content": text});
+    fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value {
+        let (mut message, mut calls) = (Map::new(), Vec::new());
+        for mut chunk in pieces.into_iter().chain([Out::Finish(finish.clone())]).flat_map(|out| self.chunks(out)) {
+            let Value::Object(mut delta) = chunk["choices"][0]["delta"].take() else { continue };
+            if let Some(Value::Array(more)) = delta.shift_remove("tool_calls") {
+                calls.extend(more);
+            }
+            message.extend(delta);
+        }
         // An empty answer without a call or a refusal keeps its empty text: some clients require
         // one.
-        if text.is_empty() && !(calls.is_empty() && refusal.is_empty()) {
-            message["content"] = Value::Null;
-        }
-        if !refusal.is_empty() {
-            message["refusal"] = refusal.into();
-        }
-        if !reasoning.is_empty() {
-            message["reasoning_content"] = reasoning.into();
+        if message.get("content").is_none_or(|text| text == "")
+            && (!calls.is_empty() || message.contains_key("refusal"))
+        {
+            message.insert("content".to_owned(), Value::Null);
         }
         if !calls.is_empty() {
-            message["tool_calls"] = calls.iter().map(NativeCall::tool_call).collect();
+            calls.iter_mut().filter_map(Value::as_object_mut).for_each(|call| drop(call.shift_remove("index")));
+            message.insert("tool_calls".to_owned(), calls.into());
         }
-        let told = |finish: Finish| (finish.reason.as_str().to_owned(), usage(finish.usage));
-        let (reason, usage) = finish.map_or((String::new(), Value::Null), told);
-        let model = fields.shift_remove("model").unwrap_or_else(|| self.head["model"].clone());
-        let mut object = json!({
-            "id": self.head["id"], "object": "chat.completion", "created": self.head["created"], "model": model,
-            "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
-            "usage": usage,
-        });
-        for (name, value) in fields.into_iter().filter(|(name, _)| !matches!(name.as_str(), "id" | "created")) {
-            set_member(&mut object, &name, value);
-        }
+        let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": finish.reason.as_str()});
+        let mut object = self.head_with("choices", json!([choice]));
+        set_member(&mut object, "object", "chat.completion");
+        set_member(&mut object, "usage", usage(finish.usage));
         if self.older { functions::told(object) } else { object }
     }
 }

@@ -60,15 +60,14 @@ pub(super) struct Collected {
 
 impl Collected {
     /// Returns the answer as the pieces of a stream, without its end.
-    pub(super) fn pieces(self) -> impl Iterator<Item = Out> {
+    pub(super) fn pieces(self) -> Vec<Out> {
         let Collected { fields, reasoning, text, refusal, calls, .. } = self;
-        let said = [Out::Reasoning(reasoning), Out::Text(text), Out::Refusal(refusal)];
-        let is_said =
-            |out: &Out| !matches!(out, Out::Reasoning(text) | Out::Text(text) | Out::Refusal(text) if text.is_empty());
-        [Out::Fields(fields)]
-            .into_iter()
-            .chain(said.into_iter().filter(is_said))
-            .chain(calls.into_iter().map(Out::Call))
+        let mut pieces = vec![Out::Fields(fields), Out::Reasoning(reasoning), Out::Text(text), Out::Refusal(refusal)];
+        pieces.retain(
+            |out| !matches!(out, Out::Reasoning(text) | Out::Text(text) | Out::Refusal(text) if text.is_empty()),
+        );
+        pieces.extend(calls.into_iter().map(Out::Call));
+        pieces
     }
 
     /// Adds the next piece.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
-use super::out::{Collected, Out};
+use super::out::{Finish, Out};
 use super::store::ClientStore;
 
 /// An interface of clients.
@@ -225,8 +225,8 @@ pub(super) trait Writer: Send {
     /// Appends the text of this piece to a stream.
     fn write(&mut self, out: Out, to: &mut String);
 
-    /// Returns a whole answer.
-    fn whole(&mut self, answer: Collected) -> Value;
+    /// Returns a whole answer: the fold of the stream's pieces, of which neighbouring texts are one, and its end.
+    fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value;
 }
 
 /// Appends an event with a name, which is also its data's `type`.

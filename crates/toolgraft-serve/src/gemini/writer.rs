@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::out::{Collected, Finish, Out, model_of};
+use crate::out::{Finish, Out, model_of};
 use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 
@@ -23,8 +23,12 @@ impl GeminiStream {
 
     /// Returns the part for a piece of the answer; `None` for reasoning that the client does not
     /// want. A refusal is text, since Gemini has no field for it.
-    fn part(&self, out: Out) -> Option<Value> {
+    fn part(&mut self, out: Out) -> Option<Value> {
         match out {
+            Out::Fields(fields) => {
+                self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
+                None
+            }
             Out::Reasoning(text) if self.thoughts => Some(json!({"text": text, "thought": true})),
             Out::Text(text) | Out::Refusal(text) => Some(text_part(text)),
             Out::Call(made) => Some(call(made)),
@@ -65,19 +69,16 @@ impl Writer for GeminiStream {
             // Google's clients ignore a content without parts.
             Out::Finish(finish) => data(to, &self.piece(vec![text_part(String::new())], Some(finish))),
             Out::Failed(fault) => data(to, &error(&fault)),
-            Out::Fields(fields) => self.model = model_of(&fields).unwrap_or(&self.model).to_owned(),
             out => self.part(out).into_iter().for_each(|part| data(to, &self.piece(vec![part], None))),
         }
     }
 
-    fn whole(&mut self, answer: Collected) -> Value {
-        self.model = model_of(&answer.fields).unwrap_or(&self.model).to_owned();
-        let finish = answer.finish.clone();
-        let mut parts: Vec<Value> = answer.pieces().filter_map(|out| self.part(out)).collect();
+    fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value {
+        let mut parts: Vec<Value> = pieces.into_iter().filter_map(|out| self.part(out)).collect();
         if parts.is_empty() {
             parts.push(text_part(String::new()));
         }
-        self.piece(parts, finish)
+        self.piece(parts, Some(finish))
     }
 }
 

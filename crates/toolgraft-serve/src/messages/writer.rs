@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::new_id;
-use crate::out::{Collected, Finish, Out, model_of};
+use crate::out::{Finish, Out, model_of};
 use crate::shape::{Writer, event};
 use crate::vendor::THREAD_UNSUPPORTED;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
@@ -127,10 +127,8 @@ impl Writer for MessageStream {
         }
     }
 
-    fn whole(&mut self, answer: Collected) -> Value {
-        let finish = answer.finish.clone().unwrap_or_default();
-        let mut wire = String::new();
-        answer.pieces().for_each(|out| self.write(out, &mut wire));
+    fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value {
+        pieces.into_iter().for_each(|out| self.write(out, &mut String::new()));
         self.ended(&finish)
     }
 }

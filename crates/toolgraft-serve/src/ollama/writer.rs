@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::ids::utc_now;
-use crate::out::{Collected, Finish, Out, model_of};
+use crate::out::{Finish, Out, model_of};
 use crate::shape::{Writer, json_text};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::wire::set_member;
@@ -40,17 +40,37 @@ impl OllamaStream {
         OllamaStream { shape, model, thoughts, calls: Vec::new(), began: Instant::now(), first: None }
     }
 
-    /// Returns a line of a stream, or the whole answer without its end.
-    fn answer(&self, text: String, thinking: String, calls: Vec<Value>) -> Value {
-        let mut said = match self.shape {
-            Ollama::Chat => json!({"role": "assistant", "content": text}),
-            Ollama::Generate => json!({"model": self.model, "created_at": utc_now(), "response": text}),
-        };
-        if !thinking.is_empty() {
-            set_member(&mut said, "thinking", thinking);
+    /// Returns the field and the text for a piece of the answer; `None` for reasoning that the client does not want, and
+    /// for what later lines hold. A refusal is text, since Ollama's interface has no field for it.
+    fn said(&mut self, out: Out) -> Option<(&'static str, String)> {
+        match (out, self.shape) {
+            (Out::Call(made), _) => {
+                self.calls.push(call(self.calls.len(), made));
+                None
+            }
+            (Out::Fields(fields), _) => {
+                self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
+                None
+            }
+            (Out::Reasoning(text), _) if self.thoughts => Some(("thinking", text)),
+            (Out::Text(text) | Out::Refusal(text), Ollama::Chat) => Some(("content", text)),
+            (Out::Text(text) | Out::Refusal(text), Ollama::Generate) => Some(("response", text)),
+            _ => None,
         }
-        if !calls.is_empty() {
-            set_member(&mut said, "tool_calls", calls);
+    }
+
+    /// Returns a line of a stream, or the whole answer without its end, with these texts and the calls so far.
+    fn line(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) -> Value {
+        let mut said = match self.shape {
+            Ollama::Chat => json!({"role": "assistant", "content": ""}),
+            Ollama::Generate => json!({"model": self.model, "created_at": utc_now(), "response": ""}),
+        };
+        for (field, text) in texts {
+            let text = said[field].as_str().unwrap_or_default().to_owned() + &text;
+            set_member(&mut said, field, text);
+        }
+        if !self.calls.is_empty() {
+            set_member(&mut said, "tool_calls", std::mem::take(&mut self.calls));
         }
         let mut line = match self.shape {
             Ollama::Chat => json!({"model": self.model, "created_at": utc_now(), "message": said}),
@@ -90,40 +110,29 @@ impl Writer for OllamaStream {
     }
 
     fn write(&mut self, out: Out, to: &mut String) {
-        let none = String::new;
         self.first.get_or_insert_with(Instant::now);
-        let line = match out {
-            Out::Reasoning(text) if self.thoughts => self.answer(none(), text, Vec::new()),
-            Out::Text(text) | Out::Refusal(text) => self.answer(text, none(), Vec::new()),
-            Out::Call(made) => return self.calls.push(call(self.calls.len(), made)),
+        match out {
             Out::Finish(finish) => {
                 if !self.calls.is_empty() {
-                    let calls = std::mem::take(&mut self.calls);
-                    push_line(to, &self.answer(none(), none(), calls));
+                    push_line(to, &self.line([]));
                 }
-                let mut line = self.answer(none(), none(), Vec::new());
+                let mut line = self.line([]);
                 self.end(&mut line, &finish);
-                line
+                push_line(to, &line);
             }
-            Out::Failed(fault) => error(&fault),
-            Out::Fields(fields) => {
-                self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
-                return;
+            Out::Failed(fault) => push_line(to, &error(&fault)),
+            out => {
+                if let Some(said) = self.said(out) {
+                    push_line(to, &self.line([said]));
+                }
             }
-            Out::Reasoning(_) | Out::Reclassified(..) => return,
-        };
-        push_line(to, &line);
+        }
     }
 
-    fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
-        self.model = model_of(&fields).unwrap_or(&self.model).to_owned();
-        // Ollama's interface has no field for a refusal.
-        text.push_str(&refusal);
-        let thinking = if self.thoughts { reasoning } else { String::new() };
-        let calls = calls.into_iter().enumerate().map(|(index, made)| call(index, made)).collect();
-        let mut whole = self.answer(text, thinking, calls);
-        self.end(&mut whole, &finish.unwrap_or_default());
+    fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value {
+        let texts: Vec<_> = pieces.into_iter().filter_map(|out| self.said(out)).collect();
+        let mut whole = self.line(texts);
+        self.end(&mut whole, &finish);
         whole
     }
 }

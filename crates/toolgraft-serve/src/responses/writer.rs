@@ -9,7 +9,7 @@ use super::tools::Forms;
 use crate::chat::error_type;
 use crate::fault::Fault;
 use crate::ids::{new_id, now};
-use crate::out::{Collected, Finish, Out, model_of};
+use crate::out::{Finish, Out, model_of};
 use crate::shape::{Writer, event};
 use crate::store::ClientStore;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
@@ -262,11 +262,9 @@ impl Writer for ResponseStream {
         }
     }
 
-    fn whole(&mut self, answer: Collected) -> Value {
-        let mut wire = String::new();
-        let finish = answer.finish.clone().unwrap_or_default();
-        answer.pieces().for_each(|out| self.write(out, &mut wire));
-        self.end(&finish, &mut wire).1
+    fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value {
+        pieces.into_iter().for_each(|out| self.write(out, &mut String::new()));
+        self.end(&finish, &mut String::new()).1
     }
 }
 
