@@ -23,7 +23,7 @@ pub mod endpoint {
     #[cfg(feature = "client")]
     pub use super::openai::read::{Decoder, Item};
     #[cfg(feature = "client")]
-    pub use super::openai::request::{content, insert_tools, message};
+    pub use super::openai::request::insert_tools;
     pub use super::span::{in_span, of_request};
 }
 

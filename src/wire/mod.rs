@@ -21,6 +21,7 @@
 pub mod content;
 mod member;
 mod names;
+mod open_api;
 #[cfg(feature = "agent")]
 pub mod past;
 mod plain;
@@ -32,6 +33,7 @@ mod surrogates;
 pub use crate::tools::wire_name::{MAX_NAME, wire_name};
 pub use member::{set_member, take_member};
 pub use names::Names;
+pub use open_api::json_schema;
 pub use plain::ToolDefinition;
 pub use schema::{MAX_DESCRIPTION, parameters};
 #[cfg(feature = "prompt")]

@@ -1,11 +1,12 @@
-//! Calls and definitions, and their form in Chat Completions.
+//! Messages, calls and definitions, and their form in Chat Completions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::message::NativeCall;
 #[cfg(feature = "prompt")]
 use crate::message::TokenCounter;
+use crate::message::chunk::REASONING_CONTENT;
+use crate::message::{Audio, Image, Message, NativeCall};
 
 /// A tool as it is offered to a model with native tool calling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,37 @@ impl ToolDefinition {
     #[cfg(feature = "prompt")]
     pub(crate) fn tokens(&self, counter: &TokenCounter) -> usize {
         counter.count(&self.text())
+    }
+}
+
+impl Message {
+    /// Returns an element of `messages` in a request, with the reasoning before its calls if the endpoint requires it.
+    /// The content of a call without text is an empty string: some endpoints refuse `null`.
+    pub fn chat(&self, reasoning: bool) -> Value {
+        let mut object = Map::new();
+        object.insert("role".to_owned(), self.role.as_str().into());
+        if let Some(id) = &self.call_id {
+            object.insert("tool_call_id".to_owned(), id.as_str().into());
+        }
+        object.insert("content".to_owned(), self.chat_content());
+        if let Some(thought) = self.reasoning.as_deref().filter(|_| reasoning) {
+            object.insert(REASONING_CONTENT.to_owned(), thought.into());
+        }
+        if !self.calls.is_empty() {
+            object.insert("tool_calls".to_owned(), self.calls.iter().map(NativeCall::tool_call).collect());
+        }
+        Value::Object(object)
+    }
+
+    /// Returns its content: its text, or a list of parts if it has images or sound.
+    pub fn chat_content(&self) -> Value {
+        if self.images.is_empty() && self.audio.is_empty() {
+            return self.content.as_str().into();
+        }
+        let text = (!self.content.is_empty()).then(|| json!({"type": "text", "text": self.content}));
+        let image = |image: &Image| json!({"type": "image_url", "image_url": {"url": image.data_url()}});
+        let audio = |audio: &Audio| json!({"type": "input_audio", "input_audio": {"data": audio.base64(), "format": audio.format()}});
+        text.into_iter().chain(self.images.iter().map(image)).chain(self.audio.iter().map(audio)).collect()
     }
 }
 

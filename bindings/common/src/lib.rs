@@ -15,8 +15,8 @@ pub use history::read;
 pub use prompt::{render, results};
 pub use reader::MessageParser;
 pub use settings::{ParserSettings, load_dialect, model, options};
-pub use tools::{ToolSet, tool};
-pub use turn::{AnswerPiece, PieceKind, Turn, messages};
+pub use tools::{ToolSet, tool, tools};
+pub use turn::{AnswerPiece, PieceKind, Turn};
 
 /// A mistake of the caller, by kind. Each binding has an exception for each.
 #[derive(Debug, Clone, PartialEq, Eq)]

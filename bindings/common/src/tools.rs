@@ -5,22 +5,21 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgraft::event::{Assembled, Collector};
 use toolgraft::validate::Validator;
-use toolgraft::wire::{parameters, set_member, take_member};
+use toolgraft::wire::{json_schema, parameters, set_member, take_member};
 use toolgraft::{Catalog, Tool};
 
 use crate::Mistake;
 
 /// The names of the schema of a tool's arguments in the APIs of Anthropic, of OpenAI and Gemini,
-/// and in Gemini's second form.
-const SCHEMAS: [&str; 3] = ["input_schema", "parameters", "parametersJsonSchema"];
+/// and in Gemini's second form in both of its spellings.
+const SCHEMAS: [&str; 4] = ["input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"];
 
 /// Reads a tool in MCP's form (`name`, `inputSchema`, and also `server`), or in the form of a
 /// function in a request to OpenAI, Anthropic or Gemini.
 ///
 /// # Errors
 ///
-/// [`Mistake::Tool`] if the value has none of these forms, if the tool runs at a vendor's service,
-/// or if its schema is in a vendor's own dialect.
+/// [`Mistake::Tool`] if the value has none of these forms, or if the tool runs at a vendor's service.
 pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     let is_nested = value.get("function").is_some_and(Value::is_object) && value.get("name").is_none();
     let kind = value["type"].as_str().filter(|kind| *kind != "function" && value.get("input_schema").is_none());
@@ -33,15 +32,29 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     if value.get("inputSchema").is_none() {
         let schema = SCHEMAS.iter().map(|name| take_member(&mut value, name)).find(|schema| !schema.is_null());
         // Gemini's own schema dialect has other type names, which no value would match.
-        if schema.as_ref().and_then(|schema| schema["type"].as_str()).is_some_and(|kind| kind == "OBJECT") {
-            let words = "not a tool: its schema is in Gemini's dialect; 'parametersJsonSchema' takes JSON Schema";
-            return Err(Mistake::Tool(words.to_owned()));
-        }
+        let schema = schema.map(|schema| if schema["type"] == "OBJECT" { json_schema(&schema) } else { schema });
         if let Some(schema) = schema.or_else(|| is_nested.then(|| parameters(None))) {
             set_member(&mut value, "inputSchema", schema);
         }
     }
+    if let Some(object) = value.as_object().filter(|object| !object.contains_key("name")) {
+        let members = Vec::from_iter(object.keys().map(String::as_str)).join(", ");
+        return Err(Mistake::Tool(format!("not a tool: it has no 'name', only: {members}")));
+    }
     serde_json::from_value(value).map_err(|error| Mistake::Tool(format!("not a tool: {error}")))
+}
+
+/// Reads an element of a list of tools: one [`tool`], or the functions that an element of Gemini's list declares.
+///
+/// # Errors
+///
+/// As for [`tool`].
+pub fn tools(mut value: Value) -> Result<Vec<Tool>, Mistake> {
+    let declared = ["functionDeclarations", "function_declarations"].map(|name| take_member(&mut value, name));
+    match declared.into_iter().find(Value::is_array) {
+        Some(Value::Array(functions)) => functions.into_iter().map(tool).collect(),
+        _ => Ok(vec![tool(value)?]),
+    }
 }
 
 /// A set of tools, prepared once for many messages.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolgraft::agent::{Approval, Finished, StopReason};
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{DialectSet, Profile};
@@ -15,7 +15,7 @@ use toolgraft::tools::Decision;
 use toolgraft::turn::{Action, ClientPiece, ClientText, Input, PromptWording, Setup, TurnConfig, TurnStart};
 use toolgraft::validate::OutputSchema;
 use toolgraft::wire::content::texts_of;
-use toolgraft::{AgentEvent, Message, Policy};
+use toolgraft::{AgentEvent, Policy};
 
 use crate::{Mistake, ToolSet, history, settings};
 
@@ -190,7 +190,7 @@ impl Turn {
     /// Returns the messages to send now, in the form of Chat Completions, once. `None` if there is
     /// nothing to send: the turn is over, or an answer is awaited.
     pub fn request(&mut self) -> Option<Vec<Value>> {
-        self.request.take().map(|request| messages(&request))
+        self.request.take().map(|request| request.messages.iter().map(|message| message.chat(false)).collect())
     }
 
     /// Takes the next chunk of the answer's text, and returns the pieces for the client.
@@ -279,19 +279,4 @@ impl Turn {
         let finished = self.finished.as_ref().filter(|finished| !finished.reason.is_answer());
         finished.map(|finished| finished.reason.to_string())
     }
-}
-
-/// Converts the messages of a request to the form of Chat Completions.
-pub fn messages(request: &Request) -> Vec<Value> {
-    let message = |message: &Message| {
-        let content = if message.images.is_empty() {
-            Value::String(message.content.clone())
-        } else {
-            let image = |url: String| json!({"type": "image_url", "image_url": {"url": url}});
-            let text = json!({"type": "text", "text": message.content});
-            [text].into_iter().chain(message.images.iter().map(|each| image(each.data_url()))).collect()
-        };
-        json!({"role": message.role, "content": content})
-    };
-    request.messages.iter().map(message).collect()
 }

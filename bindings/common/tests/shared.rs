@@ -152,6 +152,7 @@ fn a_call_that_nothing_answers_was_stopped_in_the_prompts_language() {
 #[test]
 fn a_tool_of_each_api_is_read_whole_or_refused_by_name() {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let open = json!({"type": "OBJECT", "properties": {"city": {"type": "STRING"}}});
     for read in [
         json!({"name": "f", "description": "Says.", "inputSchema": schema}),
         json!({"type": "function", "function": {"name": "f", "description": "Says.", "parameters": schema}}),
@@ -160,19 +161,22 @@ fn a_tool_of_each_api_is_read_whole_or_refused_by_name() {
         json!({"type": "custom", "name": "f", "description": "Says.", "input_schema": schema}),
         json!({"name": "f", "description": "Says.", "parameters": schema}),
         json!({"name": "f", "description": "Says.", "parametersJsonSchema": schema}),
+        json!({"name": "f", "description": "Says.", "parameters_json_schema": schema}),
+        json!({"name": "f", "description": "Says.", "parameters": open}),
+        json!({"functionDeclarations": [{"name": "f", "description": "Says.", "parameters": open}]}),
+        json!({"function_declarations": [{"name": "f", "description": "Says.", "parameters_json_schema": schema}]}),
     ] {
-        let tool = toolgraft_bindings::tool(read.clone()).unwrap();
+        let tool = toolgraft_bindings::tools(read.clone()).unwrap().remove(0);
         assert_eq!((&*tool.name, tool.description.as_deref()), ("f", Some("Says.")), "{read}");
         assert_eq!(tool.input_schema.as_ref(), Some(&schema), "{read}");
     }
     for (refused, why) in [
         (json!({"type": "web_search_20250305", "name": "web_search"}), "web_search_20250305"),
         (json!({"type": "custom", "name": "f", "format": {"type": "text"}}), "'custom'"),
-        (json!({"name": "f", "parameters": {"type": "OBJECT"}}), "Gemini"),
-        (json!({"functionDeclarations": []}), "name"),
-        (json!({"googleSearch": {}}), "name"),
+        (json!({"functionDeclarations": [{"name": "f"}, {"description": "Says."}]}), "only: description"),
+        (json!({"googleSearch": {}}), "googleSearch"),
     ] {
-        let wrong = toolgraft_bindings::tool(refused.clone()).unwrap_err();
+        let wrong = toolgraft_bindings::tools(refused.clone()).unwrap_err();
         assert!(matches!(&wrong, Mistake::Tool(words) if words.contains(why)), "{refused}: {wrong:?}");
     }
 }

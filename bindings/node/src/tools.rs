@@ -40,8 +40,8 @@ impl Catalog {
     #[napi(constructor)]
     pub fn new(json: String) -> Result<Self> {
         let tools: Vec<Value> = read(&json)?;
-        let tools = tools.into_iter().map(|tool| toolgraft_bindings::tool(tool).map_err(thrown));
-        Ok(Catalog(ToolSet::new(tools.collect::<Result<_>>()?)))
+        let tools = tools.into_iter().map(|tool| toolgraft_bindings::tools(tool).map_err(thrown));
+        Ok(Catalog(ToolSet::new(tools.collect::<Result<Vec<_>>>()?.concat())))
     }
 
     /// Returns the tools, server by server, in JSON.

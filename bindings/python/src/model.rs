@@ -50,7 +50,8 @@ impl Model for PythonModel {
             let (tell, told) = unbounded_channel();
             let over = tell.clone();
             let begun = Python::attach(|py| {
-                let messages = value::to_python(py, &toolgraft_bindings::messages(&request).into())?.unbind();
+                let messages: Value = request.messages.iter().map(|message| message.chat(false)).collect();
+                let messages = value::to_python(py, &messages)?.unbind();
                 Ok((messages, Py::new(py, Emit(tell))?))
             });
             let begun = begun.and_then(|arguments| {

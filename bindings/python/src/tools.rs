@@ -139,17 +139,21 @@ impl Catalog {
 
 #[pymethods]
 impl Catalog {
-    /// Creates a catalog from tools, or from dicts as accepted by `Tool.from_dict`.
+    /// Creates a catalog from tools, or from dicts as in the `tools` of a request to OpenAI,
+    /// Anthropic or Gemini or in an MCP server's list.
     #[new]
     fn new(tools: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut list = Vec::new();
         for tool in tools.try_iter()? {
             let tool = tool?;
-            list.push(match (tool.cast::<Tool>(), tool.cast::<PyDict>()) {
-                (Ok(tool), _) => tool.get().0.clone(),
-                (_, Ok(dict)) => Tool::from_dict(dict)?.0,
+            match (tool.cast::<Tool>(), tool.cast::<PyDict>()) {
+                (Ok(tool), _) => list.push(tool.get().0.clone()),
+                (_, Ok(dict)) => {
+                    let value = value::from_python(dict.as_any()).map_err(ToolError::new_err)?;
+                    list.extend(toolgraft_bindings::tools(value).map_err(raised)?);
+                }
                 _ => return Err(PyTypeError::new_err(format!("expected a Tool or a dict, found {}", tool.repr()?))),
-            });
+            }
         }
         Ok(Catalog::of(list))
     }

@@ -4,8 +4,6 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::terms::Terms;
-use crate::message::chunk::REASONING_CONTENT;
-use crate::message::{Audio, Image, Message, NativeCall};
 use crate::model::Request;
 use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
@@ -22,7 +20,7 @@ pub(super) fn body(
 ) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.as_deref().unwrap_or(model).into());
-    body.insert("messages".to_owned(), request.messages.iter().map(|m| message(m, terms.reasoning)).collect());
+    body.insert("messages".to_owned(), request.messages.iter().map(|m| m.chat(terms.reasoning)).collect());
     body.insert("stream".to_owned(), true.into());
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     if let Some(temperature) = request.temperature {
@@ -52,35 +50,6 @@ pub(super) fn body(
     Value::Object(body)
 }
 
-/// Returns a message, with the reasoning before its calls if the endpoint requires it. The content of a call without
-/// text is an empty string: some endpoints refuse `null`.
-pub fn message(message: &Message, reasoning: bool) -> Value {
-    let mut object = Map::new();
-    object.insert("role".to_owned(), json!(message.role));
-    if let Some(id) = &message.call_id {
-        object.insert("tool_call_id".to_owned(), id.as_str().into());
-    }
-    object.insert("content".to_owned(), content(message));
-    if let Some(thought) = message.reasoning.as_deref().filter(|_| reasoning) {
-        object.insert(REASONING_CONTENT.to_owned(), thought.into());
-    }
-    if !message.calls.is_empty() {
-        object.insert("tool_calls".to_owned(), message.calls.iter().map(NativeCall::tool_call).collect());
-    }
-    Value::Object(object)
-}
-
-/// Returns a message's content: its text, or a list of parts if it has images or sound.
-pub fn content(message: &Message) -> Value {
-    if message.images.is_empty() && message.audio.is_empty() {
-        return message.content.as_str().into();
-    }
-    let text = (!message.content.is_empty()).then(|| json!({"type": "text", "text": message.content}));
-    let image = |image: &Image| json!({"type": "image_url", "image_url": {"url": image.data_url()}});
-    let audio = |audio: &Audio| json!({"type": "input_audio", "input_audio": {"data": audio.base64(), "format": audio.format()}});
-    text.into_iter().chain(message.images.iter().map(image)).chain(message.audio.iter().map(audio)).collect()
-}
-
 /// Adds the tools and the tool choice.
 ///
 /// If a tool is named, only that one is sent, with the choice `required`: LM Studio and llama.cpp accept a keyword for
@@ -107,6 +76,7 @@ pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], cho
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::{Image, Message, NativeCall};
 
     #[test]
     fn only_what_was_asked_for_is_sent() {

@@ -7,7 +7,6 @@ use toolgraft::Message;
 use toolgraft::conversation::shape::Spoken;
 use toolgraft::message::{FinishReason, Role};
 use toolgraft::model::Request;
-use toolgraft::model::endpoint::{content, message as told};
 use toolgraft::outcome::break_tokens;
 use toolgraft::wire::roles::{join, shape};
 use toolgraft::wire::{set_member, take_member};
@@ -109,7 +108,7 @@ impl Exchange {
         let mut since = Vec::new();
         for (at, mut message) in messages.enumerate() {
             if !message.calls.is_empty() || message.call_id.is_some() {
-                since.push(told(&message, false));
+                since.push(message.chat(false));
                 continue;
             }
             // The first message is the person's question, which the client's history holds; only
@@ -123,7 +122,7 @@ impl Exchange {
                 if !(message.images.is_empty() && message.audio.is_empty()) {
                     // Images and sound that tools of the toolbox returned.
                     message.content.clear();
-                    let joined = join(take_member(&mut said, "content"), content(&message));
+                    let joined = join(take_member(&mut said, "content"), message.chat_content());
                     set_member(&mut said, "content", joined);
                 }
                 since.push(said);

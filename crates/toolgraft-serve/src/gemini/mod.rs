@@ -8,19 +8,18 @@
 
 mod contents;
 mod fields;
-mod schema;
 mod writer;
 
 use serde_json::{Map, Value, json};
 
 use self::contents::ContentsReader;
 use self::fields::{part, take};
-use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
 use super::shape::{Hosted, NO_THINKING, Read, Results, Shape, set};
 use super::store::ClientStore;
 use super::vendor;
+use toolgraft::wire::json_schema;
 
 /// The shape of Gemini's `generateContent`.
 pub(super) struct Gemini;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use toolgraft::tools::allow_null;
+use crate::tools::allow_null;
 
 /// Deepest nesting that is converted; the parser of bodies accepts none deeper.
 const MAX_DEPTH: usize = 128;
@@ -12,7 +12,7 @@ const NUMBERS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "m
 
 /// Returns the schema as JSON Schema: names of types in lower case, `nullable` as a further type.
 /// JSON Schema is left as it is.
-pub(super) fn json_schema(schema: &Value) -> Value {
+pub fn json_schema(schema: &Value) -> Value {
     convert(schema, 0)
 }
 
