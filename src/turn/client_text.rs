@@ -1,11 +1,16 @@
-//! Selects the text of a turn that is shown to a client for which it is the model's answer.
+//! Selects the text of a turn that is shown to a client for which it is the model's answer, and decides what the client
+//! gets at its end.
 //!
 //! Text is shown at once, except trailing white space. The text of a round that only corrects, or whose answer must
 //! match a schema, is held back until it is known to be the answer.
 
-use super::{AgentEvent, may_be_meant};
-use crate::event::{Region, Rejected, RejectedKind};
+use std::collections::BTreeMap;
+
+use super::{AgentEvent, Finished, Reaction, StopReason, may_be_meant, reaction};
+use crate::event::{Call, Region, Rejected, RejectedKind};
+use crate::message::FinishReason;
 use crate::outcome::restore_tokens;
+use crate::route::Invocation;
 use crate::wire::content::without_blank_lines;
 
 /// A piece for the client.
@@ -17,6 +22,22 @@ pub enum ClientPiece {
     Reasoning(String),
     /// The last so many bytes of the other kind belong to this kind.
     Moved(Region, usize),
+}
+
+/// What the client gets at the end of a turn, after the text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClientEnd {
+    /// The answer is over.
+    Over {
+        /// The finish reason for the client.
+        reason: FinishReason,
+        /// The text with which the model refused to answer.
+        refusal: Option<String>,
+    },
+    /// The model did not correct these calls, which only violate their schemas: the client's own check answers them.
+    Calls(Vec<Invocation>),
+    /// There is no answer.
+    Failed(StopReason),
 }
 
 /// The text of a turn as its client sees it. Text that was shown is never withdrawn.
@@ -56,6 +77,10 @@ pub struct ClientText {
     /// shown.
     reasoning: String,
     reasoned: usize,
+    /// The round's rejected calls by their index, except those that stay in the text.
+    rejected: BTreeMap<u32, Rejected>,
+    /// The reason for which the round's message ended.
+    finish: Option<FinishReason>,
 }
 
 impl ClientText {
@@ -76,6 +101,11 @@ impl ClientText {
             AgentEvent::Correcting { .. } => self.corrects = true,
             AgentEvent::CallRunning { .. } => self.corrects = false,
             AgentEvent::Reasoning { text } => self.reasoning.push_str(text),
+            AgentEvent::CallRejected { index, rejected } if !rejected.stays_in_text() => {
+                self.rejected.insert(*index, (**rejected).clone());
+            }
+            AgentEvent::Reclassified { .. } => self.rejected.clear(),
+            AgentEvent::RoundFinished { finish, .. } => self.finish.clone_from(finish),
             _ => {}
         }
         let (moved, piece) = match event {
@@ -191,6 +221,68 @@ impl ClientText {
         self.release().into_iter().chain(self.rest())
     }
 
+    /// Ends the answer: returns the text that was held back and what follows it. A client whose check of calls is
+    /// `strict` gets none that the model did not correct, any other those for which `is_clients` holds.
+    pub fn finish(
+        &mut self,
+        finished: Finished,
+        strict: bool,
+        is_clients: impl Fn(&Call) -> bool,
+    ) -> (Vec<ClientPiece>, ClientEnd) {
+        let is_cut = self.finish == Some(FinishReason::Length);
+        let over = |reason| ClientEnd::Over { reason, refusal: None };
+        match finished.reason {
+            StopReason::Answered
+            | StopReason::OutputLimit
+            | StopReason::Refused { .. }
+            | StopReason::Filtered
+            | StopReason::Repetition { .. }
+            | StopReason::ContextFull { .. } => {
+                let pieces = self.end(finished.output.map(|value| value.to_string())).collect();
+                let is_whole = matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. });
+                let reason = match self.finish.take() {
+                    Some(FinishReason::Other(word)) => FinishReason::Other(word),
+                    _ if is_whole => FinishReason::Stop,
+                    _ => FinishReason::Length,
+                };
+                let StopReason::Refused { message } = finished.reason else { return (pieces, over(reason)) };
+                (pieces, ClientEnd::Over { reason, refusal: Some(message) })
+            }
+            // A message that the limit cut off holds no call; its failure is not the model's mistake.
+            StopReason::CorrectionsUsedUp { .. } | StopReason::CallMissing | StopReason::MaxRounds { .. } if is_cut => {
+                (Vec::new(), over(FinishReason::Length))
+            }
+            StopReason::CorrectionsUsedUp { .. } | StopReason::MaxRounds { .. } if !strict => {
+                self.unmended(finished, is_clients)
+            }
+            reason => (Vec::new(), ClientEnd::Failed(reason)),
+        }
+    }
+
+    /// Returns what the model did not correct: calls that were parsed and only violate their schemas, or else the text.
+    fn unmended(&mut self, finished: Finished, is_clients: impl Fn(&Call) -> bool) -> (Vec<ClientPiece>, ClientEnd) {
+        let rejected = std::mem::take(&mut self.rejected).into_values();
+        let rejected: Vec<Rejected> = rejected.filter(|wrong| reaction(wrong.kind) == Reaction::Correct).collect();
+        if rejected.is_empty() {
+            return (Vec::new(), ClientEnd::Failed(finished.reason));
+        }
+        let mut pieces = Vec::from_iter(self.settle());
+        // A call that may be quoted text or an example is not handed out. If one of several cannot be parsed, all stay
+        // text, so that nothing is lost.
+        let calls = rejected.iter().enumerate().map(|(n, wrong)| {
+            let call = refused_by_its_schema(wrong).filter(|call| is_clients(call))?;
+            let id = finished.conversation.fresh_id(n);
+            let arguments = call.arguments.as_object().cloned()?;
+            Some(Invocation { id, server: call.server.clone(), tool: call.tool.clone(), arguments })
+        });
+        if let Some(calls) = calls.collect() {
+            return (pieces, ClientEnd::Calls(calls));
+        }
+        let texts: Vec<_> = rejected.iter().map(|rejected| restore_tokens(&rejected.raw)).collect();
+        pieces.extend(self.end(Some(texts.join("\n\n"))));
+        (pieces, ClientEnd::Over { reason: FinishReason::Stop, refusal: None })
+    }
+
     /// Returns white space at the end of an answer.
     fn rest(&mut self) -> Option<ClientPiece> {
         let blank = std::mem::take(&mut self.blank);
@@ -204,4 +296,10 @@ impl ClientText {
         self.in_round = false;
         std::mem::take(&mut self.sent)
     }
+}
+
+/// Returns the call if nothing but its arguments is wrong.
+fn refused_by_its_schema(rejected: &Rejected) -> Option<&Call> {
+    let call = rejected.call.as_deref().filter(|_| rejected.kind == RejectedKind::InvalidArguments)?;
+    call.provenance.is_plain().then_some(call)
 }

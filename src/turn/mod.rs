@@ -87,7 +87,7 @@ use crate::validate::OutputSchema;
 pub use crate::message::chunk::MAX_EQUAL_CALLS;
 pub use crate::model::NativeFault;
 pub use ask::{PromptWording, cut_to};
-pub use client_text::{ClientPiece, ClientText};
+pub use client_text::{ClientEnd, ClientPiece, ClientText};
 pub use config::{
     AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, REPEATED_BYTES,
     REPEATED_BYTES_IN_CALL, RoundInfo, RoundModel, TurnConfig,

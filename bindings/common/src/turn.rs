@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolgraft::agent::{Approval, Finished, StopReason};
+use toolgraft::agent::{Approval, Finished};
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::event::Region;
 use toolgraft::message::{Delta, FinishReason};
 use toolgraft::model::{ModelEvent, Request};
 use toolgraft::route::Invocation;
-use toolgraft::tools::Decision;
-use toolgraft::turn::{Action, ClientPiece, ClientText, Input, PromptWording, Setup, TurnConfig, TurnStart};
+use toolgraft::tools::{Decision, ToolChoice};
+use toolgraft::turn::{Action, ClientEnd, ClientPiece, ClientText, Input, PromptWording, Setup, TurnConfig, TurnStart};
 use toolgraft::validate::OutputSchema;
 use toolgraft::wire::content::texts_of;
 use toolgraft::{AgentEvent, Policy};
@@ -38,6 +38,9 @@ impl PieceKind {
     }
 }
 
+/// The finish reason of a turn without an answer.
+const FAILED: &str = "error";
+
 /// A piece of the answer for the client: more of the text, or of the reasoning.
 pub type AnswerPiece = (PieceKind, String);
 
@@ -59,7 +62,10 @@ pub struct Turn {
     thought: String,
     out: Vec<AnswerPiece>,
     calls: Vec<Invocation>,
-    finished: Option<Box<Finished>>,
+    choice: ToolChoice,
+    /// The finish reason of Chat Completions, once the turn is over without a call or with one that is not corrected.
+    end: Option<String>,
+    problem: Option<String>,
 }
 
 impl Turn {
@@ -83,7 +89,7 @@ impl Turn {
                     self.streams = false;
                     self.calls.push(call);
                 }
-                Action::Finish(finished) => self.finished(finished),
+                Action::Finish(finished) => self.finished(*finished),
                 // Each question was answered at once.
                 Action::Withdraw { .. } => {}
             }
@@ -117,11 +123,27 @@ impl Turn {
         }
     }
 
-    fn finished(&mut self, finished: Box<Finished>) {
+    fn finished(&mut self, finished: Finished) {
         self.streams = false;
-        let pieces = self.text.end(finished.output.as_ref().map(Value::to_string));
-        self.tell(pieces);
-        self.finished = Some(finished);
+        self.problem = (!finished.reason.is_answer()).then(|| finished.reason.to_string());
+        let choice = &self.choice;
+        let (pieces, end) = self.text.finish(finished, false, |call| choice.admits(None, &call.tool));
+        self.tell(pieces.into_iter());
+        self.end = Some(match end {
+            ClientEnd::Over { reason, refusal } => {
+                self.tell(refusal.map(ClientPiece::Text).into_iter());
+                reason.as_str().to_owned()
+            }
+            ClientEnd::Calls(calls) => {
+                self.calls = calls;
+                FinishReason::ToolCalls.as_str().to_owned()
+            }
+            ClientEnd::Failed(_) => {
+                let rest = self.text.end(None);
+                self.tell(rest);
+                FAILED.to_owned()
+            }
+        });
     }
 
     fn take(&mut self, input: Input) -> Result<Vec<AnswerPiece>, Mistake> {
@@ -181,7 +203,9 @@ impl Turn {
             thought: String::new(),
             out: Vec::new(),
             calls: Vec::new(),
-            finished: None,
+            choice: options.tool_choice,
+            end: None,
+            problem: None,
         };
         turn.act()?;
         Ok(turn)
@@ -259,24 +283,16 @@ impl Turn {
 
     /// Returns `true` if there is an answer, or there are calls.
     pub fn is_over(&self) -> bool {
-        !self.calls.is_empty() || self.finished.is_some()
+        !self.calls.is_empty() || self.end.is_some()
     }
 
-    /// Returns the finish reason of Chat Completions; `None` before the end.
-    pub fn finish_reason(&self) -> Option<&'static str> {
-        if !self.calls.is_empty() {
-            return Some("tool_calls");
-        }
-        self.finished.as_ref().map(|finished| match finished.reason {
-            StopReason::OutputLimit | StopReason::ContextFull { .. } => "length",
-            StopReason::Filtered => "content_filter",
-            _ => "stop",
-        })
+    /// Returns the finish reason of Chat Completions, or `error` if there is no answer; `None` before the end.
+    pub fn finish_reason(&self) -> Option<&str> {
+        if self.calls.is_empty() { self.end.as_deref() } else { Some("tool_calls") }
     }
 
     /// Returns a message for the user if the answer is not what was requested; otherwise `None`.
-    pub fn problem(&self) -> Option<String> {
-        let finished = self.finished.as_ref().filter(|finished| !finished.reason.is_answer());
-        finished.map(|finished| finished.reason.to_string())
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 }

@@ -136,6 +136,7 @@ class Exchange {
       result = await this.#model.doStream(this.#request(messages));
     }
     yield* blocks.end();
+    if (turn.finishReason === "error") yield { type: "error", error: new Error(turn.problem) };
     for (const call of this.#calls()) {
       const { toolCallId: id, toolName, input } = call;
       yield { type: "tool-input-start", id, toolName };

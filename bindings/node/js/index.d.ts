@@ -556,8 +556,8 @@ export declare class Turn {
   get content(): string;
   /** What the model thought so far. */
   get reasoning(): string;
-  /** Why the answer ended, in the words of Chat Completions; `null` before that. */
-  get finishReason(): "tool_calls" | "length" | "content_filter" | "stop" | null;
+  /** Why the answer ended, in the words of Chat Completions, `error` where there is none; `null` before that. */
+  get finishReason(): "tool_calls" | "length" | "content_filter" | "stop" | "error" | null;
   /** What is wrong with the answer, in words for people, where it is not what was asked for. */
   get problem(): string | null;
 }

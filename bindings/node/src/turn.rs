@@ -108,6 +108,6 @@ impl Turn {
     /// Returns a message about an answer that is not what was requested.
     #[napi]
     pub fn problem(&self) -> Option<String> {
-        self.0.problem()
+        self.0.problem().map(str::to_owned)
     }
 }

@@ -111,15 +111,15 @@ impl Turn {
         self.0.reasoning()
     }
 
-    /// The finish reason of Chat Completions; `None` before the end.
+    /// The finish reason of Chat Completions, or `error` if there is no answer; `None` before the end.
     #[getter]
-    fn finish_reason(&self) -> Option<&'static str> {
+    fn finish_reason(&self) -> Option<&str> {
         self.0.finish_reason()
     }
 
     /// A message for the user if the answer is not what was requested; otherwise `None`.
     #[getter]
-    fn problem(&self) -> Option<String> {
+    fn problem(&self) -> Option<&str> {
         self.0.problem()
     }
 

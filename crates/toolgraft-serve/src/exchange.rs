@@ -20,7 +20,7 @@
 mod ask;
 mod over;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,8 +36,8 @@ use super::store::{ClientStore, UnseenRounds};
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
-use toolgraft::event::{Rejected, RejectedKind};
-use toolgraft::message::{FinishReason, NativeCall};
+use toolgraft::event::RejectedKind;
+use toolgraft::message::NativeCall;
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
@@ -131,8 +131,6 @@ pub(super) struct Exchange {
     awaits: bool,
     /// `true` if the last request carried the tools natively.
     native: bool,
-    /// Reason for which the last message ended.
-    finish: Option<FinishReason>,
     /// `true` if the model refused to answer.
     refused: bool,
     /// Number of times in a row that the model repeated a passage, if it was stopped for that.
@@ -147,8 +145,6 @@ pub(super) struct Exchange {
     since: Vec<Value>,
     /// Identifiers of the client's calls, and the messages between its history and them.
     kept: Option<(Vec<String>, UnseenRounds)>,
-    /// Rejected calls of this round by their index; some are sent as text at the message's end.
-    rejected: BTreeMap<u32, Rejected>,
     /// `true` if checking a call or the answer may take long.
     is_heavy: bool,
     /// The record for the inspector, if there is one.
@@ -192,7 +188,6 @@ impl Exchange {
             spoken: String::new(),
             awaits: false,
             native: false,
-            finish: None,
             own_begun: 0,
             refused: false,
             repeats: None,
@@ -200,7 +195,6 @@ impl Exchange {
             untrusted: asked.history.untrusted,
             since: Vec::new(),
             kept: None,
-            rejected: BTreeMap::new(),
             record: None,
             asked,
         });
@@ -429,20 +423,12 @@ impl Exchange {
         }
         self.steps.extend(self.text.event(&event).map(Step::from));
         match event {
-            AgentEvent::RoundStarted { round, .. } => {
-                self.rounds = round;
-                self.rejected.clear();
-            }
-            AgentEvent::CallRejected { index, rejected } if !rejected.stays_in_text() => {
-                self.rejected.insert(index, *rejected);
-            }
-            AgentEvent::Reclassified { .. } => self.rejected.clear(),
+            AgentEvent::RoundStarted { round, .. } => self.rounds = round,
             AgentEvent::Correcting { kind, .. } => {
                 spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
             }
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.costs.round_over(usage, finish.as_ref(), &std::mem::take(&mut self.spoken));
-                self.finish = finish;
                 self.awaits = false;
             }
             _ => {}

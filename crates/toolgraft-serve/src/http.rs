@@ -94,17 +94,33 @@ async fn without_extra_slashes(mut request: Request) -> Request {
     request
 }
 
+/// An API whose requests for an answer have one path.
+struct Api {
+    path: &'static str,
+    /// Name in the metrics and the log.
+    name: &'static str,
+    shape: &'static dyn Shape,
+}
+
+/// All such APIs. The errors below their paths have their form.
+const APIS: &[Api] = &[
+    Api { path: "/v1/chat/completions", name: "chat_completions", shape: &Chat },
+    Api { path: "/v1/messages", name: "messages", shape: &Messages },
+    Api { path: "/v1/responses", name: "responses", shape: &Responses },
+    Api { path: "/api/chat", name: "ollama_chat", shape: &Ollama::Chat },
+    Api { path: "/api/generate", name: "ollama_generate", shape: &Ollama::Generate },
+    #[cfg(test)]
+    Api { path: "/small", name: "small", shape: &super::small_api_tests::Small },
+];
+
 fn routes(shared: Arc<Shared>) -> Router {
-    Router::new()
-        .route("/v1/chat/completions", post(|State(s), request| answered(s, &Chat, Target::Body, request)))
-        .route("/v1/messages", post(|State(s), request| answered(s, &Messages, Target::Body, request)))
-        .route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
-        .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
+    let apis = APIS.iter().fold(Router::new(), |router, Api { path, shape, .. }| {
+        router.route(path, post(move |State(s), request| answered(s, *shape, Target::Body, request)))
+    });
+    apis.route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
         .route("/v1beta/models", get(gemini_models))
         .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
         .route("/v1/models/{*target}", post(gemini).get(openai_model))
-        .route("/api/chat", post(|State(s), request| answered(s, &Ollama::Chat, Target::Body, request)))
-        .route("/api/generate", post(|State(s), request| answered(s, &Ollama::Generate, Target::Body, request)))
         .route("/api/{*path}", any(ollama_told))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
@@ -227,15 +243,13 @@ async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request,
 
 /// Returns a route's name in the metrics.
 fn route(path: &str) -> &'static str {
+    if let Some(api) = APIS.iter().find(|api| path == api.path) {
+        return api.name;
+    }
     match path {
-        "/v1/chat/completions" => "chat_completions",
-        "/v1/messages" => "messages",
         "/v1/messages/count_tokens" => "count_tokens",
-        "/v1/responses" => "responses",
         _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
         _ if path.ends_with(":countTokens") => "count_tokens",
-        "/api/chat" => "ollama_chat",
-        "/api/generate" => "ollama_generate",
         "/v1/models" | "/v1beta/models" | "/api/tags" | "/api/ps" | "/api/show" => "models",
         _ if path.starts_with("/v1/models/") || path.starts_with("/v1beta/models/") => "models",
         "/v1/completions" => "completions",
@@ -248,11 +262,8 @@ fn route(path: &str) -> &'static str {
 fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     // Clients that add the version to a base URL that has one.
     let path = path.strip_prefix("/v1").filter(|_| missing_routes::is_doubled(path)).unwrap_or(path);
-    if path.starts_with("/v1/messages") {
-        return &Messages;
-    }
-    if path.starts_with("/v1/responses") {
-        return &Responses;
+    if let Some(api) = APIS.iter().find(|api| path.starts_with(api.path)) {
+        return api.shape;
     }
     // Below `/v1/models/` Google's clients POST requests for answers, and OpenAI's clients GET a
     // model.

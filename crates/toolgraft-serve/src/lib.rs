@@ -103,6 +103,8 @@ mod search;
 mod settings;
 mod shape;
 mod shared;
+#[cfg(test)]
+mod small_api_tests;
 mod store;
 mod text_cache;
 mod tool_names;

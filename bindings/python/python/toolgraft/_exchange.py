@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
-from ._native import Catalog, Turn
+from ._native import Catalog, ToolError, Turn
 
 #: What a body says about tools and the form of the answer, which an endpoint without tools refuses.
 _OURS = ("tools", "tool_choice", "parallel_tool_calls", "response_format", "functions", "function_call")
@@ -43,22 +43,40 @@ def _output(form: dict[str, Any]) -> Optional[dict[str, Any]]:
     return {"type": "object"} if form.get("type") == "json_object" else None
 
 
-def _choice(choice: Any) -> str:
-    if isinstance(choice, dict):
-        return str(_object(_object(choice).get("function")).get("name", "required"))
-    return str(choice) if choice in ("none", "required") else "auto"
+def _name(tool: dict[str, Any]) -> Any:
+    return _object(tool.get("function")).get("name", tool.get("name"))
+
+
+def _choice(choice: Any, tools: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """A choice as a word or the name of a tool, and the tools that it allows."""
+    form: dict[str, Any] = choice if isinstance(choice, dict) else {"type": choice}
+    if form.get("type") == "allowed_tools":
+        form = form.get("allowed_tools", form)
+        names = [_name(tool) for tool in _objects(form.get("tools"))]
+        unknown = [name for name in names if name not in map(_name, tools)]
+        if unknown:
+            raise ToolError(f"the choice allows {unknown[0]!r}, and no tool has that name")
+        return _choice(form.get("mode"), [tool for tool in tools if _name(tool) in names])
+    if name := _name(form):
+        return str(name), tools
+    word = form.get("type")
+    return ("required" if word == "any" else word if word in ("none", "required") else "auto"), tools
+
+
+class NoAnswer(Exception):
+    """A model gave no answer; the message says why."""
 
 
 class Exchange:
     """One request of a client on its way."""
 
     def __init__(self, body: dict[str, Any], settings: dict[str, Any]) -> None:
-        settings = {"model": body.get("model"), "tool_choice": _choice(body.get("tool_choice")), **settings}
+        choice, tools = _choice(body.get("tool_choice"), _objects(body.get("tools")))
+        settings = {"model": body.get("model"), "tool_choice": choice, **settings}
         if body.get("parallel_tool_calls") is False:
             settings.setdefault("max_calls", 1)
-        tools = Catalog(_objects(body.get("tools")))
         output = _output(_object(body.get("response_format")))
-        self._turn = Turn(tools, body["messages"], output=output, **settings)
+        self._turn = Turn(Catalog(tools), body["messages"], output=output, **settings)
         self._body = {key: value for key, value in body.items() if key not in _OURS and key != "n"}
         self._head: dict[str, Any] = {}
         self._usage: dict[str, int] = {}
@@ -81,7 +99,8 @@ class Exchange:
         self._end()
 
     def answer(self) -> dict[str, Any]:
-        """The client's answer, once no more is to be sent."""
+        """The client's answer, once no more is to be sent; raises `NoAnswer`."""
+        self._check()
         calls = [_call(tool, arguments) for _, tool, arguments in self._turn.calls]
         message: dict[str, Any] = {"role": "assistant", "content": self._turn.content or None}
         if not calls and message["content"] is None:
@@ -121,7 +140,8 @@ class Exchange:
             yield self._made({"content" if kind == "text" else "reasoning_content": text})
 
     def last(self) -> Iterator[dict[str, Any]]:
-        """The chunks at the end of the client's stream."""
+        """The chunks at the end of the client's stream; raises `NoAnswer`."""
+        self._check()
         for index, (_, tool, arguments) in enumerate(self._turn.calls):
             yield self._made({"tool_calls": [{"index": index, **_call(tool, arguments)}]})
         yield self._made({}, self._turn.finish_reason)
@@ -132,6 +152,10 @@ class Exchange:
         head = {"id": f"chatcmpl-{id(self):x}", "created": int(time.time()), "model": self._body.get("model")}
         choice = {"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": reason}
         return {**head, **self._head, "object": "chat.completion.chunk", "choices": [choice]}
+
+    def _check(self) -> None:
+        if self._turn.finish_reason == "error":
+            raise NoAnswer(self._turn.problem)
 
     def _feed(self, message: dict[str, Any]) -> _Told:
         return self._turn.push_message(message) if self._turn.is_streaming else []

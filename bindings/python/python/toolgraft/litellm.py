@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 import litellm
 from litellm import ModelResponse
@@ -11,7 +11,7 @@ from litellm.llms.custom_llm import CustomLLM, CustomLLMError
 from litellm.types.utils import ModelResponseStream  # pyright: ignore[reportMissingTypeStubs]
 from litellm.utils import custom_llm_setup
 
-from ._exchange import Exchange
+from ._exchange import Exchange, NoAnswer
 from ._native import ToolgraftError
 
 __all__ = ["Handler", "register"]
@@ -33,14 +33,14 @@ class Handler(CustomLLM):
         asking = _Asking(call, self._settings)
         while (sent := asking.body()) is not None:
             asking.exchange.take(_plain(litellm.completion(**sent)))
-        return ModelResponse(**asking.exchange.answer())
+        return ModelResponse(**_answered(asking.exchange.answer))
 
     async def acompletion(self, *args: Any, **call: Any) -> Any:
         """The same for asyncio."""
         asking = _Asking(call, self._settings)
         while (sent := asking.body()) is not None:
             asking.exchange.take(_plain(await litellm.acompletion(**sent)))
-        return ModelResponse(**asking.exchange.answer())
+        return ModelResponse(**_answered(asking.exchange.answer))
 
     def streaming(self, *args: Any, **call: Any) -> Iterator[Any]:
         """Text comes at once, and calls once the message is over and they are accepted."""
@@ -53,7 +53,7 @@ class Handler(CustomLLM):
                 if not exchange.is_streaming:
                     break
             yield from map(_made, exchange.end_of_stream())
-        yield from map(_made, exchange.last())
+        yield from map(_made, _answered(lambda: list(exchange.last())))
 
     async def astreaming(self, *args: Any, **call: Any) -> AsyncIterator[Any]:  # type: ignore[override]  # pyright: ignore
         """The same for asyncio."""
@@ -68,7 +68,7 @@ class Handler(CustomLLM):
                     break
             for told in exchange.end_of_stream():
                 yield _made(told)
-        for told in exchange.last():
+        for told in _answered(lambda: list(exchange.last())):
             yield _made(told)
 
 
@@ -82,6 +82,7 @@ def register(provider: str = "toolgraft", **settings: Any) -> None:
     custom_llm_setup()
 
 
+_End = TypeVar("_End")
 _NOT_SENT = ("stream", "stream_options", "toolgraft")
 
 
@@ -103,6 +104,13 @@ class _Asking:
         """What to ask now; `None` once there is an answer."""
         sent = self.exchange.body()
         return None if sent is None else {**sent, **self._how}
+
+
+def _answered(end: Callable[[], _End]) -> _End:
+    try:
+        return end()
+    except NoAnswer as error:
+        raise CustomLLMError(status_code=502, message=str(error)) from error
 
 
 def _plain(answer: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union
 
 from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
 
-from ._exchange import Exchange, needs_tools
+from ._exchange import Exchange, NoAnswer, needs_tools
 from ._native import ToolgraftError
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _answer(send: _Send, request: Any, body: dict[str, Any], settings: dict[str,
             response = send(_with(request, again))
             if response.status_code != 200:
                 return response
-    except ToolgraftError as error:
+    except (NoAnswer, ToolgraftError) as error:
         return _refused(request, error)
 
 
@@ -218,8 +218,7 @@ def _parts(
         if again is None:
             break
         response = send(_with(request, again))
-    yield from map(_event, exchange.last())
-    yield b"data: [DONE]\n\n"
+    yield from _end(exchange)
 
 
 async def _answer_async(
@@ -243,7 +242,7 @@ async def _answer_async(
             response = await send(_with(request, again))
             if response.status_code != 200:
                 return response
-    except ToolgraftError as error:
+    except (NoAnswer, ToolgraftError) as error:
         return _refused(request, error)
 
 
@@ -269,9 +268,8 @@ async def _parts_async(
         if again is None:
             break
         response = await send(_with(request, again))
-    for chunk in exchange.last():
-        yield _event(chunk)
-    yield b"data: [DONE]\n\n"
+    for event in _end(exchange):
+        yield event
 
 
 def _is_chat(request: Any) -> bool:
@@ -300,6 +298,15 @@ def _failed(response: Any) -> bytes:
     return _event({"error": {"message": response.text, "code": response.status_code}})
 
 
+def _end(exchange: Exchange) -> Iterator[bytes]:
+    """The end of the client's stream."""
+    try:
+        yield from map(_event, exchange.last())
+    except NoAnswer as error:
+        yield _event({"error": {"message": str(error), "code": 502}})
+    yield b"data: [DONE]\n\n"
+
+
 #: Headers of a response that speak of its bytes, which are others now.
 _OF_THE_BYTES = ("content-length", "content-encoding", "content-type", "transfer-encoding")
 
@@ -317,7 +324,8 @@ def _streamed(request: Any, response: Any, stream: Any) -> Any:
     return _library(request).Response(200, headers=headers, stream=stream, request=request)
 
 
-def _refused(request: Any, error: ToolgraftError) -> Any:
-    """What is wrong with a request is told as an endpoint would, so that nobody tries it again."""
-    wrong = {"error": {"message": str(error), "type": "invalid_request_error"}}
-    return _library(request).Response(400, json=wrong, request=request)
+def _refused(request: Any, error: Exception) -> Any:
+    """What is wrong with a request or an answer is told as an endpoint would, so that nobody tries it again."""
+    status, kind = (502, "server_error") if isinstance(error, NoAnswer) else (400, "invalid_request_error")
+    wrong = {"error": {"message": str(error), "type": kind}}
+    return _library(request).Response(status, headers={"x-should-retry": "false"}, json=wrong, request=request)

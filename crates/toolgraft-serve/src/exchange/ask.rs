@@ -22,7 +22,6 @@ impl Exchange {
         if let Some((field, most)) = self.asked.max_tokens {
             let left = self.costs.left(most);
             if left == 0 && most > 0 {
-                self.finish = Some(FinishReason::Length);
                 return self.end(FinishReason::Length);
             }
             body.insert(field.to_owned(), left.into());

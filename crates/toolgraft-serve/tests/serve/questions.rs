@@ -504,6 +504,55 @@ async fn a_text_before_a_call_that_is_corrected_is_told_once() {
 }
 
 #[tokio::test]
+async fn what_the_model_does_not_correct_reaches_the_client() {
+    let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]});
+    let written =
+        |arguments: &str| format!("<tool_call>\n{{\"name\": \"f\", \"arguments\": {arguments}}}\n</tool_call>");
+    // A call that violates its schema is the client's to check, any other one is text, and a missing one an error.
+    for (text, choice, calls, shown) in [
+        (written("{\"y\": 1}"), "auto", Some(1), ""),
+        (written("{\"x\": }"), "auto", Some(0), "\"x\": }"),
+        ("I will not.".to_owned(), "required", None, ""),
+    ] {
+        let reply = text.clone();
+        let endpoint = Endpoint::answer(move |_, _| Reply::text(&reply));
+        let served = serve(&endpoint, |config| config).await;
+        for shape in SHAPES {
+            let mut body =
+                shape.request(json!([shape.says("user", "Hi")]), json!([shape.tool("f", Some(schema.clone()))]));
+            if choice == "required" {
+                shape.chooses(&mut body, "f");
+            }
+            let Some(calls) = calls else {
+                let (status, answer) = ask(&served, shape, body.to_string()).await;
+                assert_eq!(status, 502, "{shape:?}: {answer:#}");
+                continue;
+            };
+            for said in both(&served, shape, &body).await {
+                assert!(said.calls == calls && said.text.contains(shown), "{shape:?} {text}: {said:?}");
+            }
+        }
+        let known = toolgraft_bindings::tool(json!({"name": "f", "inputSchema": schema})).unwrap();
+        let settings = Map::from_iter([("tool_choice".to_owned(), json!(choice))]);
+        let mut turn =
+            Turn::new(&ToolSet::new(vec![known]), vec![Chat.says("user", "Hi")], None, None, &settings).unwrap();
+        while turn.request().is_some() {
+            turn.push(&text).unwrap();
+            if turn.is_streaming() {
+                turn.finish("stop").unwrap();
+            }
+        }
+        let end = match calls {
+            Some(0) => "stop",
+            Some(_) => "tool_calls",
+            None => "error",
+        };
+        assert_eq!((turn.calls().len(), turn.finish_reason()), (calls.unwrap_or(0), Some(end)), "{text}");
+        assert!(turn.problem().is_some() && turn.content().contains(shown), "{text}: {}", turn.content());
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_none_stays_in_the_text_where_it_is() {
     let call = write_call(Dialect::UseMcpTool, None, "f", &Map::new());
     for text in [format!("<think>First {call} maybe.</think>\nSunny."), format!("Sunny.\n\nUser: And now?\n{call}")] {
