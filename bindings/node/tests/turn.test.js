@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { SettingError, StateError, ToolgraftError, Turn } from "toolgraft";
+import { Catalog, SettingError, StateError, ToolgraftError, Turn } from "toolgraft";
 
 const TOOLS = [
   {
@@ -61,6 +61,25 @@ test("an answer that never matches says why", () => {
   answered(turn, ["warm", "hot"]);
   assert.equal(turn.request(), null);
   assert.ok(turn.problem);
+});
+
+test("a call that is not corrected reaches the client, and a turn without an answer ends with an error", () => {
+  const wrong = CALL.replace("city", "town");
+  const turn = new Turn(TOOLS, ASKED, { maxCorrections: 1 });
+  answered(turn, [wrong, wrong]);
+  const [{ tool, arguments: given }] = turn.calls;
+  assert.deepEqual([tool, given, turn.finishReason], ["forecast", { town: "Ulm" }, "tool_calls"]);
+  const forced = new Turn(TOOLS, ASKED, { toolChoice: "required", maxCorrections: 1 });
+  answered(forced, ["No.", "No."]);
+  assert.deepEqual([forced.calls, forced.finishReason], [[], "error"]);
+  assert.match(forced.problem, /required/);
+});
+
+test("tools of Gemini's are read whole", () => {
+  const parameters = { type: "OBJECT", properties: { city: { type: "STRING" } } };
+  const { tools } = new Catalog([{ functionDeclarations: [{ name: "a", parameters }, { name: "b" }] }]);
+  assert.deepEqual(tools.map((tool) => tool.name), ["a", "b"]);
+  assert.deepEqual(tools[0].inputSchema, { type: "object", properties: { city: { type: "string" } } });
 });
 
 test("images go on where they are there as data", () => {

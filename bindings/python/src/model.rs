@@ -3,6 +3,7 @@
 use futures::stream::{self, BoxStream, StreamExt};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use toolgraft::Model;
 use toolgraft::message::{Delta, FinishReason};

@@ -18,7 +18,7 @@ from scripted import Scripted, call
 from test_hub import WithServer
 
 import toolgraft
-from toolgraft import Agent, Conversation, Hub, RunError, Tool
+from toolgraft import Agent, Conversation, Hub, RunError, Tool, ToolError
 from toolgraft import agent as events
 from toolgraft.agent import ApprovalAsked, Denied, Finished, Outcome
 
@@ -44,6 +44,13 @@ class Script:
 def forecast(city: str, days: int = 1) -> str:
     """The weather of the coming days."""
     return f"{city}: sunny for {days}"
+
+
+@dataclasses.dataclass
+class Weather:
+    """An answer."""
+
+    celsius: int
 
 
 def outcomes(told: list[events.Event]) -> list[tuple[str, str]]:
@@ -107,6 +114,24 @@ class Turns(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(finished.output, {"celsius": 20})
         with self.assertRaisesRegex(RunError, "celsius"):
             await Agent(Script('{"celsius": "warm"}', "{}"), output=schema, max_corrections=1).run("The weather?")
+
+    async def test_an_answer_may_be_of_a_type(self) -> None:
+        said = 'It is:\n```json\n{"celsius": "20"}\n```'
+        agent = Agent(Script('{"celsius": "warm"}', said, "7"), output=Weather)
+        self.assertEqual((await agent.run("The weather?")).output, Weather(20))
+        self.assertEqual((await agent.run("A number?", output=int)).output, 7)
+        told = [event async for event in Agent(Script(said)).run("The weather?", output=Weather)]
+        self.assertEqual([event.value for event in told if isinstance(event, events.Output)], [Weather(20)])
+        with self.assertRaisesRegex(ToolError, "output: .*object"):
+            Agent(Script(), output=object)
+
+    async def test_a_turn_without_a_loop_or_beside_one(self) -> None:
+        agent = Agent(Script(CALL, "Sunny.", CALL, "Rain."), tools=[forecast])
+        self.assertEqual(agent.run_sync("The weather?").answer, "Sunny.")
+        finished = await asyncio.to_thread(agent.run_sync, "The weather?")
+        self.assertEqual((finished.answer, finished.calls), ("Rain.", 1))
+        with self.assertRaises(RunError):
+            Agent(Script("", "", ""), max_corrections=0).run_sync("Hi.")
 
     async def test_an_answer_may_come_whole_or_say_how_it_ended(self) -> None:
         async def whole(messages: list[dict[str, Any]]) -> str:

@@ -264,6 +264,12 @@ class Tools(unittest.TestCase):
         self.assertEqual([tool.name for tool in TOOLS.tools], ["forecast"])
         self.assertEqual(len(TOOLS), 1)
 
+    def test_declarations_of_gemini_are_read_whole(self) -> None:
+        parameters = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}}
+        first, second = Catalog([{"function_declarations": [{"name": "a", "parameters": parameters}, {"name": "b"}]}]).tools
+        self.assertEqual((first.name, second.name), ("a", "b"))
+        self.assertEqual(first.input_schema, {"type": "object", "properties": {"city": {"type": "string"}}})
+
     def test_numbers_arrive_as_they_are(self) -> None:
         arguments: dict[str, Any] = {"a": [1, -1, 1.0, 2.5, (1 << 64) - 1, -(1 << 63), True, None, "ü"], "b": {}}
         call = Call("f", arguments)

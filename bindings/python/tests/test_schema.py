@@ -121,6 +121,52 @@ class Schemas(unittest.TestCase):
         self.assertEqual(list(tool.input_schema["properties"]), ["city", "days", "sky"])
         self.assertEqual(tool_from_function(function, name="f", description="d").description, "d")
 
+    def test_a_docstring_describes_parameters(self) -> None:
+        google = """The weather.
+
+        Args:
+            city: The city's name,
+                as its mayor writes it.
+            days (int, optional): How many: 1 to 7.
+
+        Returns:
+            sky: Not a parameter.
+        """
+        numpy = """The weather.
+
+        Parameters
+        ----------
+        city : str
+            The city's name,
+            as its mayor writes it.
+        days
+            How many: 1 to 7.
+
+        Returns
+        -------
+        sky
+            Not a parameter.
+        """
+        sphinx = """The weather.
+
+        :param city: The city's name,
+            as its mayor writes it.
+        :param int days: How many: 1 to 7.
+        :returns: Nothing.
+        """
+        for doc in (google, numpy, sphinx):
+
+            def forecast(city: str, days: int = 1, sky: Annotated[str, "Its colour."] = "") -> str:
+                return city + sky + str(days)
+
+            forecast.__doc__ = doc
+            described = tool_from_function(forecast).input_schema["properties"]
+            said = ["The city's name, as its mayor writes it.", "How many: 1 to 7.", "Its colour."]
+            self.assertEqual([each.get("description") for each in described.values()], said, doc)
+        sphinx_of_sky = ":param sky: Another."
+        forecast.__doc__ = sphinx_of_sky
+        self.assertEqual(tool_from_function(forecast).input_schema["properties"]["sky"]["description"], "Its colour.")
+
     def test_a_callable_object_and_a_method(self) -> None:
         class Weather:
             def __call__(self, city: str) -> str:

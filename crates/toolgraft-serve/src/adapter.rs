@@ -82,22 +82,14 @@ impl Adapter {
 
     /// Takes one answer of the endpoint: a chunk, a whole completion or an error object.
     pub fn push(&mut self, chunk: Value) {
-        if let Some(mut decoder) = self.answer.take() {
-            decoder.value(chunk, false);
-            self.answer = Some(decoder);
-            self.read();
-        }
+        self.read(|decoder| decoder.value(chunk, false));
     }
 
     /// Takes the text after `data:` in the endpoint's stream: JSON text, or `[DONE]`. Cheaper than
     /// [`push`](Adapter::push), since chunks that differ only in their text are not parsed
     /// completely.
     pub fn push_data(&mut self, data: &str) {
-        if let Some(mut decoder) = self.answer.take() {
-            decoder.data(data, false);
-            self.answer = Some(decoder);
-            self.read();
-        }
+        self.read(|decoder| decoder.data(data, false));
     }
 
     /// Signals that the endpoint's answer has ended.
@@ -113,7 +105,8 @@ impl Adapter {
         }
     }
 
-    fn read(&mut self) {
+    fn read(&mut self, decode: impl FnOnce(&mut Decoder)) {
+        self.answer.as_mut().map(decode);
         // `take` drops the decoder when the answer is cancelled, so no further event is read from
         // it.
         while let Some(event) = self.answer.as_mut().and_then(Decoder::pop) {

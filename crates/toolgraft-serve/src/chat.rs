@@ -35,10 +35,6 @@ impl Shape for Chat {
         }})
     }
 
-    fn is_chat(&self) -> bool {
-        true
-    }
-
     fn passes_to(&self) -> Option<&'static str> {
         Some("chat/completions")
     }

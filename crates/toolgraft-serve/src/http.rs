@@ -119,8 +119,8 @@ fn routes(shared: Arc<Shared>) -> Router {
     });
     apis.route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
         .route("/v1beta/models", get(gemini_models))
-        .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
-        .route("/v1/models/{*target}", post(gemini).get(openai_model))
+        .route("/v1beta/models/{*target}", post(gemini).get(model))
+        .route("/v1/models/{*target}", post(gemini).get(model))
         .route("/api/{*path}", any(ollama_told))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
@@ -334,25 +334,25 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
 }
 
 /// Returns one of the endpoint's models in its client's form: OpenAI's, Anthropic's or Google's.
-async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    if request.headers().contains_key(GOOGLE_KEY) || is_answering(&name) {
-        return gemini_model(State(shared), Path(name), request).await;
+async fn model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    if is_answering(&name) {
+        let refused = not_allowed(request).await;
+        return ([(header::ALLOW, "POST")], refused).into_response();
     }
-    let is_anthropics = request.headers().contains_key("anthropic-version");
-    let listed = shared.listed(request.headers()).await;
-    let found = listed.and_then(|(status, list)| match status.is_success() {
-        true => found(&shared, &name, &list),
-        false => Ok((status, list)),
-    });
-    match is_anthropics {
-        true => told(&Messages, found.map(|(status, model)| (status, messages::model(&text_of(&model["id"]))))),
-        false => told(&Chat, found),
-    }
+    let headers = request.headers();
+    let found = shared.models(headers).await.and_then(|models| found(&shared, &name, &models));
+    let formed = |model: Result<Value, Fault>, form: fn(&str) -> Value| model.map(|model| form(&text_of(&model["id"])));
+    let is_googles = request.uri().path().starts_with("/v1beta/") || headers.contains_key(GOOGLE_KEY);
+    let (shape, model): (&dyn Shape, _) = match headers.contains_key("anthropic-version") {
+        _ if is_googles => (&Gemini, formed(found, super::gemini::model)),
+        true => (&Messages, formed(found, messages::model)),
+        false => (&Chat, found),
+    };
+    told(shape, model.map(|model| (StatusCode::OK, model)))
 }
 
-/// Finds a model in the endpoint's list by its name.
-fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value), Fault> {
-    let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+/// Finds a model of the endpoint by its name.
+fn found(shared: &Shared, name: &str, models: &[Value]) -> Result<Value, Fault> {
     let named = |wanted: &str| models.iter().find(|model| model["id"] == wanted).cloned();
     let found = named(name).or_else(|| {
         // A configured model answers under every name.
@@ -362,7 +362,7 @@ fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value
         set_member(&mut model, "id", name);
         Some(model)
     });
-    found.map(|model| (StatusCode::OK, model)).ok_or_else(|| {
+    found.ok_or_else(|| {
         let message = format!("the endpoint lists no model {name:?}");
         Fault::door(404, "model_not_found", message).with_param("model")
     })
@@ -372,20 +372,6 @@ fn found(shared: &Shared, name: &str, list: &Value) -> Result<(StatusCode, Value
 async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let models = listed_as(&shared, request.headers(), super::gemini::model).await;
     told(&Gemini, models.map(|models| (StatusCode::OK, json!({"models": models}))))
-}
-
-/// Returns one of the endpoint's models in Gemini's form.
-async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
-    if is_answering(&name) {
-        let refused = not_allowed(request).await;
-        return ([(header::ALLOW, "POST")], refused).into_response();
-    }
-    let found = listed_as(&shared, request.headers(), super::gemini::model).await.and_then(|models| {
-        let wanted = Value::from(format!("models/{name}"));
-        let found = models.into_iter().find(|model| model["name"] == wanted);
-        found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
-    });
-    told(&Gemini, found.map(|model| (StatusCode::OK, model)))
 }
 
 /// Returns `true` if a path below the models asks for an answer.

@@ -506,7 +506,7 @@ pub(super) fn object(
     cache: &Cache,
 ) -> Result<(Map<String, Value>, Option<String>), Fault> {
     admission::check_values(std::iter::once(body))?;
-    let apart = if shape.is_chat() { admission::object_and_tools(body) } else { None };
+    let apart = shape.passes_to().and_then(|_| admission::object_and_tools(body));
     let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
     match apart.filter(|(_, tools)| is_list(tools)) {
         Some((object, tools)) if cache.knows(tools) => Ok((object, Some(tools.to_owned()))),

@@ -69,13 +69,8 @@ pub(super) trait Shape: Send + Sync {
         None
     }
 
-    /// Returns `true` if requests are already those of Chat Completions.
-    fn is_chat(&self) -> bool {
-        false
-    }
-
     /// Returns the endpoint's path for requests that can be passed through, if it has this
-    /// interface.
+    /// interface: Chat Completions.
     fn passes_to(&self) -> Option<&'static str> {
         None
     }

@@ -2,7 +2,8 @@
 
 Type hints that have a schema: `str`, `int`, `float`, `bool`, `None`, `Any`, lists, tuples, sets, dicts
 with `str` keys, `Literal`, unions, enums, dataclasses, `TypedDict`s, and models of Pydantic.
-`Annotated[…, "text"]` describes a parameter or a field.
+`Annotated[…, "text"]` describes a parameter or a field; so does the function's docstring, in the form of
+Google, NumPy or Sphinx.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import collections.abc
 import dataclasses
 import enum
 import inspect
+import re
+import textwrap
 import types
 import typing
 from collections.abc import Mapping
@@ -36,6 +39,7 @@ class Parameters:
         except Exception as error:
             raise ToolError(f"{self._name}: its type hints cannot be read: {error}") from error
         writer, properties, required = _Writer(), {}, list[str]()
+        described = _described(inspect.getdoc(code) or "")
         for name, parameter in inspect.signature(function).parameters.items():
             if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 raise ToolError(f"{self._name}: the parameter {name} has no name for a model: give one that is named")
@@ -47,6 +51,8 @@ class Parameters:
                     f"{self._name}: the parameter {name}: no JSON Schema is known for {unknown}: "
                     "annotate it otherwise, or give a pair of a Tool with a schema and the function"
                 ) from unknown
+            if name in described:
+                properties[name].setdefault("description", described[name])
             if parameter.default is parameter.empty:
                 required.append(name)
         schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -69,6 +75,39 @@ def tool_from_function(
     said = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ").strip()
     called = name or str(getattr(function, "__name__", type(function).__name__))
     return Tool(called, description=description or said or None, input_schema=Parameters(function).schema)
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """The schema of a type, for an answer that is to be one of its values."""
+    writer = _Writer()
+    try:
+        schema = writer.of(kind)
+    except _Unknown as unknown:
+        raise ToolError(f"output: no JSON Schema is known for {unknown}: give the schema itself") from unknown
+    return {**schema, "$defs": writer.definitions} if writer.definitions else schema
+
+
+def as_type(kind: Any, value: Any) -> Any:
+    """A value that the type's schema accepts, as one of the type."""
+    return _convert(kind, value)
+
+
+#: Sections with parameters, and their entries, as Google, NumPy and Sphinx write them.
+_DESCRIBED = (
+    (r"^(?:Args|Arguments|Parameters):[ \t]*\n((?:[ \t]+.*\n?|\n)*)", r"^\*{0,2}(\w+)(?: *\(.*?\))? *: *(.*(?:\n[ \t]+.*)*)"),
+    (r"^Parameters[ \t]*\n-+[ \t]*\n((?:(?!.*\n-+[ \t]*$).*\n?)*)", r"^\*{0,2}(\w+)(?: *:.*)?\n((?:[ \t]+.*\n?)+)"),
+    (r"((?:.*\n?)*)", r"^:param (?:[^:\n]* )?\*{0,2}(\w+): *(.*(?:\n[ \t]+.*)*)"),
+)
+
+
+def _described(doc: str) -> dict[str, str]:
+    """What a docstring says of parameters, by their names."""
+    found: dict[str, str] = {}
+    for section, entry in _DESCRIBED:
+        if within := re.search(section, doc, re.M):
+            entries = re.findall(entry, textwrap.dedent(within[1]), re.M)
+            found.update({name: " ".join(said.split()) for name, said in entries})
+    return found
 
 
 class _Unknown(Exception):

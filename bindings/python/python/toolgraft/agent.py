@@ -10,14 +10,15 @@ import asyncio
 import dataclasses
 import inspect
 from collections.abc import AsyncIterable, Awaitable, Generator, Iterable, Mapping
-from contextvars import ContextVar
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Literal, Optional, Union
 
 from ._bridge import Function, here, wait
 from ._native import Call, Conversation, Loop, Rejected, Servers, StateError, Tool, ToolError, ToolgraftError
 from ._native import Run as NativeRun
-from ._schema import Parameters, plain, tool_from_function
+from ._schema import Parameters, as_type, plain, schema_of, tool_from_function
 from .hub import Hub, servers_of
 
 if TYPE_CHECKING:
@@ -333,7 +334,8 @@ class Agent:
     runs where `allow` speaks of it; else `otherwise` decides, by default `ask_once` where there is
     `approve`, and `deny` where there is not. Patterns are `server/tool`, with `*`.
 
-    `output`, a JSON Schema, is what every answer has to match. Times are in seconds. All other
+    `output` is what every answer has to be: a JSON Schema, or a type that has one, such as a dataclass or
+    a model of Pydantic, of which `Finished.output` is then a value. Times are in seconds. All other
     settings are those of the library's guide to the agent, and of `render_prompt`.
     """
 
@@ -353,7 +355,7 @@ class Agent:
         deny: Iterable[str] = (),
         otherwise: Optional[Literal["deny", "ask", "ask_once", "allow"]] = None,
         untrusted: Iterable[str] = (),
-        output: Optional[Union[Mapping[str, Any], bool]] = None,
+        output: Any = None,
         parallel: bool = False,
         temperature: Optional[float] = None,
         max_tokens: Optional[int] = None,
@@ -408,7 +410,7 @@ class Agent:
         )
         if approve is not None:
             functions["approve"] = _approves(approve)
-        schema = dict(output) if isinstance(output, Mapping) else output
+        schema, self._kind = _form(output)
         self._loop = Loop(endpoint, name, described, hubs, approve is not None, schema, parallel, prompt, settings)
         self._functions = functions
 
@@ -417,7 +419,7 @@ class Agent:
         said: Union[str, Iterable[Mapping[str, Any]], None] = None,
         *,
         conversation: Optional[Conversation] = None,
-        output: Optional[Union[Mapping[str, Any], bool]] = None,
+        output: Any = None,
     ) -> Run:
         """Begins a turn: a text, after a `conversation` or as the first, or messages in the form of
         Chat Completions. To be called on an event loop, which functions and callbacks then run on."""
@@ -426,10 +428,30 @@ class Agent:
             messages = [dict(message) for message in said]
         else:
             messages = said
-        schema = dict(output) if isinstance(output, Mapping) else output
+        schema, kind = _form(output) if output is not None else (None, self._kind)
         failures: list[Exception] = []
         on = here(self._functions, lambda: _FAILURES.set(failures))
-        return Run(self._loop.run(on, messages, conversation, schema), failures)
+        return Run(self._loop.run(on, messages, conversation, schema), failures, kind)
+
+    def run_sync(
+        self,
+        said: Union[str, Iterable[Mapping[str, Any]], None] = None,
+        *,
+        conversation: Optional[Conversation] = None,
+        output: Any = None,
+    ) -> Finished:
+        """As `run`, but waits for the end: in a script, and in a notebook or wherever else a loop runs, on a
+        thread with a loop of its own."""
+
+        async def finish() -> Finished:
+            return await self.run(said, conversation=conversation, output=output)
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(finish())
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(copy_context().run, asyncio.run, finish()).result()
 
 
 class Run:
@@ -441,9 +463,10 @@ class Run:
     comes out here.
     """
 
-    def __init__(self, run: NativeRun, failures: list[Exception]) -> None:
+    def __init__(self, run: NativeRun, failures: list[Exception], kind: Any = None) -> None:
         self._run: Optional[NativeRun] = run
         self._failures = failures
+        self._kind = kind
 
     def __aiter__(self) -> Run:
         return self
@@ -462,7 +485,12 @@ class Run:
         if fields is None:
             self._run = None
             raise StopAsyncIteration
-        return _of(fields)
+        event = _of(fields)
+        if self._kind is not None and isinstance(event, Output):
+            event = dataclasses.replace(event, value=as_type(self._kind, event.value))
+        if self._kind is not None and isinstance(event, Finished) and event.output is not None:
+            event = dataclasses.replace(event, output=as_type(self._kind, event.output))
+        return event
 
     def __await__(self) -> Generator[Any, None, Finished]:
         return self._finish().__await__()
@@ -495,6 +523,13 @@ class Run:
 
 #: What was raised within a turn by what the caller has given, but for tools.
 _FAILURES: ContextVar[list[Exception]] = ContextVar("toolgraft_failures")
+
+
+def _form(output: Any) -> tuple[Union[dict[str, Any], bool, None], Any]:
+    """The schema of an answer, and its type where one is given."""
+    if output is None or isinstance(output, bool):
+        return output, None
+    return (dict(output), None) if isinstance(output, Mapping) else (schema_of(output), output)
 
 
 def _given(**settings: Any) -> dict[str, Any]:

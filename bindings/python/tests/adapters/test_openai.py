@@ -68,6 +68,37 @@ class Whole(unittest.TestCase):
             answer = chat.create(model="m", messages=ASKED, tools=[TOOL], tool_choice="required")
             self.assertEqual((answer.choices[0].finish_reason, len(model.requests)), ("tool_calls", 2))
 
+    def test_a_call_that_is_not_corrected_reaches_the_client(self) -> None:
+        wrong = call("forecast", '{"town": "Ulm"}')
+        with Scripted(*[wrong] * 4) as model:
+            answer = client(model, max_corrections=1).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+            (made,) = answer.choices[0].message.tool_calls or []
+            assert made.type == "function"
+            self.assertEqual((made.function.arguments, len(model.requests)), ('{"town": "Ulm"}', 2))
+
+    def test_where_there_is_no_answer_the_reason_arrives_as_an_error(self) -> None:
+        for stream in (False, True):
+            with self.subTest(stream=stream), Scripted(*["I will not."] * 4) as model:
+                chat = client(model, max_corrections=1).chat.completions
+                with self.assertRaises(openai.APIError) as raised:
+                    given: Any = {"tool_choice": "required", "stream": stream}
+                    list(chat.create(model="m", messages=ASKED, tools=[TOOL], **given))
+                self.assertIn("required", str(raised.exception))
+
+    def test_a_choice_among_tools_lists_those_alone(self) -> None:
+        other: Any = {"type": "function", "function": {"name": "alarm", "parameters": {"type": "object"}}}
+
+        def choose(name: str) -> Any:
+            allowed = {"mode": "required", "tools": [{"type": "function", "function": {"name": name}}]}
+            return {"type": "allowed_tools", "allowed_tools": allowed}
+
+        with Scripted(CALL) as model:
+            chat = client(model).chat.completions
+            chat.create(model="m", messages=ASKED, tools=[TOOL, other], tool_choice=choose("forecast"))
+            self.assertNotIn("alarm", json.dumps(model.requests[0]))
+            with self.assertRaisesRegex(openai.BadRequestError, "'nothing'"):
+                chat.create(model="m", messages=ASKED, tools=[TOOL, other], tool_choice=choose("nothing"))
+
     def test_no_call_where_the_choice_is_none(self) -> None:
         with Scripted("Sunny.") as model:
             chat = client(model).chat.completions

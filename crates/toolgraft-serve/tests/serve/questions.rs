@@ -991,4 +991,15 @@ async fn models_are_listed_in_the_form_of_their_client() {
     assert_eq!(get("/v1/models", "x-other").await["data"][1]["id"], "b");
     let missing = get("/v1/models/c", "anthropic-version").await;
     assert_eq!((&missing["type"], &missing["error"]["type"]), (&json!("error"), &json!("not_found_error")));
+    // A configured model answers under every name, in each form.
+    let served = serve(&endpoint, |config| config.with_model("a")).await;
+    for (path, header, field, name) in [
+        ("/v1/models/x", "x-other", "id", "x"),
+        ("/v1/models/x", "anthropic-version", "display_name", "x"),
+        ("/v1/models/x", "x-goog-api-key", "name", "models/x"),
+        ("/v1beta/models/x", "x-other", "name", "models/x"),
+    ] {
+        let request = served.client.get(format!("{}{path}", served.url)).header(header, "2023-06-01");
+        assert_eq!(read(request.send().await.unwrap()).await.1[field], name, "{path} {header}");
+    }
 }
