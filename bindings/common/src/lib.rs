@@ -16,7 +16,7 @@ pub use prompt::{render, results};
 pub use reader::MessageParser;
 pub use settings::{ParserSettings, load_dialect, model, options};
 pub use tools::{ToolSet, tool, tools};
-pub use turn::{AnswerPiece, PieceKind, Turn};
+pub use turn::{AnswerPiece, REASONING, TEXT, Turn};
 
 /// A mistake of the caller, by kind. Each binding has an exception for each.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,30 +19,17 @@ use toolgraft::{AgentEvent, Policy};
 
 use crate::{Mistake, ToolSet, history, settings};
 
-/// The part of an answer that a piece of text belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PieceKind {
-    /// Text for the user.
-    Text,
-    /// The model's reasoning.
-    Reasoning,
-}
-
-impl PieceKind {
-    /// Returns the name in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            PieceKind::Text => "text",
-            PieceKind::Reasoning => "reasoning",
-        }
-    }
-}
-
 /// The finish reason of a turn without an answer.
 const FAILED: &str = "error";
 
-/// A piece of the answer for the client: more of the text, or of the reasoning.
-pub type AnswerPiece = (PieceKind, String);
+/// A piece of the answer for the client: [`TEXT`] or [`REASONING`], and more of it.
+pub type AnswerPiece = (&'static str, String);
+
+/// The name of a piece of text for the user.
+pub const TEXT: &str = "text";
+
+/// The name of a piece of the model's reasoning.
+pub const REASONING: &str = "reasoning";
 
 /// A model without tool calling, used as if it had it: requests with tools in, text and calls out.
 ///
@@ -106,8 +93,8 @@ impl Turn {
     fn tell(&mut self, pieces: impl Iterator<Item = ClientPiece>) {
         for piece in pieces {
             let (kind, all, text) = match piece {
-                ClientPiece::Text(text) => (PieceKind::Text, &mut self.told, text),
-                ClientPiece::Reasoning(text) => (PieceKind::Reasoning, &mut self.thought, text),
+                ClientPiece::Text(text) => (TEXT, &mut self.told, text),
+                ClientPiece::Reasoning(text) => (REASONING, &mut self.thought, text),
                 ClientPiece::Moved(Region::Reasoning, bytes) => {
                     let moved = self.told.split_off(self.told.len().saturating_sub(bytes));
                     self.thought.push_str(&moved);

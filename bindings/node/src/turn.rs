@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::Either;
 use napi_derive::napi;
 use serde_json::{Value, json};
-use toolgraft_bindings::{AnswerPiece, PieceKind};
+use toolgraft_bindings::{AnswerPiece, TEXT};
 
 use crate::error::{Result, Settings, read, thrown, written};
 use crate::tools::Catalog;
@@ -15,12 +15,9 @@ type Sent = Either<u32, String>;
 fn sent(chunk: &str, told: &[AnswerPiece]) -> Result<Sent> {
     match told {
         [] => Ok(Either::A(0)),
-        [(kind, text)] if text == chunk => Ok(Either::A(match kind {
-            PieceKind::Text => 1,
-            PieceKind::Reasoning => 2,
-        })),
+        [(kind, text)] if text == chunk => Ok(Either::A(if *kind == TEXT { 1 } else { 2 })),
         _ => {
-            let told = told.iter().map(|(kind, text)| json!({"type": kind.as_str(), "text": text}));
+            let told = told.iter().map(|(kind, text)| json!({"type": kind, "text": text}));
             written(&told.collect::<Vec<Value>>()).map(Either::B)
         }
     }

@@ -95,7 +95,7 @@ record! {
         /// Range of indexes of the calls.
         calls: Span,
         /// The new provenance, if they are calls.
-        provenance: Option<&'static str>,
+        provenance: Option<String>,
         /// The reason, if they must not run.
         reason: Option<Py<Reason>>,
         /// Empty, at the position of the decision.
@@ -150,7 +150,7 @@ pub(crate) fn event<'py>(
         Event::Marker { kind, text, .. } => made!(Marker { kind: word(kind), text: shared(text), span: bytes }),
         Event::Revised { calls, result, .. } => {
             let calls = Span { start: calls.start.into(), end: calls.end.into() };
-            let provenance = result.as_ref().ok().map(|provenance| provenance.as_str());
+            let provenance = result.as_ref().ok().map(|provenance| provenance.as_str().to_owned());
             let reason = result.err().map(|reason| Py::new(py, self::reason(py, &reason)?)).transpose()?;
             made!(Revised { calls, provenance, reason, span: bytes })
         }

@@ -61,6 +61,19 @@ macro_rules! record {
                 Ok(dict)
             }
 
+            /// Makes it of its fields again, for `pickle` and `copy`.
+            #[staticmethod]
+            #[allow(clippy::too_many_arguments, reason = "one for each field")]
+            fn _of($($field: $of,)* $($($beside: $beside_of,)*)?) -> Self {
+                $name { $($field,)* $($($beside,)*)? }
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+                let names = [$(stringify!($field),)* $($(stringify!($beside),)*)?];
+                let fields = names.iter().map(|name| slf.getattr(*name)).collect::<PyResult<Vec<_>>>()?;
+                Ok((slf.getattr("_of")?, PyTuple::new(slf.py(), fields)?))
+            }
+
             fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
                 let Ok(other) = other.cast::<Self>() else { return Ok(false) };
                 let (mine, theirs) = (slf.get().fields(slf.py())?, other.get().fields(slf.py())?);
@@ -93,6 +106,14 @@ record! {
     }
 }
 
+impl<'py> FromPyObject<'_, 'py> for Span {
+    type Error = PyErr;
+
+    fn extract(of: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(*of.cast::<Span>()?.get())
+    }
+}
+
 record! {
     /// A complete call of a tool or resource.
     Call {
@@ -105,11 +126,11 @@ record! {
         /// The text of the arguments as the model wrote it.
         raw_arguments: Py<PyString>,
         /// The syntax of the call.
-        dialect: &'static str,
+        dialect: String,
         /// All repairs, in order.
         repairs: Py<PyTuple>,
         /// The provenance of the call. Any other than `plain` needs the user's approval.
-        provenance: &'static str,
+        provenance: String,
     }
     new
     /// Creates a call as a parser would report it, without repairs.
@@ -127,7 +148,7 @@ record! {
     /// A call that must not run, with the reason.
     Rejected {
         /// The kind of reason.
-        kind: &'static str,
+        kind: String,
         /// The whole text of the call.
         raw: Py<PyString>,
         /// The fault and its place, for users and for the model.
@@ -139,7 +160,7 @@ record! {
         /// Names of tools that the model may have meant.
         nearest: Py<PyTuple>,
         /// The syntax of the call.
-        dialect: &'static str,
+        dialect: String,
         /// The call itself if it was complete.
         call: Option<Py<Call>>,
         /// The construct that quotes it (`quoted` only).
@@ -153,7 +174,7 @@ record! {
     /// The reason that a call must not run, without the call.
     Reason {
         /// The kind of reason.
-        kind: &'static str,
+        kind: String,
         /// The fault and its place, as a message.
         message: String,
         /// Known names that are similar to an unknown one.
@@ -161,7 +182,7 @@ record! {
         /// The construct that quotes it (`quoted` only).
         quoted_in: Option<String>,
         /// The provenance of the call, which applies if nothing else rejects it.
-        provenance: &'static str,
+        provenance: String,
     }
 }
 
@@ -207,7 +228,7 @@ record! {
     /// Text that looked like a call but is none.
     NotACall {
         /// The dialect that it was read as.
-        dialect: &'static str,
+        dialect: String,
         /// Range of bytes in the stream.
         span: Span,
         /// The reason that it is none.
@@ -296,9 +317,9 @@ pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
     Ok(Call {
         arguments: value::to_python(py, &call.arguments)?.unbind(),
         raw_arguments: text(py, &call.raw_arguments),
-        dialect: call.dialect.name(),
+        dialect: call.dialect.name().to_owned(),
         repairs: words(py, &call.repairs)?,
-        provenance: call.provenance.as_str(),
+        provenance: call.provenance.as_str().to_owned(),
         server: call.server,
         tool: call.tool,
     })
@@ -307,13 +328,13 @@ pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
 /// Converts a rejected call of the library.
 pub(crate) fn rejected(py: Python<'_>, rejected: event::Rejected) -> PyResult<Rejected> {
     Ok(Rejected {
-        kind: rejected.kind.as_str(),
+        kind: rejected.kind.as_str().to_owned(),
         raw: text(py, &rejected.raw),
         message: rejected.message,
         server: rejected.server,
         tool: rejected.tool,
         nearest: words(py, &rejected.nearest)?,
-        dialect: rejected.dialect.name(),
+        dialect: rejected.dialect.name().to_owned(),
         call: rejected.call.map(|call| Py::new(py, self::call(py, *call)?)).transpose()?,
         quoted_in: rejected.quoted_in.map(word),
         in_text: rejected.in_text,
@@ -331,7 +352,7 @@ pub(crate) fn either(py: Python<'_>, result: Result<toolgraft::Call, event::Reje
 
 /// Converts a text that is not a call.
 pub(crate) fn not_a_call(not: &parse::NotACall) -> NotACall {
-    NotACall { dialect: not.dialect.name(), span: span(not.span.clone()), reason: word(not.reason) }
+    NotACall { dialect: not.dialect.name().to_owned(), span: span(not.span.clone()), reason: word(not.reason) }
 }
 
 /// Converts a message of the library.
@@ -357,10 +378,10 @@ pub(crate) fn message(py: Python<'_>, assembled: Assembled) -> PyResult<Message>
 
 pub(crate) fn reason(py: Python<'_>, reason: &event::Reason) -> PyResult<Reason> {
     Ok(Reason {
-        kind: reason.kind.as_str(),
+        kind: reason.kind.as_str().to_owned(),
         message: reason.message.clone(),
         nearest: words(py, &reason.nearest)?,
         quoted_in: reason.quoted_in.map(word),
-        provenance: reason.provenance.as_str(),
+        provenance: reason.provenance.as_str().to_owned(),
     })
 }

@@ -67,6 +67,10 @@ impl Tool {
         value::to_python(py, &value)
     }
 
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        Ok((slf.getattr("from_dict")?, (slf.get().to_dict(slf.py())?,)))
+    }
+
     /// Name, unique within its server.
     #[getter]
     pub(crate) fn name(&self) -> &str {
@@ -162,6 +166,10 @@ impl Catalog {
     #[getter]
     fn tools(&self) -> Vec<Tool> {
         self.0.catalog.tools().cloned().map(Tool).collect()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (Vec<Tool>,)) {
+        (slf.get_type().into_any(), (slf.get().tools(),))
     }
 
     /// Returns messages about schemas that are not usable; their tools accept any object.

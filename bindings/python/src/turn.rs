@@ -22,11 +22,6 @@ use crate::{settings, value};
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Turn(toolgraft_bindings::Turn);
 
-/// Converts the pieces for the client.
-fn told(told: Vec<AnswerPiece>) -> Vec<(&'static str, String)> {
-    told.into_iter().map(|(kind, text)| (kind.as_str(), text)).collect()
-}
-
 #[pymethods]
 impl Turn {
     #[new]
@@ -59,28 +54,28 @@ impl Turn {
     /// Takes the next chunk of the answer's text, and returns the pieces for the client: pairs of
     /// `text` or `reasoning` and the text.
     #[pyo3(signature = (chunk, /))]
-    fn push(&mut self, chunk: &Bound<'_, PyString>) -> PyResult<Vec<(&'static str, String)>> {
-        self.0.push(&chunk.to_cow()?).map(told).map_err(raised)
+    fn push(&mut self, chunk: &Bound<'_, PyString>) -> PyResult<Vec<AnswerPiece>> {
+        self.0.push(&chunk.to_cow()?).map_err(raised)
     }
 
     /// Takes the next chunk of a separate reasoning field, and returns the pieces for the client.
     #[pyo3(signature = (chunk, /))]
-    fn push_reasoning(&mut self, chunk: &Bound<'_, PyString>) -> PyResult<Vec<(&'static str, String)>> {
-        self.0.push_reasoning(&chunk.to_cow()?).map(told).map_err(raised)
+    fn push_reasoning(&mut self, chunk: &Bound<'_, PyString>) -> PyResult<Vec<AnswerPiece>> {
+        self.0.push_reasoning(&chunk.to_cow()?).map_err(raised)
     }
 
     /// Takes a message of the endpoint's answer, or a chunk of one, in the form of Chat
     /// Completions.
     #[pyo3(signature = (message, /))]
-    fn push_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Vec<(&'static str, String)>> {
+    fn push_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Vec<AnswerPiece>> {
         let message: Value = value::from_python(message).map_err(ToolError::new_err)?;
-        self.0.push_message(&message).map(told).map_err(raised)
+        self.0.push_message(&message).map_err(raised)
     }
 
     /// Finishes the answer with the endpoint's finish reason.
     #[pyo3(signature = (reason = "stop"))]
-    fn finish(&mut self, py: Python<'_>, reason: &str) -> PyResult<Vec<(&'static str, String)>> {
-        py.detach(|| self.0.finish(reason)).map(told).map_err(raised)
+    fn finish(&mut self, py: Python<'_>, reason: &str) -> PyResult<Vec<AnswerPiece>> {
+        py.detach(|| self.0.finish(reason)).map_err(raised)
     }
 
     /// True while more of the model's answer is wanted. After that the stream can be closed.

@@ -49,7 +49,7 @@ def _name(tool: dict[str, Any]) -> Any:
 
 def _choice(choice: Any, tools: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
     """A choice as a word or the name of a tool, and the tools that it allows."""
-    form: dict[str, Any] = choice if isinstance(choice, dict) else {"type": choice}
+    form: dict[str, Any] = {"type": choice} if choice is None or isinstance(choice, str) else choice
     if form.get("type") == "allowed_tools":
         form = form.get("allowed_tools", form)
         names = [_name(tool) for tool in _objects(form.get("tools"))]

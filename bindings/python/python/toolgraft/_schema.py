@@ -38,7 +38,7 @@ class Parameters:
             hints = typing.get_type_hints(code, include_extras=True)
         except Exception as error:
             raise ToolError(f"{self._name}: its type hints cannot be read: {error}") from error
-        writer, properties, required = _Writer(), {}, list[str]()
+        writer, properties, required = _Writer(), dict[str, Any](), list[str]()
         described = _described(inspect.getdoc(code) or "")
         for name, parameter in inspect.signature(function).parameters.items():
             if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):

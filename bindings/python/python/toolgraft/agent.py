@@ -527,9 +527,10 @@ _FAILURES: ContextVar[list[Exception]] = ContextVar("toolgraft_failures")
 
 def _form(output: Any) -> tuple[Union[dict[str, Any], bool, None], Any]:
     """The schema of an answer, and its type where one is given."""
+    given: Union[Mapping[str, Any], bool, None] = output
     if output is None or isinstance(output, bool):
         return output, None
-    return (dict(output), None) if isinstance(output, Mapping) else (schema_of(output), output)
+    return (dict(given), None) if isinstance(given, Mapping) else (schema_of(output), output)
 
 
 def _given(**settings: Any) -> dict[str, Any]:

@@ -81,8 +81,8 @@ class Whole(unittest.TestCase):
             with self.subTest(stream=stream), Scripted(*["I will not."] * 4) as model:
                 chat = client(model, max_corrections=1).chat.completions
                 with self.assertRaises(openai.APIError) as raised:
-                    given: Any = {"tool_choice": "required", "stream": stream}
-                    list(chat.create(model="m", messages=ASKED, tools=[TOOL], **given))
+                    create: Any = chat.create
+                    list(create(model="m", messages=ASKED, tools=[TOOL], tool_choice="required", stream=stream))
                 self.assertIn("required", str(raised.exception))
 
     def test_a_choice_among_tools_lists_those_alone(self) -> None:
