@@ -267,17 +267,10 @@ pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
         let items = items.iter().map(|item| plain(&item)).collect::<PyResult<Vec<_>>>()?;
         return Ok(PyList::new(py, items)?.into_any());
     }
-    Ok(if let Ok(span) = field.cast::<Span>() {
-        span.get().to_dict(py)?.into_any()
-    } else if let Ok(call) = field.cast::<Call>() {
-        call.get().to_dict(py)?.into_any()
-    } else if let Ok(rejected) = field.cast::<Rejected>() {
-        rejected.get().to_dict(py)?.into_any()
-    } else if let Ok(reason) = field.cast::<Reason>() {
-        reason.get().to_dict(py)?.into_any()
-    } else {
-        field.clone()
-    })
+    match field.getattr_opt("to_dict")? {
+        Some(to_dict) => to_dict.call0(),
+        None => Ok(field.clone()),
+    }
 }
 
 /// Converts a record to the library's type, by their common JSON form.
