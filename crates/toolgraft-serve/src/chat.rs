@@ -191,7 +191,9 @@ impl Writer for ChatStream {
     fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value {
         let (mut message, mut calls) = (Map::new(), Vec::new());
         for mut chunk in pieces.into_iter().chain([Out::Finish(finish.clone())]).flat_map(|out| self.chunks(out)) {
-            let Value::Object(mut delta) = chunk["choices"][0]["delta"].take() else { continue };
+            let Some(Value::Object(mut delta)) = chunk.pointer_mut("/choices/0/delta").map(Value::take) else {
+                continue;
+            };
             if let Some(Value::Array(more)) = delta.shift_remove("tool_calls") {
                 calls.extend(more);
             }

@@ -110,7 +110,7 @@ const APIS: &[Api] = &[
     Api { path: "/api/chat", name: "ollama_chat", shape: &Ollama::Chat },
     Api { path: "/api/generate", name: "ollama_generate", shape: &Ollama::Generate },
     #[cfg(test)]
-    Api { path: "/small", name: "small", shape: &super::small_api_tests::Small },
+    Api { path: "/small", name: "small", shape: &super::tests::Small },
 ];
 
 fn routes(shared: Arc<Shared>) -> Router {

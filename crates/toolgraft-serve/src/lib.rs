@@ -103,9 +103,9 @@ mod search;
 mod settings;
 mod shape;
 mod shared;
-#[cfg(test)]
-mod small_api_tests;
 mod store;
+#[cfg(test)]
+mod tests;
 mod text_cache;
 mod tool_names;
 mod upstream;

@@ -19,7 +19,7 @@ const CLOSED: &[&str] = &[
     "Item", "Shown",
     // A program that drives a turn must handle all variants: a missing one would be waited for
     // without end, or lose a part of the answer.
-    "Action", "ClientPiece", // Data of the dialects, which is not a part of the interface.
+    "Action", "ClientEnd", "ClientPiece", // Data of the dialects, which is not a part of the interface.
     "Shape", "ChildRole", "Announcer", "NamedArguments", "Piece", "BlockForm",
 ];
 

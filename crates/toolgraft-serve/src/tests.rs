@@ -57,8 +57,8 @@ impl Writer for Lines {
 
 #[tokio::test]
 async fn a_further_api_is_a_file_and_a_row() {
-    let call = r#"I look.\n\n<tool_call>{"name": "f", "arguments": {}}</tool_call>"#.replace("\\n", "\n");
-    let endpoint = Endpoint::answer(move |_, _| Reply::text(&call));
+    let call = "I look.\n\n<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let endpoint = Endpoint::answer(move |_, _| Reply::text(call));
     let config = Config::new(endpoint.url()).unwrap();
     let server = Server::bind(config, "127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/small", server.local_addr().unwrap());
@@ -69,11 +69,10 @@ async fn a_further_api_is_a_file_and_a_row() {
         (answer.status().as_u16(), answer.text().await.unwrap())
     };
     let body = json!({"model": "m", "ask": "Hi", "functions": ["f"]});
-    let (status, whole) = ask(body.clone()).await;
+    let (status, whole) = ask(body).await;
     let expected = json!({"answer": [{"text": "I look."}, {"call": "f"}], "end": "tool_calls"});
     assert_eq!((status, serde_json::from_str::<Value>(&whole).unwrap()), (200, expected), "{whole}");
-    let mut body = body;
-    body["lines"] = json!(true);
+    let body = json!({"model": "m", "ask": "Hi", "functions": ["f"], "lines": true});
     assert_eq!(ask(body).await, (200, "{\"text\":\"I look.\"}\n{\"call\":\"f\"}\n".to_owned()));
     assert_eq!(ask(json!({"model": "m"})).await, (400, "{\"wrong\":\"ask: is missing\"}".to_owned()));
 }
