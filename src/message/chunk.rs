@@ -37,7 +37,6 @@ pub(crate) struct Choice {
 pub(crate) const REASONING_FIELDS: [&str; 4] = [REASONING_CONTENT, "reasoning", "thinking", "reasoning_details"];
 
 /// The first of [`REASONING_FIELDS`], in which some endpoints require the reasoning before calls in the history.
-#[cfg(feature = "agent")]
 pub(crate) const REASONING_CONTENT: &str = "reasoning_content";
 
 /// Returns the non-empty texts of a message of Chat Completions, or of a delta of one, the reasoning first. Any other
