@@ -172,6 +172,14 @@ pub(crate) fn kind_of_id(member: &str) -> Option<String> {
     (!is_bare && !is_place).then_some(kind)
 }
 
+/// Returns the kind of thing that a member takes the name of, in lower case: `pod` for `pod_name`.
+pub(crate) fn kind_of_name(member: &str) -> Option<String> {
+    let at = member.len().checked_sub("name".len()).filter(|at| member.is_char_boundary(*at))?;
+    let (kind, word) = member.split_at(at);
+    let kind = kind.trim_end_matches(['_', '-', ' ']).to_lowercase();
+    (word.eq_ignore_ascii_case("name") && begins_word(member, at) && !kind.is_empty()).then_some(kind)
+}
+
 /// Returns the name of a member for the identifiers of a kind of thing.
 pub(crate) fn id_of(kind: &str) -> String {
     if kind.is_empty() { "id".into() } else { format!("{kind}_id") }

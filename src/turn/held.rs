@@ -46,7 +46,8 @@ impl Turn {
         let instead = match self.answered(message).cloned() {
             Some(call) => Some((self.after_answered(&call), MADE_BEFORE)),
             None => self
-                .in_place_of_alike(message)
+                .in_place_of_change(message)
+                .or_else(|| self.in_place_of_alike(message))
                 .or_else(|| Some((self.in_place_of_guessed(message)?, LESS_FIT)))
                 .or_else(|| Some((self.in_place_of_ungrounded(message)?, UNGROUNDED))),
         };
@@ -103,6 +104,14 @@ impl Turn {
             true
         };
         message.fit(fit, |call| self.shared.setup.natives.taught(call));
+    }
+
+    /// Returns a lookup in the place of a change if the request is a question.
+    fn in_place_of_change(&self, message: &Message) -> Option<(Asking, &'static str)> {
+        let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
+        let calls = message.good_calls().filter(|calls| is_ours && !calls.is_empty())?;
+        let only_changes = self.shared.asks_a_question() && calls.iter().all(|call| self.shared.changes(call));
+        Some((self.narrowed(Narrowed::Reads).filter(|_| only_changes)?, UNASKED))
     }
 
     /// Returns what is requested instead of a call that fails like an earlier one, or of one that was not asked for.

@@ -151,8 +151,9 @@ impl Shared {
         let times = succeeded().filter(|before| name(before) == name(call)).count();
         let said = self.said_things();
         let is_counted = || {
-            let varied = succeeded().any(|before| varies(before, call) && !goes_on(before, call));
-            varied && said.unsaid_numbers(&call.arguments).next().is_some()
+            let mut varied = succeeded().filter(|before| varies(before, call) && !goes_on(before, call));
+            let is_unsaid = || said.unsaid_numbers(&call.arguments).next().is_some();
+            varied.any(|before| is_unsaid() || only_limits(before, call, &said))
         };
         let brings = || {
             let arguments = call.arguments.to_string().to_lowercase();
@@ -253,6 +254,13 @@ fn goes_on(before: &Call, call: &Call) -> bool {
     let members = call.arguments.as_object().into_iter().flatten();
     let mut changed = members.filter(|(name, value)| before.arguments.get(name) != Some(value)).map(|(name, _)| name);
     changed.any(|name| POSITIONS.iter().any(|word| name.to_lowercase().contains(word)))
+}
+
+/// Returns `true` if the second call is the first one with numbers added that the user did not say: a limit.
+fn only_limits(before: &Call, call: &Call, said: &decide::Said) -> bool {
+    let members = call.arguments.as_object().into_iter().flatten();
+    let mut added = members.filter(|(name, _)| before.arguments.get(name).is_none()).peekable();
+    added.peek().is_some() && added.all(|(_, value)| value.is_number() && !said.is_said_by_person(value))
 }
 
 fn is_plain(value: &Value) -> bool {

@@ -11,36 +11,47 @@ const DESTROYING: &[&str] =
 /// Verbs of tools that look something up.
 #[cfg(feature = "agent")]
 const LOOKING: &[&str] = &[
-    "access", "analyze", "ask", "browse", "check", "compare", "count", "describe", "display", "enumerate", "fetch",
-    "find", "get", "inspect", "list", "locate", "look", "lookup", "print", "provide", "query", "read", "retrieve",
-    "return", "scan", "search", "show", "summarize", "tell", "verify", "view",
+    "access", "analyze", "ask", "browse", "check", "compare", "count", "crawl", "describe", "detect", "determine",
+    "discover", "display", "enumerate", "evaluate", "examine", "explain", "explore", "extract", "fetch", "filter",
+    "find", "get", "identify", "inspect", "list", "locate", "look", "looksup", "lookup", "measure", "monitor",
+    "observe", "peek", "poll", "predict", "preview", "print", "provide", "query", "rank", "read", "recommend",
+    "resolve", "retrieve", "return", "scan", "scrape", "search", "show", "suggest", "summarize", "tell", "trace",
+    "track", "verify", "view",
 ];
 
 /// Verbs of tools that change something.
 #[cfg(feature = "agent")]
 const CHANGING: &[&str] = &[
-    "add", "append", "apply", "approve", "archive", "assign", "attach", "book", "build", "buy", "cancel", "change",
-    "checkout", "clear", "click", "clone", "close", "commit", "copy", "create", "deploy", "disable", "download",
-    "drag", "draft", "edit", "enable", "execute", "export", "fill", "forward", "grant", "import", "ingest", "insert",
-    "install", "invite", "launch", "lock", "make", "mark", "merge", "modify", "move", "navigate", "open", "order",
-    "pause", "pay", "place", "play", "post", "press", "publish", "push", "put", "record", "register", "rename",
-    "replace", "reply", "reserve", "restart", "restore", "resume", "revoke", "run", "save", "schedule", "send", "set",
-    "share", "start", "stop", "submit", "switch", "terminate", "transfer", "trigger", "turn", "type", "unarchive",
-    "unpublish", "update", "upload", "write",
+    "accept", "activate", "add", "adjust", "allow", "append", "apply", "approve", "archive", "assign", "attach", "ban",
+    "block", "book", "build", "buy", "cancel", "change", "checkout", "clear", "click", "clone", "close", "commit",
+    "complete", "configure", "confirm", "connect", "copy", "create", "deactivate", "decline", "decrease", "deliver",
+    "deny", "deploy", "deposit", "detach", "disable", "disconnect", "dismiss", "dispatch", "download", "draft", "drag",
+    "duplicate", "edit", "enable", "enqueue", "enroll", "execute", "export", "fill", "finish", "fork", "forward",
+    "freeze", "grant", "hide", "import", "increase", "ingest", "initialize", "insert", "install", "invite", "invoke",
+    "join", "launch", "leave", "lock", "login", "logout", "lower", "make", "manage", "mark", "merge", "migrate",
+    "modify", "move", "mute", "navigate", "notify", "open", "order", "pause", "pay", "perform", "place", "play",
+    "post", "press", "promote", "provision", "publish", "pull", "purchase", "push", "put", "raise", "reboot", "record",
+    "refresh", "refund", "regenerate", "register", "reject", "rename", "renew", "reorder", "replace", "reply",
+    "reschedule", "reserve", "resize", "restart", "restore", "resume", "revoke", "rotate", "run", "save", "scale",
+    "schedule", "sell", "send", "set", "share", "snooze", "start", "stop", "submit", "subscribe", "swap", "swipe",
+    "switch", "sync", "take", "terminate", "toggle", "transfer", "trigger", "turn", "type", "unarchive", "unassign",
+    "unblock", "unfollow", "unlink", "unlock", "unmerge", "unmute", "unpause", "unpin", "unpublish", "unsubscribe",
+    "untag", "update", "upgrade", "upload", "upsert", "withdraw", "write",
 ];
 
 /// Verbs of tools that work with nothing but their arguments.
 #[cfg(feature = "agent")]
 const COMPUTING: &[&str] = &[
-    "calculate", "compute", "convert", "echo", "format", "generate", "parse", "think", "translate", "validate", "wait",
+    "calculate", "compute", "convert", "decode", "echo", "encode", "estimate", "format", "generate", "optimize",
+    "parse", "think", "translate", "validate", "wait",
 ];
 
 /// Verbs that are nouns as well: `book_room`, `book_status`. The description decides.
 #[cfg(feature = "agent")]
 const NOUNS: &[&str] = &[
-    "access", "book", "build", "change", "check", "copy", "count", "display", "draft", "format", "list", "lock",
-    "look", "mark", "order", "place", "play", "post", "query", "record", "run", "search", "share", "start", "type",
-    "view",
+    "access", "book", "build", "change", "check", "copy", "count", "display", "draft", "filter", "format", "list",
+    "lock", "look", "mark", "measure", "monitor", "order", "peek", "place", "play", "poll", "post", "preview", "query",
+    "rank", "record", "run", "scale", "search", "share", "start", "swap", "trace", "track", "type", "view",
 ];
 
 /// Words in the names of tools that run anything.
@@ -74,8 +85,8 @@ fn effect(verb: &str) -> Option<Effect> {
 }
 
 /// Returns a tool's effect by the verb at the beginning of its name, else of its description, else anywhere in its name
-/// (of 2,774 tools of public servers half have no verb at the beginning of their names). A tool without a verb is named
-/// after its result: `forecast`.
+/// (of 2,774 tools of public servers half have no verb at the beginning of their names). A description that begins with
+/// another verb says what is done: "Inflate a tyre". A tool without a verb is named after its result: `forecast`.
 #[cfg(feature = "agent")]
 fn named_effect(tool: &Tool) -> Effect {
     let words = name_words(&tool.name);
@@ -85,8 +96,32 @@ fn named_effect(tool: &Tool) -> Effect {
     let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of(NOUNS, word) && words.len() > 1);
     let mut verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
     let runs = || first.is_none() || words.iter().any(|word| is_of(RUNNING, word));
-    let otherwise = || if runs() { Effect::Unknown } else { Effect::Looks };
+    let otherwise = || match () {
+        () if runs() => Effect::Unknown,
+        () if is_order(description) => Effect::Changes,
+        () => Effect::Looks,
+    };
     verbs.find_map(effect).unwrap_or_else(otherwise)
+}
+
+/// Words that follow a verb at the beginning of a description.
+#[cfg(feature = "agent")]
+const DETERMINERS: &[&str] = &["a", "all", "an", "any", "each", "existing", "multiple", "one", "the", "this", "your"];
+
+/// Words that begin a description and are no verbs, although one of those may follow.
+#[cfg(feature = "agent")]
+const NO_VERBS: &[&str] = &[
+    "about", "after", "all", "are", "as", "at", "before", "both", "by", "during", "for", "from", "given", "how", "if",
+    "in", "is", "like", "of", "on", "once", "only", "per", "to", "what", "when", "where", "whether", "which", "who",
+    "why", "with", "within", "without",
+];
+
+/// Returns `true` if a description begins with a verb and its object: "Inflate a tyre".
+#[cfg(feature = "agent")]
+fn is_order(description: &str) -> bool {
+    let mut words = description.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let verb = words.next().filter(|word| !is_of(NO_VERBS, word));
+    verb.and_then(|_| words.next()).is_some_and(|word| is_of(DETERMINERS, word))
 }
 
 /// Returns the words of a name: `list`, `all`, `Events` for `list_allEvents`.
@@ -172,6 +207,11 @@ mod tests {
             ("bash", "Run a command", false, true),
             ("bing_search", "使用必应搜索指定的关键词", true, false),
             ("vim", "", false, false),
+            ("scale_deployment", "Scale a deployment", false, true),
+            ("refund_order", "Refund an order, in full or in part", false, true),
+            ("tyre", "Inflate a tyre", false, true),
+            ("book_state", "Whether a copy is on the shelf", true, false),
+            ("track_shipment", "Track a shipment", true, false),
         ] {
             let tool = Tool::new(name).with_description(description);
             assert_eq!((looks_up(&tool), may_change(&tool)), (looks, changes), "{name}");

@@ -17,9 +17,10 @@ pub(crate) fn is_greeting(text: &str) -> bool {
 
 /// Words of a question that asks for an action.
 const REQUESTS: &[&str] = &[
-    "please", "can you", "could you", "would you", "will you", "can we", "can i", "请", "能不能", "可以", "能否",
-    "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie", "peux-tu", "pouvez-vous",
-    "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь", "можете",
+    "please", "can you", "could you", "would you", "will you", "can we", "can i", "is it possible", "why don't you",
+    "请", "能不能", "可以", "能否", "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie",
+    "peux-tu", "pouvez-vous", "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь",
+    "можете",
 ];
 
 /// First words of a statement that requests nothing.

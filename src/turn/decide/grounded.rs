@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 use super::objects::{Given, Word, given_in, ids_in, objects};
 use super::words::words;
 use super::zones::named_in;
-use crate::constrain::{id_of, is_bare_name, is_id, is_id_word, is_same_member, is_zone, kind_of_id};
+use crate::constrain::{id_of, is_bare_name, is_id, is_id_word, is_same_member, is_zone, kind_of_id, kind_of_name};
 use crate::parse::find_values;
 use crate::prompt::Example;
 use crate::tools::schema::properties;
 use crate::tools::search::significant_words as terms;
-use crate::tools::{Tool, name_words};
+use crate::tools::{Tool, is_destructive, name_words};
 use crate::turn::guard::Made;
 
 /// Above this number, candidates are no useful choice.
@@ -25,6 +25,9 @@ const MAX_CANDIDATES: usize = 32;
 
 /// Shorter words without a digit do not identify a value: an ending of a file's name, an article.
 const MIN_WORD: usize = 4;
+
+/// Fewer letters abbreviate no kind of thing.
+const MIN_PREFIX: usize = 3;
 
 /// The members of a call's arguments whose values were not mentioned.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -173,7 +176,7 @@ impl Said {
         (!wrong.unknown.is_empty() || !wrong.known.is_empty()).then_some(wrong)
     }
 
-    fn is_said_by_person(&self, value: &Value) -> bool {
+    pub(in crate::turn) fn is_said_by_person(&self, value: &Value) -> bool {
         if let Value::Number(number) = value {
             let number = number.to_string();
             return words(&self.person).any(|word| word == number);
@@ -205,7 +208,7 @@ impl Said {
         let is_own =
             |member: &str| lower.strip_prefix(&member.to_lowercase()).is_some_and(|rest| rest.starts_with('-'));
         let mut members = self.members.iter().map(String::as_str);
-        if let Some(own) = members.clone().find(|own| is_own(own)) {
+        if let Some(own) = members.clone().find(|own| is_own(own)).or_else(|| self.kind_by_prefix(&lower)) {
             return Some(own);
         }
         let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
@@ -213,6 +216,15 @@ impl Said {
         let noun = words.find(|word| !is_beside(word) && word != "or" && !is_id_word(word.trim_end_matches('s')))?;
         let noun = noun.trim_end_matches('s');
         members.find(|own| kind_of_id(own).is_some_and(|kind| kind == noun))
+    }
+
+    /// Returns the one member whose kind an identifier begins with, or an abbreviation of it: `order_id` for `ord_5501`.
+    fn kind_by_prefix(&self, id: &str) -> Option<&str> {
+        let (prefix, _) = id.split_once(['_', '-']).filter(|(prefix, _)| prefix.len() >= MIN_PREFIX)?;
+        let is_own = |member: &&str| kind_of_id(member).is_some_and(|kind| kind.starts_with(prefix));
+        let mut own = self.members.iter().map(String::as_str).filter(is_own);
+        let first = own.next()?;
+        own.all(|other| is_same_member(other, first)).then_some(first)
     }
 
     /// Returns `true` if results lead to a lookup that requires these members: by a path that neither the user mentioned nor
@@ -371,7 +383,10 @@ impl Said {
             // A name may be an identifier if no result has another one.
             let is_word = text.chars().all(char::is_alphabetic);
             let is_id = !is_word || !self.results.is_empty() && self.candidates(name, value, tool).is_empty();
-            let is_one = !text.contains(char::is_whitespace) && !is_day(&text) && !lower.contains(&name.to_lowercase());
+            // An account may be a mail address, a number is none.
+            let is_address = text.contains('@') && !name.to_lowercase().ends_with("id");
+            let is_whole = !text.contains(char::is_whitespace) && !is_address;
+            let is_one = is_whole && !is_day(&text) && !lower.contains(&name.to_lowercase());
             return is_id
                 && is_one
                 && !self.is_another_id(name, &text)
@@ -381,7 +396,9 @@ impl Said {
         let has = |word: &str| self.words.contains(word) || self.person.contains(word);
         // The number of another identifier makes none: `SKU-1042` for order O-1042.
         let is_one = Word::of(&text) == Word::Id(&text);
-        let are_said = || is_thing && !is_one && words(&text).all(|word| !tells(&word) || has(&word));
+        // What is destroyed has to be named: `crashing-pod` is no name for "the pod that is crashing".
+        let may_differ = is_thing && !is_one && !(is_destructive(tool) && kind_of_name(name).is_some());
+        let are_said = || may_differ && words(&text).all(|word| !tells(&word) || has(&word));
         is_said || self.results.iter().any(|said| said.contains(&text)) || are_said()
     }
 
@@ -391,30 +408,37 @@ impl Said {
         if value.as_str().is_some_and(is_zone) {
             return self.zones.iter().map(|zone| zone.as_str().into()).collect();
         }
-        let named = |is_named: &dyn Fn(&str, &str) -> bool| {
-            let mut found: Vec<Candidate<'_>> = Vec::new();
-            for (object, kind) in self.found() {
-                let is_value = |value: &Value| value.is_string() || value.is_number();
-                let own = object.iter().filter(|(name, value)| is_named(name, kind) && is_value(value));
-                for (_, value) in own {
-                    if found.len() < MAX_CANDIDATES && found.iter().all(|found| found.value != value) {
-                        found.push(Candidate { value, object });
-                    }
-                }
-            }
-            self.likeliest(found, tool)
-        };
         let own = kind_of_id(member).filter(|kind| !kind.is_empty());
         let is_bare = |name: &str| is_bare_name(name, member);
         let is_own = |kind: &str| !kind.is_empty() && own.as_ref().is_some_and(|own| own.ends_with(kind));
-        let found = named(&|name, kind| is_same_member(name, member) || is_bare(name) && is_own(kind));
+        let names_kind = |kind: &str| !kind.is_empty() && kind_of_name(member).is_some_and(|own| own.ends_with(kind));
+        let found = self.named(tool, |name, object, kind| {
+            let is_name = || name == name_in(object) && names_kind(kind);
+            is_same_member(name, member) || is_bare(name) && is_own(kind) || is_name()
+        });
         match value.as_str().and_then(file_name) {
             _ if !found.is_empty() => found,
             // The result of a tool for other things has no identifier of this kind.
-            _ if own.is_some() => named(&|name, kind| is_bare(name) && !self.has_ids_of(kind)),
+            _ if own.is_some() => self.named(tool, |name, _, kind| is_bare(name) && !self.has_ids_of(kind)),
             Some(name) => self.paths_to(name),
             None => found,
         }
+    }
+
+    /// Returns the likeliest values of members that are named so, by their object and the kind of thing that its tool
+    /// gives.
+    fn named(&self, tool: &Tool, is_named: impl Fn(&str, &Map<String, Value>, &str) -> bool) -> Vec<Value> {
+        let mut found: Vec<Candidate<'_>> = Vec::new();
+        for (object, kind) in self.found() {
+            let is_value = |value: &Value| value.is_string() || value.is_number();
+            let own = object.iter().filter(|(name, value)| is_named(name, object, kind) && is_value(value));
+            for (_, value) in own {
+                if found.len() < MAX_CANDIDATES && found.iter().all(|found| found.value != value) {
+                    found.push(Candidate { value, object });
+                }
+            }
+        }
+        self.likeliest(found, tool)
     }
 
     /// Returns the objects in results, each with the kind of thing that its tool gives.
@@ -478,6 +502,11 @@ impl Candidate<'_> {
         let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
         self.object.values().flat_map(texts).chain(is_so).flat_map(|text| terms(&text)).collect()
     }
+}
+
+/// Returns the member of an object in a result that has its name. A line of text has only an identifier.
+fn name_in(object: &Map<String, Value>) -> &'static str {
+    if object.contains_key("") { "id" } else { "name" }
 }
 
 /// Returns `true` if a value names a thing: an identifier, a path, an address. Texts, patterns and times do not.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{Made, is_made_good, is_nothing, is_of, name, values};
-use crate::constrain::{Narrowed, is_id, is_same_member, is_zone, kind_of_id, required};
+use crate::constrain::{Narrowed, id_of, is_id, is_same_member, is_zone, kind_of_id, kind_of_name, required};
 use crate::event::Call;
 use crate::tools::schema::types;
 use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
@@ -146,11 +146,11 @@ impl Shared {
         let said = self.said_things();
         self.unused().into_iter().find_map(|thing| {
             let member = said.kind_named(&thing)?.to_owned();
-            let fits = |tool: &&Tool| looks_up(tool) && required(tool) == [&*member];
-            let tool = self.by_likeness().find(fits)?;
+            let mut lookups = self.by_likeness().filter(|tool| looks_up(tool)).filter_map(|tool| self.lacks(tool));
+            let lacks = lookups.find(|lacks| lacks.member == member)?;
             let is_number = |own: &Parameter<'_>| own.name == member && types(own.schema).any(|own| own == "integer");
-            let thing = value_of(&thing, tool.parameters().any(|own| is_number(&own)))?;
-            Some(of(tool, vec![(member, vec![thing])]))
+            let thing = value_of(&thing, lacks.tool.parameters().any(|own| is_number(&own)))?;
+            Some(lacks.filled(thing))
         })
     }
 
@@ -197,9 +197,9 @@ impl Shared {
     /// Returns a tool that requires only this identifier, as the kind that the request names, and that is a lookup if this
     /// call is one: `get_order` for "order O-1042" if the call took it for a customer's.
     pub(in crate::turn) fn takes(&self, call: &Call, member: String, id: Value) -> Option<Narrowed> {
-        let fits = |tool: &&Tool| required(tool) == [&*member] && looks_up(tool) == self.looks_up(call);
-        let tool = self.by_likeness().find(fits)?;
-        Some(of(tool, vec![(member, vec![id])]))
+        let alike = self.by_likeness().filter(|tool| looks_up(tool) == self.looks_up(call));
+        let lacks = alike.filter_map(|tool| self.lacks(tool)).find(|lacks| lacks.member == member)?;
+        Some(lacks.filled(id))
     }
 
     /// Returns the lookup by an identifier of the kind that the request names, in the place of a search for it: `get_order`
@@ -221,12 +221,15 @@ impl Shared {
         let used: HashSet<&Value> = members.filter(|(name, _)| is_id(name)).map(|(_, value)| value).collect();
         let ids = said.asked_of(question, &self.texts_of_calls());
         let ids: Vec<_> = ids.into_iter().filter(|(_, id)| !used.contains(id)).collect();
-        let takes = |tool: &Tool| {
-            let member = only_member(tool)?;
-            let (_, id) = ids.iter().find(|(name, _)| is_same_member(name, &member))?;
-            Some(of(tool, vec![(member, vec![(*id).clone()])]))
+        let takes = |member: &str, name: &str| {
+            is_same_member(name, member) || kind_of_name(member).is_some_and(|kind| id_of(&kind) == name)
         };
-        self.by_likeness().filter(|tool| self.is_new_lookup(tool)).find_map(takes)
+        let lookup = |tool: &Tool| {
+            let lacks = self.lacks(tool)?;
+            let (_, id) = ids.iter().find(|(name, _)| takes(&lacks.member, name))?;
+            Some(lacks.filled((*id).clone()))
+        };
+        self.by_likeness().filter(|tool| self.is_new_lookup(tool)).find_map(lookup)
     }
 
     /// Returns all tools, those first that are most like the request.
@@ -242,11 +245,11 @@ impl Shared {
         self.last_lookup(&made).filter(|_| self.found_nothing())?;
         let (said, used) = (self.said_things(), self.used());
         self.by_likeness().filter(|tool| self.is_new_lookup(tool)).find_map(|tool| {
-            let member = only_member(tool)?;
-            let file = || said.first_file().filter(|_| decide::reads_file(tool, &member)).map(str::to_owned);
-            let named = kind_of_id(&member).and_then(|kind| said.id_of_kind(&kind)).or_else(file);
+            let lacks = self.lacks(tool)?;
+            let file = || said.first_file().filter(|_| decide::reads_file(tool, &lacks.member)).map(str::to_owned);
+            let named = kind_of_id(&lacks.member).and_then(|kind| said.id_of_kind(&kind)).or_else(file);
             let named = named.filter(|named| !used.has(named))?;
-            Some(of(tool, vec![(member, vec![named.into()])]))
+            Some(lacks.filled(named.into()))
         })
     }
 
@@ -267,8 +270,41 @@ impl Shared {
         Some(of(other, rest.iter().map(|member| (member.clone(), vec![call.arguments[member].clone()])).collect()))
     }
 
+    /// Returns the one parameter that a tool requires besides those whose values earlier calls had: after `list_pods` of
+    /// a namespace `get_pod_logs` lacks only the pod.
+    fn lacks<'t>(&self, tool: &'t Tool) -> Option<Lacking<'t>> {
+        if let Some(member) = only_member(tool) {
+            return Some(Lacking { tool, member, had: Vec::new() });
+        }
+        let made = self.made();
+        let made: Vec<_> = made.iter().rev().filter(|made| made.succeeded()).map(|made| &made.call.arguments).collect();
+        let value = |member: &String| made.iter().find_map(|arguments| arguments.get(member)).cloned();
+        let (had, mut lacking): (Vec<_>, Vec<_>) =
+            required(tool).into_iter().map(|member| (value(&member), member)).partition(|(value, _)| value.is_some());
+        let (_, member) = lacking.pop().filter(|_| lacking.is_empty())?;
+        let had = had.into_iter().map(|(value, member)| (member, value.into_iter().collect())).collect();
+        Some(Lacking { tool, member, had })
+    }
+
     pub(super) fn is_new_lookup(&self, tool: &Tool) -> bool {
         looks_up(tool) && !self.made().iter().any(|made| is_of(tool, made.call))
+    }
+}
+
+/// A tool for a call of which one value is missing.
+struct Lacking<'t> {
+    tool: &'t Tool,
+    /// The parameter without a value.
+    member: String,
+    /// The other required parameters, each with its one value.
+    had: Vec<(String, Vec<Value>)>,
+}
+
+impl Lacking<'_> {
+    /// Returns the call with this value.
+    fn filled(self, value: Value) -> Narrowed {
+        let missing = (self.member, vec![value]);
+        of(self.tool, self.had.into_iter().chain([missing]).collect())
     }
 }
 

@@ -611,3 +611,77 @@ fn members_that_nobody_spoke_of_are_left_out_and_the_history_has_what_ran() {
     assert!(job.calls("list_events", json!({"date": "2026-12-03"})));
     assert_eq!(job.turn.shared.conversation.pending().next().unwrap().call.arguments, json!({"date": "2026-12-03"}));
 }
+
+/// A job with tools of a cluster and of a shop, all of whose calls but the first name several things.
+fn of_a_cluster(question: &str) -> Job {
+    let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+    let tool = |name: &str, description: &str, properties: serde_json::Value, required: &[&str]| {
+        let schema = json!({"type": "object", "properties": properties, "required": required});
+        Tool::new(name).with_description(description).with_schema(schema)
+    };
+    let pod = json!({"pod_name": text, "namespace": text});
+    let tools = [
+        tool("list_pods", "List the pods", json!({"namespace": text, "limit": number}), &["namespace"]),
+        tool("get_pod_logs", "Get the logs of a pod", pod.clone(), &["pod_name", "namespace"]),
+        tool("delete_pod", "Delete a pod", pod, &["pod_name", "namespace"]),
+        tool("scale", "Scale a deployment", json!({"name": text, "replicas": number}), &["name", "replicas"]),
+        tool("get_order", "Get an order", json!({"order_id": text}), &["order_id"]),
+        tool("track", "Track a shipment", json!({"tracking_number": text}), &["tracking_number"]),
+    ];
+    Job::with(question, tools)
+}
+
+const PODS: &str = "pay-7d9f-x2k  CrashLoopBackOff\ncart-55c-aa1  Running";
+
+#[test]
+fn what_earlier_calls_had_is_not_missing_for_the_next_lookup() {
+    let shop = json!({"namespace": "shop"});
+    let mut job = of_a_cluster("Why does a pod in the namespace shop crash, by its logs?");
+    job.gives("list_pods", shop.clone(), Outcome::result(PODS));
+    assert!(!job.calls("list_pods", shop));
+    let values = job.grammar();
+    let all = ["get_pod_logs", "pay-7d9f-x2k", "shop"].iter().all(|own| values.contains(own));
+    assert!(all && !values.contains("cart-55c"), "{values}");
+}
+
+#[test]
+fn a_lookup_is_not_made_again_with_a_limit_that_only_a_result_has() {
+    let mut job = of_a_cluster("Have a look at the namespace shop.");
+    job.gives("list_pods", json!({"namespace": "shop"}), Outcome::result(r#"{"count": 1, "pods": ["a"]}"#));
+    assert!(!job.asks_for_the_answer());
+    assert!(!job.calls("list_pods", json!({"namespace": "shop", "limit": 1})) && job.asks_for_the_answer());
+}
+
+#[test]
+fn a_question_changes_nothing() {
+    let change = json!({"name": "cart", "replicas": 3});
+    let mut job = of_a_cluster("How many replicas has cart?");
+    assert!(!job.calls("scale", change.clone()));
+    let values = job.grammar();
+    assert!(values.contains("list_pods") && !values.contains("scale") && !values.contains("delete_pod"), "{values}");
+    for request in ["Can you give cart 3 replicas?", "Give cart 3 replicas."] {
+        assert!(of_a_cluster(request).calls("scale", change.clone()), "{request}");
+    }
+}
+
+#[test]
+fn what_is_destroyed_has_a_name_that_was_said_or_found() {
+    let pod = |name: &str| json!({"pod_name": name, "namespace": "shop"});
+    let mut job = of_a_cluster("Delete the pod in the namespace shop that is crashing.");
+    assert!(!job.calls("delete_pod", pod("crashing-pod")));
+    assert!(job.grammar().contains("list_pods") && !job.grammar().contains("delete_pod"), "{}", job.grammar());
+    job.gives("list_pods", json!({"namespace": "shop"}), Outcome::result(PODS));
+    let values = job.grammar();
+    assert!(values.contains("delete_pod") && values.contains("pay-7d9f-x2k") && !values.contains("cart"), "{values}");
+    assert!(of_a_cluster("Delete the pod crashing-pod.").calls("delete_pod", pod("crashing-pod")));
+}
+
+#[test]
+fn an_identifier_is_of_the_kind_that_it_begins_with() {
+    let mut job = of_a_cluster("查一下订单 ord_5501 的包裹现在在哪里。");
+    assert!(!job.calls("track", json!({"tracking_number": "ord_5501"})));
+    let values = job.grammar();
+    assert!(values.contains("get_order") && values.contains("ord_5501") && !values.contains("track"), "{values}");
+    let mut job = of_a_cluster("When does the parcel of lena@example.com come?");
+    assert!(!job.calls("track", json!({"tracking_number": "LENA@EXAMPLE.COM"})), "a mail address is no number");
+}
