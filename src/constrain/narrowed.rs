@@ -93,6 +93,7 @@ impl Narrowed {
                 for (name, values) in values {
                     let member = members.iter_mut().find(|own| own.name == *name)?;
                     member.value = member.value.narrowed(values);
+                    member.required = true;
                 }
                 is_one(server, name).then_some(arguments)
             }

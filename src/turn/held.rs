@@ -127,13 +127,14 @@ impl Turn {
     }
 
     /// Returns what is requested instead of a lookup with a number that nobody said, of a search for an identifier that a
-    /// tool takes, or of another lookup of the next thing in a list.
+    /// tool takes, of another lookup of the next thing in a list, or of a change without a number that the request names.
     fn in_place_of_guessed(&self, message: &Message) -> Option<Asking> {
         let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
         let calls = message.good_calls().filter(|calls| is_ours && calls.len() == 1)?;
         let as_before = if self.is_step() { self.shared.as_before(calls[0]) } else { None };
         let meant = as_before.or_else(|| self.shared.needs_less(calls[0]));
-        meant.or_else(|| self.shared.by_its_id(calls[0])).and_then(|narrowed| self.narrowed(narrowed))
+        let meant = meant.or_else(|| self.shared.by_its_id(calls[0])).or_else(|| self.shared.with_number(calls[0]));
+        meant.and_then(|narrowed| self.narrowed(narrowed))
     }
 
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {

@@ -203,14 +203,11 @@ impl Said {
     pub(in crate::turn) fn kind_named(&self, id: &str) -> Option<&str> {
         let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
         let lower = id.to_lowercase();
-        let (before, _) = self.person.split_once(&lower).filter(|_| is_id)?;
-        // `SKU-310` is one of `sku` by its beginning.
-        let is_own =
-            |member: &str| lower.strip_prefix(&member.to_lowercase()).is_some_and(|rest| rest.starts_with('-'));
-        let mut members = self.members.iter().map(String::as_str);
-        if let Some(own) = members.clone().find(|own| is_own(own)).or_else(|| self.kind_by_prefix(&lower)) {
+        if let Some(own) = self.kind_by_prefix(&lower).filter(|_| is_id) {
             return Some(own);
         }
+        let (before, _) = self.person.split_once(&lower).filter(|_| is_id)?;
+        let mut members = self.members.iter().map(String::as_str);
         let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
         let is_beside = |word: &String| word.contains(|c: char| c.is_ascii_digit()) || word.len() == 1 || word == "and";
         let noun = words.find(|word| !is_beside(word) && word != "or" && !is_id_word(word.trim_end_matches('s')))?;
@@ -218,10 +215,14 @@ impl Said {
         members.find(|own| kind_of_id(own).is_some_and(|kind| kind == noun))
     }
 
-    /// Returns the one member whose kind an identifier begins with, or an abbreviation of it: `order_id` for `ord_5501`.
+    /// Returns the one member whose kind an identifier begins with, in full or abbreviated: `sku` for `SKU-310`, `order_id`
+    /// for `ord_5501`.
     fn kind_by_prefix(&self, id: &str) -> Option<&str> {
         let (prefix, _) = id.split_once(['_', '-']).filter(|(prefix, _)| prefix.len() >= MIN_PREFIX)?;
-        let is_own = |member: &&str| kind_of_id(member).is_some_and(|kind| kind.starts_with(prefix));
+        let is_own = |member: &&str| {
+            let kind = kind_of_id(member).filter(|kind| !kind.is_empty());
+            kind.unwrap_or_else(|| member.to_lowercase()).starts_with(prefix)
+        };
         let mut own = self.members.iter().map(String::as_str).filter(is_own);
         let first = own.next()?;
         own.all(|other| is_same_member(other, first)).then_some(first)
@@ -416,13 +417,24 @@ impl Said {
             let is_name = || name == name_in(object) && names_kind(kind);
             is_same_member(name, member) || is_bare(name) && is_own(kind) || is_name()
         });
+        let found = self.without_others(found, member);
         match value.as_str().and_then(file_name) {
             _ if !found.is_empty() => found,
             // The result of a tool for other things has no identifier of this kind.
-            _ if own.is_some() => self.named(tool, |name, _, kind| is_bare(name) && !self.has_ids_of(kind)),
+            _ if own.is_some() => {
+                let found = self.named(tool, |name, _, kind| is_bare(name) && !self.has_ids_of(kind));
+                self.without_others(found, member)
+            }
             Some(name) => self.paths_to(name),
             None => found,
         }
+    }
+
+    /// Removes the identifiers that begin with the kind of another member.
+    fn without_others(&self, mut found: Vec<Value>, member: &str) -> Vec<Value> {
+        let kind = |value: &Value| self.kind_by_prefix(&value.as_str()?.to_lowercase());
+        found.retain(|value| kind(value).is_none_or(|own| is_same_member(own, member)));
+        found
     }
 
     /// Returns the likeliest values of members that are named so, by their object and the kind of thing that its tool

@@ -270,6 +270,22 @@ impl Shared {
         Some(of(other, rest.iter().map(|member| (member.clone(), vec![call.arguments[member].clone()])).collect()))
     }
 
+    /// Returns this change with the one number of the request that it does not use, for the only number that it left out:
+    /// "refund 10 of the order" refunds not all of it.
+    pub(in crate::turn) fn with_number(&self, call: &Call) -> Option<Narrowed> {
+        let tool = self.tool(call).filter(|tool| may_change(tool))?;
+        let is_number = |own: &Parameter<'_>| types(own.schema).any(|own| matches!(own, "integer" | "number"));
+        let is_free = |own: &Parameter<'_>| !is_id(own.name) && call.arguments.get(own.name).is_none();
+        let mut members = tool.parameters().filter(|own| is_number(own) && is_free(own));
+        let member = members.next().filter(|_| members.next().is_none())?.name.to_owned();
+        let (unused, written) = (self.unused(), call.arguments.to_string());
+        let is_used = |thing: &String| written.split(|c: char| !c.is_alphanumeric()).any(|word| word == thing);
+        let numbers = unused.iter().filter(|thing| !is_used(thing));
+        let mut numbers = numbers.filter_map(|thing| serde_json::from_str(thing).ok().filter(Value::is_number));
+        let number = numbers.next().filter(|_| numbers.next().is_none())?;
+        Some(values(call, vec![(member, vec![number])]))
+    }
+
     /// Returns the one parameter that a tool requires besides those whose values earlier calls had: after `list_pods` of
     /// a namespace `get_pod_logs` lacks only the pod.
     fn lacks<'t>(&self, tool: &'t Tool) -> Option<Lacking<'t>> {

@@ -626,6 +626,9 @@ fn of_a_cluster(question: &str) -> Job {
         tool("delete_pod", "Delete a pod", pod, &["pod_name", "namespace"]),
         tool("scale", "Scale a deployment", json!({"name": text, "replicas": number}), &["name", "replicas"]),
         tool("get_order", "Get an order", json!({"order_id": text}), &["order_id"]),
+        tool("refund", "Refund an order", json!({"order_id": text, "amount": number}), &["order_id"]),
+        tool("find_customer", "Find a customer", json!({"query": text}), &["query"]),
+        tool("list_orders", "List the orders of a customer", json!({"customer": text}), &["customer"]),
         tool("track", "Track a shipment", json!({"tracking_number": text}), &["tracking_number"]),
     ];
     Job::with(question, tools)
@@ -682,6 +685,29 @@ fn an_identifier_is_of_the_kind_that_it_begins_with() {
     assert!(!job.calls("track", json!({"tracking_number": "ord_5501"})));
     let values = job.grammar();
     assert!(values.contains("get_order") && values.contains("ord_5501") && !values.contains("track"), "{values}");
+    let mut job = of_a_cluster("When does the jacket of lena@example.com come?");
+    let found = Outcome::result(r#"{"data": [{"id": "cus_9f2", "name": "Lena"}]}"#);
+    job.gives("find_customer", json!({"query": "lena@example.com"}), found);
+    assert!(!job.calls("get_order", json!({"order_id": "cus_9f2"})));
+    assert!(job.grammar().contains("list_orders") && job.grammar().contains("cus_9f2"), "{}", job.grammar());
     let mut job = of_a_cluster("When does the parcel of lena@example.com come?");
     assert!(!job.calls("track", json!({"tracking_number": "LENA@EXAMPLE.COM"})), "a mail address is no number");
+}
+
+#[test]
+fn a_change_has_the_number_that_the_request_names() {
+    let whole = json!({"order_id": "ord_5502"});
+    let mut job = of_a_cluster("Refund 10 of the order ord_5502.");
+    assert!(!job.calls("refund", whole.clone()));
+    let values = job.grammar();
+    assert!(
+        values.contains("refund") && values.contains(r#""\"amount\": " r"#) && !values.contains("get_order"),
+        "{values}"
+    );
+    assert!(job.calls("refund", json!({"order_id": "ord_5502", "amount": 10})));
+    assert!(of_a_cluster("Refund the order ord_5502.").calls("refund", whole.clone()), "no number is named");
+    assert!(
+        of_a_cluster("Refund the 2 socks of order ord_5502 to 3 people.").calls("refund", whole),
+        "it may be either"
+    );
 }
