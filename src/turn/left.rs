@@ -99,7 +99,7 @@ impl Shared {
     }
 
     /// Returns `true` if the request is a question, or a part of it asks to be told something.
-    fn asks_to_be_told(&self) -> bool {
+    pub(super) fn asks_to_be_told(&self) -> bool {
         self.mentions().ask_to_be_told() || self.asks_a_question()
     }
 

@@ -212,9 +212,9 @@ impl Shared {
             .find_map(|text| self.takes(call, said.kind_named(text)?.to_owned(), text.into()))
     }
 
-    /// Returns a lookup that was not made yet, of the one thing in results that a question is about.
+    /// Returns a lookup that was not made yet, of the one thing in results that the request asks to be told of.
     pub(in crate::turn) fn leading(&self) -> Option<Narrowed> {
-        let question = self.request().filter(|text| decide::is_question(text))?;
+        let question = self.request().filter(|_| self.asks_to_be_told())?;
         let (made, said) = (self.made(), self.said_things());
         // A destination `LH442` does not use the flight.
         let members = made.iter().filter_map(|made| made.call.arguments.as_object()).flatten();
@@ -222,7 +222,7 @@ impl Shared {
         let ids = said.asked_of(question, &self.texts_of_calls());
         let ids: Vec<_> = ids.into_iter().filter(|(_, id)| !used.contains(id)).collect();
         let takes = |member: &str, name: &str| {
-            is_same_member(name, member) || kind_of_name(member).is_some_and(|kind| id_of(&kind) == name)
+            is_same_member(name, member) || id_of(&kind_of_name(member).unwrap_or(member.to_lowercase())) == name
         };
         let lookup = |tool: &Tool| {
             let lacks = self.lacks(tool)?;

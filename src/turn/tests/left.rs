@@ -690,6 +690,16 @@ fn an_identifier_is_of_the_kind_that_it_begins_with() {
     job.gives("find_customer", json!({"query": "lena@example.com"}), found);
     assert!(!job.calls("get_order", json!({"order_id": "cus_9f2"})));
     assert!(job.grammar().contains("list_orders") && job.grammar().contains("cus_9f2"), "{}", job.grammar());
+    let parcel = Outcome::result(r#"{"id": "ord_5501", "tracking_number": "TRK77"}"#);
+    let mut job = of_a_cluster("查一下订单 ord_5501 的包裹现在在哪里。");
+    job.gives("get_order", json!({"order_id": "ord_5501"}), parcel);
+    assert!(!job.calls("get_order", json!({"order_id": "ord_5501"})));
+    assert!(job.grammar().contains("TRK77"), "{}", job.grammar());
+    let mut job = of_a_cluster("When does the jacket of lena@example.com come?");
+    let found = Outcome::result(r#"{"data": [{"id": "cus_9f2", "email": "lena@example.com"}]}"#);
+    job.gives("find_customer", json!({"query": "lena@example.com"}), found);
+    assert!(!job.calls("find_customer", json!({"query": "lena@example.com"})));
+    assert!(job.grammar().contains("list_orders") && job.grammar().contains("cus_9f2"), "{}", job.grammar());
     let mut job = of_a_cluster("When does the parcel of lena@example.com come?");
     assert!(!job.calls("track", json!({"tracking_number": "LENA@EXAMPLE.COM"})), "a mail address is no number");
 }
