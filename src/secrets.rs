@@ -38,14 +38,16 @@ pub struct Secrets {
 
 impl Secrets {
     /// Creates a set of these secrets, trimmed; those below [`MIN_SECRET`] are ignored. They are found verbatim, as
-    /// escaped in a JSON string and as encoded in a URL's query.
+    /// escaped in a JSON string and as encoded in a URL's query, or decoded if they are from a URL.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
         let mut forms = Vec::new();
         for secret in secrets {
             let secret = secret.as_ref().trim();
             // A secret within the replacement would be found in it again.
             if secret.len() >= MIN_SECRET && !REDACTED.contains(secret) {
-                forms.extend([secret.to_owned(), in_json(secret), in_query(secret)]);
+                let decoded = decoded(secret);
+                let kept = [secret, &decoded].into_iter().filter(|form| form.len() >= MIN_SECRET);
+                forms.extend(kept.flat_map(|form| [form.to_owned(), in_json(form), encoded(form)]));
             }
         }
         Secrets::sorted(forms)
@@ -123,8 +125,29 @@ fn in_json(secret: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
+/// Returns the character whose bytes in UTF-8 a text begins with, written as in a URL's query (`%64`), and the text after
+/// them.
+pub(crate) fn in_query(text: &str) -> Option<(char, &str)> {
+    let byte = |at: usize| u8::from_str_radix(text.get(at..)?.strip_prefix('%')?.get(..2)?, 16).ok();
+    let count = byte(0)?.leading_ones().clamp(1, 4) as usize;
+    let bytes: Vec<u8> = (0..count).map_while(|place| byte(3 * place)).collect();
+    let c = std::str::from_utf8(&bytes).ok()?.chars().next()?;
+    Some((c, &text[3 * count..]))
+}
+
+/// Decodes a part of a URL.
+fn decoded(text: &str) -> String {
+    let (mut decoded, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(c) = rest.chars().next() {
+        let (c, after) = in_query(rest).unwrap_or((c, &rest[c.len_utf8()..]));
+        decoded.push(c);
+        rest = after;
+    }
+    decoded
+}
+
 /// Percent-encodes a secret as in a URL's query.
-fn in_query(secret: &str) -> String {
+fn encoded(secret: &str) -> String {
     let mut encoded = String::with_capacity(secret.len());
     for byte in secret.bytes() {
         match byte {

@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Map, Value};
 
-use super::{REDACTED, names_secret};
+use super::{REDACTED, decoded, names_secret};
 
 /// The text that replaces a secret where an entry is shown.
 pub const HIDDEN: &str = "(hidden)";
@@ -251,8 +253,15 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
     let mut kept = scheme.to_owned();
     match authority.rsplit_once('@') {
         Some((user, host)) if !user.is_empty() && !is_reference(user) => {
-            // The user's name is not a secret if a password follows it.
-            kept += &format!("{}@{host}", hide(user.split_once(':').map_or(user, |(_, password)| password)));
+            // The user's name is not a secret if a password follows it, except if it is the token.
+            let (name, password) = user.split_once(':').unwrap_or(("", user));
+            kept += &format!("{}@{host}", hide(password));
+            if is_key(name) {
+                hide(name);
+            }
+            // The same in the header that a client sends.
+            let colon = if user.contains(':') { "" } else { ":" };
+            hide(&STANDARD_NO_PAD.encode(decoded(user) + colon));
         }
         _ => kept += authority,
     }
@@ -429,9 +438,14 @@ mod tests {
             ("https://h/v1", "https://h/v1", vec![]),
             ("http://localhost:11434/v1", "http://localhost:11434/v1", vec![]),
             ("https://h/openai/v1?api-version=2024-10-21", "https://h/openai/v1?api-version=2024-10-21", vec![]),
-            ("https://ada:pw@h/v1", "https://[redacted]@h/v1", vec!["pw"]),
-            ("https://ada:p@w@h/v1", "https://[redacted]@h/v1", vec!["p@w"]),
-            ("https://ada@h/v1", "https://[redacted]@h/v1", vec!["ada"]),
+            ("https://ada:pw@h/v1", "https://[redacted]@h/v1", vec!["pw", "YWRhOnB3"]),
+            ("https://ada:p@w@h/v1", "https://[redacted]@h/v1", vec!["p@w", "YWRhOnBAdw"]),
+            ("https://ada@h/v1", "https://[redacted]@h/v1", vec!["ada", "YWRhOg"]),
+            (
+                "https://sk-proj-abcdefghij:x%40@h/v1",
+                "https://[redacted]@h/v1",
+                vec!["x%40", KEY, "c2stcHJvai1hYmNkZWZnaGlqOnhA"],
+            ),
             ("https://h/v1?key=abc&x=1", "https://h/v1?key=[redacted]&x=1", vec!["abc"]),
             ("https://h/sk-proj-abcdefghij/v1", "https://h/[redacted]/v1", vec![KEY]),
             ("https://h/v1?x=sk-proj-abcdefghij#a", "https://h/v1?x=[redacted]#a", vec![KEY]),

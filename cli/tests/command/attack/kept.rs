@@ -10,7 +10,9 @@ use serde_json::json;
 use crate::process::{Place, answering_server};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 
-const SECRETS: [&str; 4] = ["pass-4711", "query-0815", "sk-proj-0123456789", "tok-2342-5678"];
+/// The password as it is in a URL, decoded, and in the header that a client makes of it; and others.
+const SECRETS: [&str; 6] =
+    ["p%40ss-4711", "p@ss-4711", "YWRhOnBAc3MtNDcxMQ", "query-0815", "sk-proj-0123456789", "tok-2342-5678"];
 
 /// The files below a folder that hold one of the secrets.
 fn holding(folder: &Path) -> Vec<String> {
@@ -29,8 +31,8 @@ fn holding(folder: &Path) -> Vec<String> {
 
 #[test]
 fn no_key_of_an_endpoint_or_a_server_is_in_what_is_kept_saved_or_exported() {
-    let [password, query, path, token] = SECRETS;
-    let said = format!("I found {password}, {query}, {path} and {token}.");
+    let [password, decoded, header, query, path, token] = SECRETS;
+    let said = format!("I found {password}, {decoded}, {header}==, {query}, {path} and {token}.");
     let endpoint = Endpoint::answer(move |_, number| match number % 2 {
         0 => Reply::text(&mcp_call("notes", "read", &json!({}))),
         _ => Reply::text(&said),
