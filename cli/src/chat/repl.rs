@@ -202,6 +202,12 @@ async fn server_prompt(
     typed: &[String],
     asker: Option<&Asker>,
 ) -> Result<Next, Failure> {
+    if session.talk.args.settings.untrusted.contains(&prompt.server) {
+        return Err(Failure::usage(format!(
+            "{}.{}: its server is untrusted (--untrusted), and a prompt would become your own message",
+            prompt.server, prompt.name
+        )));
+    }
     let mut arguments = words::of_prompt(prompt, typed).map_err(Failure::usage)?;
     for missing in prompt.arguments.iter().filter(|a| a.required) {
         if arguments.contains_key(&missing.name) {

@@ -767,6 +767,21 @@ fn at_a_terminal_a_call_of_a_text_that_was_not_typed_is_asked_about() {
     }
 }
 
+#[test]
+fn no_words_of_an_untrusted_server_become_the_users() {
+    let flags = ["--untrusted", "notes"];
+    let window = Window::open_in(Place::new(), (100, 60), copying_model(), &with_notes(), &flags);
+    for (line, refusal) in [
+        ("/notes:daily\r", "notes.daily: its server is untrusted"),
+        ("Read @notes:note://1\r", "@notes:note://1: its server is untrusted"),
+    ] {
+        window.comes_to_a_prompt();
+        window.types(line);
+        window.waits("the refusal", |shown| shown.contains(refusal));
+    }
+    assert_eq!(window.endpoint.requests(), 0);
+}
+
 #[tokio::test]
 async fn a_frame_in_a_clients_text_passes_for_no_result() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Well."));
