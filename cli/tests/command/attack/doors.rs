@@ -239,6 +239,34 @@ async fn the_mark_of_an_untrusted_server_is_lost_by_no_other_client_and_no_other
 }
 
 #[tokio::test]
+async fn instances_with_one_secret_hand_the_mark_of_a_conversation_to_each_other() {
+    let place = Place::new();
+    place.servers(around_the_web());
+    let own = mcp_call("client", "note", &json!({ "text": "x" }));
+    let [fetch, send] = [("web", "fetch"), ("mail", "send")].map(|(server, tool)| mcp_call(server, tool, &json!({})));
+    for (reads_web, key, secret, runs) in [
+        (false, "one", "a", true),
+        (true, "one", "a", false),
+        // What another client, or an instance with another secret, says of a conversation is not believed.
+        (false, "two", "a", false),
+        (false, "one", "b", false),
+    ] {
+        let before = reads_web.then(|| fetch.clone());
+        let replies: Vec<String> = before.into_iter().chain([own.clone(), send.clone()]).collect();
+        let endpoint = script(&replies);
+        let instance = |secret| Serving::start(&place, &endpoint, &TRUSTING, &[("TOOLGRAFT_INSTANCE_KEY", secret)]);
+        let (first, second) = (instance("a"), instance(secret));
+        let mut asked = request("m");
+        let (_, answer) = first.chat(&asked, Some("one")).await;
+        goes_on(&mut asked, &answer);
+        second.chat(&asked, Some(key)).await;
+        let seen = endpoint.seen();
+        let told = seen.last().unwrap().messages();
+        assert_eq!(told.contains("ran at mail"), runs, "{reads_web} {key} {secret}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn results_that_are_kept_are_told_to_their_client_alone() {
     let place = Place::new();
     place.servers(around_the_web());
