@@ -58,8 +58,8 @@ pub enum Provenance {
     InElement,
     /// A value of it was chosen from text without quotes, which may be prose.
     Mended,
-    /// It is in a result or a file of the conversation: its bytes, or its tool and arguments. Or it may
-    /// change something, and its arguments contain a text of the program to the model.
+    /// It is in a result or a file of the conversation, or in the instructions, descriptions and schemas of another
+    /// server: its bytes, or its tool and arguments. Or it may change something, and its arguments contain a text of the program to the model.
     Echoed,
     /// It may change something, and names what a rejected call of a read-only tool named just before.
     InsteadOfRead,

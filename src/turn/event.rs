@@ -264,8 +264,8 @@ pub enum AskReason {
     InElement,
     /// A value of the call was recovered from text without quotation marks.
     Mended,
-    /// The call occurs in a result or a file of the conversation, or its arguments contain a text of the program to the
-    /// model.
+    /// The call occurs in a result or a file of the conversation or in what another server says about itself, or its
+    /// arguments contain a text of the program to the model.
     Echoed,
     /// The call may change what a rejected call just before it only tried to read.
     InsteadOfRead,

@@ -1,7 +1,8 @@
-//! Determines the provenance of a call: a call that occurs in a result or a file is not the model's own, nor is one
-//! that writes the program's notes to the model, or that changes what a rejected call tried to read.
+//! Determines the provenance of a call: a call that occurs in a result, a file or what another server says about itself
+//! is not the model's own, nor is one that writes the program's notes to the model, or that changes what a rejected call
+//! tried to read.
 //!
-//! Results and files reach the model byte for byte, including the calls in them. A copied call does not run without
+//! Such texts reach the model byte for byte, including the calls in them. A copied call does not run without
 //! approval, because it is recognised: its bytes occur in such a text, or its tool and arguments do, in any syntax.
 //! Both are compared as they are written and as they read ([`plain`]), long ones also by their letters alone, which may
 //! be spread over several texts.
@@ -10,6 +11,7 @@
 //! of all texts, the newest first. If there are more, any call that may change something counts as a copy.
 
 mod plain;
+mod servers;
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +20,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use self::plain::{letters, plain, plain_value, squeezed, with_hidden};
+pub(super) use self::servers::ServerTexts;
 use super::setup::Setup;
 use crate::conversation::{Conversation, Entry};
 use crate::dialect::DialectSet;
@@ -114,6 +117,12 @@ struct ReadProgress {
     entries: usize,
     foreign: usize,
     bytes: usize,
+    contents: Contents,
+}
+
+/// What was read of untrusted texts.
+#[derive(Debug, Default)]
+struct Contents {
     /// Tools and arguments of the calls in them.
     calls: Vec<(String, Value)>,
     /// The letters of all of them as they read, and of their other readings.
@@ -122,7 +131,13 @@ struct ReadProgress {
     is_incomplete: bool,
 }
 
-impl ReadProgress {
+impl Contents {
+    /// Reads a text and the texts in it, if it is JSON.
+    fn read(&mut self, text: &str, parser: &Parser, setup: &Setup) {
+        self.take(text, false, parser, setup);
+        within_json(text, &mut |inner| self.take(inner, true, parser, setup));
+    }
+
     /// Reads the calls and the letters of a text; one inside JSON is another reading.
     fn take(&mut self, text: &str, is_inner: bool, parser: &Parser, setup: &Setup) {
         let calls = calls_in(text, parser, setup);
@@ -153,26 +168,34 @@ impl ReadProgress {
             let ends = |before: &str, word| before.strip_suffix(word).is_some_and(|before| before.ends_with(&tool));
             text.match_indices(arguments).any(|(at, _)| BETWEEN.iter().any(|word| ends(&text[..at], word)))
         };
-        [false, true].into_iter().any(|is_closed| {
+        [Names::Before, Names::Around].into_iter().any(|names| {
             let mut arguments = String::new();
-            spell(&call.arguments, is_closed, &mut arguments);
+            spell(&call.arguments, names, &mut arguments);
             let is_long = !arguments.is_empty() && tool.len() + arguments.len() >= MIN_LETTERS;
             is_long && self.letters.iter().any(|text| holds(text, &arguments))
         })
     }
 }
 
-/// Appends the letters of a value; with `is_closed` each name also after its member, as in closing tags.
-fn spell(value: &Value, is_closed: bool, spelled: &mut String) {
+/// The place of the names of members: none, as of arguments by position; before them; or on both sides, as in tags.
+#[derive(Clone, Copy, PartialEq)]
+enum Names {
+    None,
+    Before,
+    Around,
+}
+
+/// Appends the letters of a value.
+fn spell(value: &Value, names: Names, spelled: &mut String) {
     match value {
         Value::Null => {}
         Value::String(text) => *spelled += &letters(text, false),
-        Value::Array(items) => items.iter().for_each(|item| spell(item, is_closed, spelled)),
+        Value::Array(items) => items.iter().for_each(|item| spell(item, names, spelled)),
         Value::Object(members) => members.iter().for_each(|(name, member)| {
             let name = letters(name, false);
-            *spelled += &name;
-            spell(member, is_closed, spelled);
-            *spelled += if is_closed { &name } else { "" };
+            *spelled += if names == Names::None { "" } else { &name };
+            spell(member, names, spelled);
+            *spelled += if names == Names::Around { &name } else { "" };
         }),
         scalar => *spelled += &letters(&scalar.to_string(), false),
     }
@@ -206,44 +229,9 @@ impl Origins {
     fn holds(&self, call: &Call, raw: &str, may_change: bool, setup: &Setup, conversation: &Conversation) -> bool {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         self.read_on(&mut read, setup, conversation);
-        let plain_call = Call { tool: plain(&call.tool), arguments: plain_value(&call.arguments), ..call.clone() };
-        let is_read =
-            |call: &Call| read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments);
-        let raw = restore_tokens(raw.trim());
-        let plain_raw = plain(&raw);
-        if is_read(call)
-            || is_read(&plain_call)
-            || may_change && read.is_incomplete
-            || read.has_letters(&plain_call, &plain_raw)
-        {
-            return true;
-        }
-        let tool = letters(&plain_call.tool, false);
-        if !read.letters.iter().any(|text| text.contains(&tool)) {
-            return false;
-        }
-        let mut texts = self.texts(setup, conversation);
-        let finder = memmem::Finder::new(raw.as_bytes());
-        let plain_raw = squeezed(&plain_raw);
-        let mut left = MAX_PLACES;
-        let mut stands_in = |text: &str| {
-            if (!raw.is_empty() && finder.find(text.as_bytes()).is_some()) || spoken_of(call, text, &mut left, setup) {
-                return true;
-            }
-            let read = plain(text);
-            let differs = read != text || plain_raw.len() != raw.len();
-            let is_copy = || !plain_raw.is_empty() && squeezed(&read).contains(&plain_raw);
-            differs && (is_copy() || spoken_of(&plain_call, &read, &mut left, setup))
-        };
-        texts.any(|text| {
-            let mut found = stands_in(&text);
-            // Inside JSON only a text with escapes reads differently.
-            let is_named = || text.contains(&call.tool) || plain(&text).contains(&plain_call.tool);
-            if !found && text.contains('\\') && is_named() {
-                within_json(&text, &mut |inner| found = found || stands_in(inner));
-            }
-            found
-        })
+        let written = WrittenCall::new(call, raw, may_change);
+        written.is_in(&read.contents, setup, || self.texts(setup, conversation))
+            || setup.server_texts().holds(&written, setup)
     }
 
     /// Returns `true` if a text in the arguments contains a frame of the program, or a line about calls that the model
@@ -275,11 +263,10 @@ impl Origins {
             fits
         });
         let unread = texts.len() - fits.count();
-        read.is_incomplete |= unread > 0;
+        read.contents.is_incomplete |= unread > 0;
         let parser = (unread < texts.len()).then(|| reader(setup));
         for (text, parser) in texts[unread..].iter().flat_map(|text| parser.as_ref().map(|parser| (text, parser))) {
-            read.take(text, false, parser, setup);
-            within_json(text, &mut |inner| read.take(inner, true, parser, setup));
+            read.contents.read(text, parser, setup);
         }
     }
 
@@ -291,6 +278,68 @@ impl Origins {
             let fits = left > 0;
             left = left.saturating_sub(text.len());
             fits
+        })
+    }
+}
+
+/// A call that may be a copy, as it is written and as it reads.
+struct WrittenCall<'c> {
+    call: &'c Call,
+    plain: Call,
+    raw: Cow<'c, str>,
+    plain_raw: String,
+    may_change: bool,
+}
+
+impl<'c> WrittenCall<'c> {
+    fn new(call: &'c Call, raw: &'c str, may_change: bool) -> Self {
+        let plain_call = Call { tool: plain(&call.tool), arguments: plain_value(&call.arguments), ..call.clone() };
+        let raw = restore_tokens(raw.trim());
+        let plain_raw = plain(&raw);
+        WrittenCall { call, plain: plain_call, raw, plain_raw, may_change }
+    }
+
+    /// Returns `true` if these texts, of which the contents were read, have the call.
+    fn is_in<'t, T: Iterator<Item = Cow<'t, str>>>(
+        &self,
+        read: &Contents,
+        setup: &Setup,
+        texts: impl FnOnce() -> T,
+    ) -> bool {
+        let is_read =
+            |call: &Call| read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments);
+        if is_read(self.call)
+            || is_read(&self.plain)
+            || self.may_change && read.is_incomplete
+            || read.has_letters(&self.plain, &self.plain_raw)
+        {
+            return true;
+        }
+        let tool = letters(&self.plain.tool, false);
+        if !read.letters.iter().any(|text| text.contains(&tool)) {
+            return false;
+        }
+        let finder = memmem::Finder::new(self.raw.as_bytes());
+        let plain_raw = squeezed(&self.plain_raw);
+        let mut left = MAX_PLACES;
+        let mut stands_in = |text: &str| {
+            let is_verbatim = !self.raw.is_empty() && finder.find(text.as_bytes()).is_some();
+            if is_verbatim || spoken_of(self.call, text, &mut left, setup) {
+                return true;
+            }
+            let read = plain(text);
+            let differs = read != text || plain_raw.len() != self.raw.len();
+            let is_copy = || !plain_raw.is_empty() && squeezed(&read).contains(&plain_raw);
+            differs && (is_copy() || spoken_of(&self.plain, &read, &mut left, setup))
+        };
+        texts().any(|text| {
+            let mut found = stands_in(&text);
+            // Inside JSON only a text with escapes reads differently.
+            let is_named = || text.contains(&self.call.tool) || plain(&text).contains(&self.plain.tool);
+            if !found && text.contains('\\') && is_named() {
+                within_json(&text, &mut |inner| found = found || stands_in(inner));
+            }
+            found
         })
     }
 }
@@ -430,6 +479,8 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
     }
     let reach = (2 * call.raw_arguments.len() + MIN_REACH).min(MAX_REACH);
     let mut parser = None;
+    let mut by_position = String::new();
+    spell(&call.arguments, Names::None, &mut by_position);
     let places = memmem::find_iter(text.as_bytes(), call.tool.as_bytes());
     for place in places {
         if *left == 0 {
@@ -445,8 +496,11 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
         let after = &text[end..text.floor_char_boundary(end + reach)];
         if after.starts_with('(') {
             let parser = parser.get_or_insert_with(|| reader(setup));
-            let ends = after.match_indices(')').take(MAX_CLOSERS);
-            let spoken = ends.map(|(at, _)| format!("[{}{}]", call.tool, &after[..=at]));
+            let mut ends = after.match_indices(')').take(MAX_CLOSERS);
+            if !by_position.is_empty() && ends.clone().any(|(at, _)| letters(&after[..at], false) == by_position) {
+                return true;
+            }
+            let spoken = ends.by_ref().map(|(at, _)| format!("[{}{}]", call.tool, &after[..=at]));
             if spoken.flat_map(|spoken| calls_in(&spoken, parser, setup)).any(|(_, found)| found == call.arguments) {
                 return true;
             }

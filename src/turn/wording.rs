@@ -183,8 +183,8 @@ pub enum ModelNote<'a> {
     MayBeExample,
     /// There was no approver for a call with a value that was recovered from text without quotation marks.
     Mended,
-    /// There was no approver for a call that occurs in a result or a file, or that has a text of the program in its
-    /// arguments.
+    /// There was no approver for a call that occurs in a result, a file or the description of another server, or
+    /// that has a text of the program in its arguments.
     Echoed,
     /// There was no approver for a call that may change what a rejected call only tried to read.
     InsteadOfRead,

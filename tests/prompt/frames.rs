@@ -191,8 +191,8 @@ const OTHERS: [&str; 16] = [
     "the call is in a code fence with other text after it, so it may be an example; put a call that is meant alone, \
      at the start of a line",
     "other text follows the call, so it may be an example; put a call that is meant alone, at the start of a line",
-    "the call, or a text in it, is a copy from an earlier result, a file or a message of the system; make a call of your own, \
-     or answer",
+    "the call, or a text in it, is a copy from an earlier result, a file, the description of another server or a \
+     message of the system; make a call of your own, or answer",
     "the call may change what your rejected call only wanted to read; write the call that reads again, corrected, or answer",
     "the output limit was hit before the call was complete: the output ended inside the call",
     "a message may hold at most 64 calls",

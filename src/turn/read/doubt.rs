@@ -42,8 +42,8 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
 fn copied(provenance: Provenance) -> Option<&'static str> {
     match provenance {
         Provenance::Echoed => Some(
-            "the call, or a text in it, is a copy from an earlier result, a file or a message of the system; make a \
-             call of your own, or answer",
+            "the call, or a text in it, is a copy from an earlier result, a file, the description of another \
+             server or a message of the system; make a call of your own, or answer",
         ),
         Provenance::Mended => Some(
             "a value of the call is text without quotation marks; write the call again with its arguments as a JSON object",

@@ -190,7 +190,7 @@ mod tests {
             (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),
             (
                 AskReason::Echoed,
-                "The call, or a text in it, is a copy from a result, a file or a message of the program. Run demo.f {}? [y/n] ",
+                "The call, or a text in it, is a copy from a result, a file, the description of another server or a message of the program. Run demo.f {}? [y/n] ",
             ),
             (
                 AskReason::InsteadOfRead,
