@@ -59,6 +59,9 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        # What else is asked about a model (Ollama's `/api/show`) nobody knows here.
+        if not self.path.endswith("/chat/completions"):
+            return self.send(404, "application/json", b"{}")
         messages = request["messages"]
         said = json.dumps(messages)
         kind, number = next(m["content"] for m in messages if m["role"] == "user").split()[-2:]
