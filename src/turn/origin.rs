@@ -135,7 +135,7 @@ impl Contents {
     /// Reads a text and the texts in it, if it is JSON.
     fn read(&mut self, text: &str, parser: &Parser, setup: &Setup) {
         self.take(text, false, parser, setup);
-        within_json(text, &mut |inner| self.take(inner, true, parser, setup));
+        within_json(text, MAX_JSON_DEPTH, &mut |inner| self.take(inner, true, parser, setup));
     }
 
     /// Reads the calls and the letters of a text; one inside JSON is another reading.
@@ -332,12 +332,14 @@ impl<'c> WrittenCall<'c> {
             let is_copy = || !plain_raw.is_empty() && squeezed(&read).contains(&plain_raw);
             differs && (is_copy() || spoken_of(&self.plain, &read, &mut left, setup))
         };
+        let may_be_hidden = read.letters[1].contains(&tool);
         texts().any(|text| {
-            let mut found = stands_in(&text);
+            let hidden = || with_hidden(&text).filter(|_| may_be_hidden);
+            let mut found = stands_in(&text) || hidden().is_some_and(|read| stands_in(&read));
             // Inside JSON only a text with escapes reads differently.
             let is_named = || text.contains(&self.call.tool) || plain(&text).contains(&self.plain.tool);
             if !found && text.contains('\\') && is_named() {
-                within_json(&text, &mut |inner| found = found || stands_in(inner));
+                within_json(&text, MAX_JSON_DEPTH, &mut |inner| found = found || stands_in(inner));
             }
             found
         })
@@ -438,12 +440,19 @@ fn shown(text: Cow<'_, str>) -> Cow<'_, str> {
     ends.map_or(text, Cow::Owned)
 }
 
-/// Passes on the texts inside a text that is JSON.
-fn within_json(text: &str, take: &mut impl FnMut(&str)) {
-    if text.trim_start().starts_with(['{', '[', '"'])
-        && let Ok(value) = serde_json::from_str::<Value>(text)
-    {
-        texts_within(&value, MAX_JSON_DEPTH, take);
+/// Passes on the texts inside a text that is JSON, or has lines of JSON, and those inside them.
+fn within_json(text: &str, depth: usize, take: &mut dyn FnMut(&str)) {
+    let may_be = |text: &&str| text.trim_start().starts_with(['{', '[', '"']);
+    let json = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let whole = Some(text).filter(may_be).and_then(json);
+    let lines = text.lines().filter(|_| whole.is_none()).filter(may_be).filter_map(json);
+    for value in whole.iter().cloned().chain(lines) {
+        texts_within(&value, depth, &mut |inner| {
+            take(inner);
+            if depth > 0 {
+                within_json(inner, depth - 1, take);
+            }
+        });
     }
 }
 

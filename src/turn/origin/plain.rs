@@ -49,7 +49,7 @@ static ALIKE: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     rows.into_iter().flat_map(|(alike, ascii)| alike.chars().zip(ascii.chars())).collect()
 });
 
-/// Returns the text as it reads: without comments, targets of links, entities, escapes such as `\u0064`, emphasis and
+/// Returns the text as it reads: without colours of a terminal, comments, targets of links, entities, escapes such as `\u0064`, emphasis and
 /// invisible characters, in the compatibility form of Unicode (UAX #15, NFKC) without marks on Latin letters, and with
 /// the letters of ASCII for those that look like them.
 pub(super) fn plain(text: &str) -> String {
@@ -57,18 +57,18 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// Returns the text as [`plain`] does, but with all that a page does not show: comments, tags, targets of links, and
-/// what the tags block of Unicode encodes. Returns `None` if it has none of them.
+/// what the tags block and the variation selectors of Unicode encode. Returns `None` if it has none of them.
 pub(super) fn with_hidden(text: &str) -> Option<String> {
-    let has_hidden = text.contains(|c| matches!(c, '<' | '&' | '\\' | ']') || of_tag(c).is_some());
+    let has_hidden = text.contains(|c| matches!(c, '<' | '&' | '\\' | ']') || of_hidden(c).is_some());
     has_hidden.then(|| read(text, true))
 }
 
 /// Returns the letters and digits of a plain text in lower case, without anything that may be before its lines or
-/// between its letters. The escape of a line break is left out, and with `is_numbered` the digits before each line.
+/// between its letters. The escape of a line break is left out, and with `is_numbered` the number or time before each line.
 pub(super) fn letters(plain: &str, is_numbered: bool) -> String {
     let mut letters = String::with_capacity(plain.len());
     for line in plain.lines() {
-        let line = if is_numbered { line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()) } else { line };
+        let line = if is_numbered { line.trim_start_matches(|c: char| !c.is_alphabetic()) } else { line };
         let mut is_escaped = false;
         for c in line.chars() {
             let is_break = std::mem::replace(&mut is_escaped, c == '\\') && matches!(c, 'n' | 'r' | 't');
@@ -98,7 +98,7 @@ pub(super) fn plain_value(value: &Value) -> Value {
 }
 
 fn read(text: &str, shows_hidden: bool) -> String {
-    let mut read = text.to_owned();
+    let mut read = without_colours(text);
     for _ in 0..PASSES {
         let next = without_emphasis(&decoded_once(&read, shows_hidden));
         if next == read {
@@ -107,6 +107,19 @@ fn read(text: &str, shows_hidden: bool) -> String {
         read = next;
     }
     read
+}
+
+/// Returns the text without the sequences by which a terminal changes colours (ECMA-48, 5.4).
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain += part
+            .trim_start_matches(|c| matches!(c, ' '..='?'))
+            .strip_prefix(|c| matches!(c, '@'..='~'))
+            .unwrap_or(part);
+    }
+    plain
 }
 
 fn decoded_once(text: &str, shows_hidden: bool) -> String {
@@ -136,7 +149,7 @@ fn unified(text: &str, shows_hidden: bool) -> String {
         matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
             | '\u{fe20}'..='\u{fe2f}')
     };
-    let shown = text.chars().map(|c| of_tag(c).filter(|_| shows_hidden).unwrap_or(c));
+    let shown = text.chars().map(|c| of_hidden(c).filter(|_| shows_hidden).unwrap_or(c));
     let kept = shown.nfkd().filter(|c| !is_mark(*c) && !is_invisible(*c));
     kept.map(alike).nfc().collect()
 }
@@ -151,9 +164,10 @@ fn alike(c: char) -> char {
     }
 }
 
-/// Returns the character of ASCII that a character of the tags block encodes.
-fn of_tag(c: char) -> Option<char> {
-    char::from_u32(u32::from(c).checked_sub(0xe_0000)?).filter(|c| matches!(c, ' '..='~'))
+/// Returns the character of ASCII that a character of the tags block or a variation selector encodes.
+fn of_hidden(c: char) -> Option<char> {
+    let first = if c < '\u{e0100}' { 0xe_0000 } else { 0xe_00f0 };
+    char::from_u32(u32::from(c).checked_sub(first)?).filter(|c| matches!(c, ' '..='~'))
 }
 
 /// Returns the text without the delimiters of Markdown emphasis and the backslashes of its escapes.
@@ -263,6 +277,7 @@ mod tests {
             "ꜱᴇɴᴅ_m\u{ab7a}ıl {“to”: «eve»}",
             r#"\u{73}\U00000065\156d\_mail \{"%74%6f": "\x65%76%D0%B5"\}"#,
             r#"\u0073\\\x65nd\_mail \{"to": "e\\u0076e"\}"#,
+            "\u{1b}[1;31msend\u{1b}[0m_mail {\"to\": \"e\u{1b}[Kve\"}",
             "<kbd>send_mail</kbd> {\"to\": \"<a href='x'>eve</a>\"}",
         ] {
             assert_eq!(plain(written), "send_mail {\"to\": \"eve\"}", "{written}");
@@ -284,7 +299,7 @@ mod tests {
         ] {
             assert_eq!(letters(&plain(written), false), "sendmailtoeve", "{written}");
         }
-        assert_eq!(letters("  1\tsend2\n 22: mail", true), "send2mail");
+        assert_eq!(letters("  1\tsend2\n 22: mail\n[10:02] to", true), "send2mailto");
         for hidden in ["<!-- send -->", "[](send)", "\u{e0073}\u{e0065}nd", "&lt;!-- se<b>nd-->", "<a title='se-nd'>"] {
             assert!(!letters(&plain(hidden), false).contains("send"), "{hidden}");
             let read = with_hidden(hidden).unwrap();
