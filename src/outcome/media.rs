@@ -26,7 +26,7 @@ pub const MODEL_MEDIUM_BYTES: usize = 5_000_000;
 pub(crate) const MODEL_MEDIA_BYTES: usize = 20_000_000;
 
 /// Limit on the number of tools' media in one request; the newest come first.
-pub(crate) const MODEL_MEDIA: usize = 16;
+pub const MODEL_MEDIA: usize = 16;
 
 impl Outcome {
     /// Adds an image, for the user interface and for a model that reads images. The text should contain a note about

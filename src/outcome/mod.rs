@@ -26,8 +26,8 @@ pub use boundary::{
     unnoted,
 };
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
-pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
-pub(crate) use media::{MODEL_MEDIA, MODEL_MEDIA_BYTES};
+pub(crate) use media::MODEL_MEDIA_BYTES;
+pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIUM_BYTES};
 #[cfg(any(feature = "prompt", feature = "validate"))]
 pub(crate) use neutralise::shortened;
 pub(crate) use neutralise::strip_invisible;

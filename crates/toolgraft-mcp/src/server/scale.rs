@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use toolgraft::Outcome;
-use toolgraft::outcome::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIUM_BYTES};
+use toolgraft::outcome::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIUM_BYTES};
 use toolgraft_raster::{Raster, dimensions};
 
 /// Longest edge, in pixels, that endpoints accept: Anthropic's API refuses more than 8,000
@@ -21,10 +21,12 @@ const EDGE: u32 = 1_568;
 const QUALITY: u8 = 85;
 
 /// Adds a smaller version for the model to each image that is too large, and a line about it to the
-/// text. An image with more pixels than `max_pixels` is not decoded. Blocking: decoding takes
-/// processor time.
+/// text. An image with more pixels than `max_pixels` is not decoded, nor is one before the last that a
+/// request has room for. Blocking: decoding takes processor time.
 pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
-    for event in outcome.events.iter_mut().filter(|event| event.kind == MEDIA_EVENT) {
+    let media = outcome.events.iter().filter(|event| event.kind == MEDIA_EVENT).count();
+    for (at, event) in outcome.events.iter_mut().filter(|event| event.kind == MEDIA_EVENT).enumerate() {
+        let max_pixels = if at + MODEL_MEDIA < media { 0 } else { max_pixels };
         let Some(bytes) = event.data.get("data").and_then(Value::as_str).and_then(decoded) else { continue };
         match smaller(&bytes, max_pixels) {
             Fit::AsItIs => {}
@@ -146,6 +148,18 @@ mod tests {
         assert_eq!(outcome.text, "see\n[an image of 8001 by 20 pixels is too large to be shown]");
         assert_eq!(outcome.images().count(), 0);
         assert_eq!(scaled(given(&png), 8_001 * 20).images().count(), 1);
+    }
+
+    /// A result of some megabytes may contain hundreds of them.
+    #[test]
+    fn no_more_are_decoded_than_a_request_has_room_for() {
+        let png = Raster::new(8_001, 3, vec![255; 8_001 * 3 * 4]).unwrap().to_png().unwrap();
+        let event = given(&png).events.remove(0);
+        let many = (0..MODEL_MEDIA + 3)
+            .fold(Outcome::result("see"), |outcome, _| outcome.with_event(MEDIA_EVENT, event.data.clone()));
+        let outcome = scaled(many, MAX_PIXELS);
+        assert_eq!(outcome.text.matches("is too large to be shown").count(), 3);
+        assert_eq!(outcome.images().count(), MODEL_MEDIA);
     }
 
     #[test]
