@@ -45,8 +45,8 @@ impl Secrets {
             let secret = secret.as_ref().trim();
             // A secret within the replacement would be found in it again.
             if secret.len() >= MIN_SECRET && !REDACTED.contains(secret) {
-                let decoded = decoded(secret);
-                let kept = [secret, &decoded].into_iter().filter(|form| form.len() >= MIN_SECRET);
+                let decoded = percent_decoded(secret);
+                let kept = [secret, &*decoded].into_iter().filter(|form| form.len() >= MIN_SECRET);
                 forms.extend(kept.flat_map(|form| [form.to_owned(), in_json(form), encoded(form)]));
             }
         }
@@ -125,25 +125,19 @@ fn in_json(secret: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Returns the character whose bytes in UTF-8 a text begins with, written as in a URL's query (`%64`), and the text after
-/// them.
-pub(crate) fn in_query(text: &str) -> Option<(char, &str)> {
-    let byte = |at: usize| u8::from_str_radix(text.get(at..)?.strip_prefix('%')?.get(..2)?, 16).ok();
-    let count = byte(0)?.leading_ones().clamp(1, 4) as usize;
-    let bytes: Vec<u8> = (0..count).map_while(|place| byte(3 * place)).collect();
-    let c = std::str::from_utf8(&bytes).ok()?.chars().next()?;
-    Some((c, &text[3 * count..]))
-}
-
-/// Decodes a part of a URL.
-fn decoded(text: &str) -> String {
-    let (mut decoded, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(c) = rest.chars().next() {
-        let (c, after) = in_query(rest).unwrap_or((c, &rest[c.len_utf8()..]));
-        decoded.push(c);
-        rest = after;
+/// Decodes a part of a URL; bytes that are no UTF-8 are replaced.
+pub(crate) fn percent_decoded(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    if bytes.len() == text.len() {
+        return Cow::Borrowed(text);
     }
-    decoded
+    for part in parts {
+        let byte = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(byte.unwrap_or(b'%'));
+        bytes.extend_from_slice(&part.as_bytes()[byte.map_or(0, |_| 2)..]);
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Percent-encodes a secret as in a URL's query.

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Map, Value};
 
-use super::{REDACTED, decoded, names_secret};
+use super::{REDACTED, names_secret, percent_decoded};
 
 /// The text that replaces a secret where an entry is shown.
 pub const HIDDEN: &str = "(hidden)";
@@ -261,7 +261,7 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
             }
             // The same in the header that a client sends.
             let colon = if user.contains(':') { "" } else { ":" };
-            hide(&STANDARD_NO_PAD.encode(decoded(user) + colon));
+            hide(&STANDARD_NO_PAD.encode(percent_decoded(user).into_owned() + colon));
         }
         _ => kept += authority,
     }

@@ -13,6 +13,8 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
+use crate::secrets::percent_decoded;
+
 /// Limit on the references and unions that are followed one after another.
 pub(crate) const MAX_HOPS: usize = 8;
 
@@ -239,7 +241,7 @@ impl<'s> ApplicableSchemas<'s> {
 
 /// Returns the target of a local reference (`#`, `#/$defs/Name`, with URL escapes).
 pub(crate) fn resolve<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    root.pointer(&unescaped(reference.strip_prefix('#')?))
+    root.pointer(&percent_decoded(reference.strip_prefix('#')?))
 }
 
 /// Returns a schema's `$ref`.
@@ -304,29 +306,6 @@ pub(crate) fn merge(schema: &mut Map<String, Value>, beside: &Map<String, Value>
             (None, value) => drop(schema.insert(key.clone(), value.clone())),
         }
     }
-}
-
-/// Decodes the URL escapes of a JSON Pointer.
-pub(crate) fn unescaped(fragment: &str) -> Cow<'_, str> {
-    if !fragment.contains('%') {
-        return Cow::Borrowed(fragment);
-    }
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escaped = tail.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Changes a schema so that it accepts null.

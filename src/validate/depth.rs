@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::tools::schema::unescaped;
+use crate::secrets::percent_decoded;
 
 /// The subschemas that the references in a schema refer to, directly or through others.
 pub(super) struct Targets<'s> {
@@ -33,7 +33,7 @@ impl<'s> Targets<'s> {
             if targets.numbers.contains_key(reference) {
                 continue;
             }
-            let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at)));
+            let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&percent_decoded(at)));
             let number = targets.all.len();
             let known = target.map_or(number, |target| *places.entry(std::ptr::from_ref(target)).or_insert(number));
             targets.numbers.insert(reference, known);

@@ -7,7 +7,7 @@ use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use super::work::nodes;
-use crate::tools::schema::unescaped;
+use crate::secrets::percent_decoded;
 
 /// Limit on the nesting of subschemas that are followed for one value, references included: as much as the stack of a
 /// server's thread allows.
@@ -128,7 +128,7 @@ impl<'s> Visits<'s> {
     fn candidates(&mut self, reference: &str) -> Option<Vec<&'s Value>> {
         let root = self.root;
         let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
-        let fragment = unescaped(fragment);
+        let fragment = percent_decoded(fragment);
         let named = self.named.get_or_insert_with(|| {
             let mut named = Vec::new();
             find_named(root, &mut named);

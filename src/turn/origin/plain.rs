@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::outcome::is_invisible;
-use crate::secrets::in_query;
+use crate::secrets::percent_decoded;
 
 /// Limit on the passes over a text, each of which may reveal what the next one decodes, such as `&amp;#100;`.
 const PASSES: usize = 8;
@@ -100,7 +100,7 @@ pub(super) fn plain_value(value: &Value) -> Value {
 fn read(text: &str, shows_hidden: bool) -> String {
     let mut read = without_colours(text);
     for _ in 0..PASSES {
-        let next = without_emphasis(&decoded_once(&read, shows_hidden));
+        let next = without_emphasis(&decoded_once(&percent_decoded(&read), shows_hidden));
         if next == read {
             break;
         }
@@ -132,7 +132,6 @@ fn decoded_once(text: &str, shows_hidden: bool) -> String {
         let found = match c {
             '<' | '-' | ']' => markup(rest, last_end, shows_hidden).map(|after| (None, after)),
             '&' => entity(rest).map(|(c, after)| (Some(c), after)),
-            '%' => in_query(rest).map(|(c, after)| (Some(c), after)),
             '\\' => escape(rest).map(|(c, after)| (Some(c), after)),
             _ => None,
         };
