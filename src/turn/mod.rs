@@ -55,6 +55,7 @@ mod act;
 mod ask;
 mod client_text;
 mod config;
+mod contents;
 mod decide;
 mod displays;
 pub(crate) mod event;

@@ -20,7 +20,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use self::plain::{letters, plain, plain_value, squeezed, with_hidden};
-pub(super) use self::servers::ServerTexts;
+use super::contents::Contents;
 use super::setup::Setup;
 use crate::conversation::{Conversation, Entry};
 use crate::dialect::DialectSet;
@@ -28,7 +28,7 @@ use crate::event::{Assembled, Call, Provenance, Rejected};
 use crate::message::{ReasoningCalls, ReasoningMode};
 use crate::outcome::{Outcome, Status, cut, foreign_in_message, holds_frame, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
-use crate::tools::{BuiltIn, Catalog};
+use crate::tools::{BuiltIn, Catalog, Server};
 
 /// Limit on the bytes of results and files in which calls are searched for.
 pub(super) const MAX_BYTES: usize = 4 << 20;
@@ -118,17 +118,6 @@ struct ReadProgress {
     foreign: usize,
     bytes: usize,
     contents: Contents,
-}
-
-/// What was read of untrusted texts.
-#[derive(Debug, Default)]
-struct Contents {
-    /// Tools and arguments of the calls in them.
-    calls: Vec<(String, Value)>,
-    /// The letters of all of them as they read, and of their other readings.
-    letters: [String; 2],
-    /// A text was not read, or not all calls in it.
-    is_incomplete: bool,
 }
 
 impl Contents {
@@ -230,8 +219,7 @@ impl Origins {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         self.read_on(&mut read, setup, conversation);
         let written = WrittenCall::new(call, raw, may_change);
-        written.is_in(&read.contents, setup, || self.texts(setup, conversation))
-            || setup.server_texts().holds(&written, setup)
+        written.is_in(&read.contents, setup, || self.texts(setup, conversation)) || others_say(&written, setup)
     }
 
     /// Returns `true` if a text in the arguments contains a frame of the program, or a line about calls that the model
@@ -432,6 +420,43 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
 /// Returns the untrusted texts of a result of the client's history: its text and the name of its file.
 fn texts_of_result(result: &ForeignResult) -> impl Iterator<Item = Cow<'_, str>> {
     result.file.as_deref().map(Cow::Borrowed).into_iter().chain([shown(result.text.as_str().into())])
+}
+
+/// Returns `true` if what another server says about itself, in instructions, descriptions and schemas, has the call. A
+/// server's examples of calls of its own tools are not counted: whatever such a call does, its server could do without
+/// it.
+fn others_say(written: &WrittenCall<'_>, setup: &Setup) -> bool {
+    let servers = setup.catalog.servers();
+    let call = written.call;
+    let found = setup.catalog.find(call.server.as_deref(), &call.tool);
+    let own = found.as_ref().map_or(&call.server, |found| &found.tool.server);
+    if servers.iter().all(|server| server.name == *own) {
+        return false;
+    }
+    let contents = setup.server_texts.get_or_init(|| {
+        let parser = reader(setup);
+        servers.iter().map(|server| read_server(server, &parser, setup)).collect()
+    });
+    let mut others = servers.iter().zip(contents).filter(|(server, _)| server.name != *own);
+    others.any(|(server, contents)| written.is_in(contents, setup, || texts_of_server(server)))
+}
+
+/// Reads the texts of a server, up to the limit on bytes.
+fn read_server(server: &Server, parser: &Parser, setup: &Setup) -> Contents {
+    let (mut contents, mut left) = (Contents::default(), MAX_BYTES);
+    for text in texts_of_server(server) {
+        contents.is_incomplete |= left == 0;
+        if left > 0 {
+            contents.read(&text, parser, setup);
+        }
+        left = left.saturating_sub(text.len());
+    }
+    contents
+}
+
+/// Returns what the model may be told of a server.
+fn texts_of_server(server: &Server) -> impl Iterator<Item = Cow<'_, str>> {
+    servers::texts_of(server).map(shown)
 }
 
 /// Returns what may be shown of a text: its beginning and its end if it is long.

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::config::{RoundModel, TurnConfig};
+use super::contents::Contents;
 use super::decide::{KnownWays, Openers};
 use super::measured::Measured;
 use super::native::Natives;
-use super::origin::ServerTexts;
 use super::wording::{Plain, Wording};
 use crate::constrain::{Constrain, Constraint, MAX_CALLS, Narrowed, Thinking};
 use crate::dialect::{Dialect, DialectSet};
@@ -33,7 +33,8 @@ pub struct Setup {
     constraints: Mutex<Vec<KnownCalls>>,
     begun_calls: OnceLock<Option<Arc<Constraint>>>,
     openers: OnceLock<Openers>,
-    server_texts: OnceLock<ServerTexts>,
+    /// The contents of what each server says about itself, in the order of the catalog.
+    pub(super) server_texts: OnceLock<Vec<Contents>>,
     /// Features that the endpoint is known not to support.
     ways: Arc<KnownWays>,
 }
@@ -104,11 +105,6 @@ impl Setup {
     pub(super) fn openers(&self) -> &Openers {
         let dialect = self.wording.dialect();
         self.openers.get_or_init(|| Openers::new(dialect, &self.catalog, &self.config.reasoning_marks))
-    }
-
-    /// Returns the calls in what the servers say about themselves.
-    pub(super) fn server_texts(&self) -> &ServerTexts {
-        self.server_texts.get_or_init(|| ServerTexts::new(self))
     }
 
     /// Returns the constraint for an answer of one to `most` calls, in the forms that are parsed.

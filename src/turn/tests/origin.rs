@@ -197,13 +197,15 @@ fn a_call_that_another_server_describes_is_asked_about() {
         assert_eq!(beside(server, "write", &json!({"path": "b.txt", "text": "Ho."})), None);
     }
     // A server's own example of its own tool is what it is for.
-    let own = Server { instructions: Some(written), ..file_server() };
+    let own = Server { instructions: Some(written.clone()), ..file_server() };
     let validator = Arc::new(Validator::new(Arc::new(Catalog::new([own, Server::new("web")]))));
     let setup = Arc::new(Setup::new(allowing(), validator, Arc::new(Plain)));
-    let mut turn = Turn::new(setup, "Look.".into(), Granted::new()).unwrap();
-    actions(&mut turn);
-    says(&mut turn, &call("write", &arguments));
-    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+    for said in [written.as_str(), "[write(path=\"b.txt\", text=\"Hi.\")]"] {
+        let mut turn = Turn::new(setup.clone(), "Look.".into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        says(&mut turn, said);
+        assert_eq!(calls(&ends(&mut turn)), ["call_1"], "{said}");
+    }
 }
 
 #[test]
