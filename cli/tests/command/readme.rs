@@ -130,6 +130,26 @@ fn every_example_of_a_dialect_is_a_call_of_that_dialect() {
     }
 }
 
+#[test]
+fn the_figures_are_those_that_were_counted() {
+    let dialects = Dialect::ALL.len();
+    let parity = read("fixtures/parity/README.md");
+    let counted = regex::Regex::new(r"Of (\d+) cases on which the engines agree, (\d+) give the same here\.").unwrap();
+    let [all, same] = counted.captures(&parity).unwrap().extract().1;
+    for (page, figures) in [
+        ("README.md", format!("[{dialects} call syntaxes]")),
+        ("README.zh-CN.md", format!("[{dialects} 种调用语法]")),
+        ("bindings/python/README.md", format!("({dialects} syntaxes,")),
+        ("bindings/node/README.md", format!("({dialects} syntaxes,")),
+        ("docs/dialects.md", format!("Of {all} texts on which other engines agree, {same} give the same")),
+        ("docs/dialects.zh-CN.md", format!("{all} 段文本中，{same} 段")),
+    ] {
+        assert!(read(page).contains(&figures), "{page}: {figures}");
+    }
+    // "Over a thousand texts", of which each is a line.
+    assert!(read("fixtures/conformance.jsonl").lines().count() > 1000);
+}
+
 /// Pages that there are in both languages.
 const TRANSLATED: [(&str, &str); 4] = [
     ("README.md", "README.zh-CN.md"),
