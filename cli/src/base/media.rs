@@ -39,7 +39,7 @@ pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
         () if file.is_dir() => Err(Failure::usage(format!("{what}: {shown} is a directory: name a file in it"))),
         () if file.exists() => Err(is_there(what, file)),
         () if folder.is_some_and(|folder| !folder.is_dir()) => {
-            Err(Failure::usage(format!("{what}: the folder of {shown} does not exist")))
+            Err(Failure::usage(format!("{what}: the folder of {shown} does not exist: create it first")))
         }
         () => Ok(()),
     }

@@ -9,7 +9,7 @@ use toolgraft_files::{self as files, Lock, Mode};
 
 use crate::base::output;
 
-/// A file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
+/// Returns a file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
 /// `None` where there is no home.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -64,7 +64,7 @@ const VERSION: u32 = 1;
 /// Returns the content of a file with a version; the default if there is none.
 ///
 /// # Errors
-/// Which file cannot be read, and why.
+/// The file cannot be read: a message with its path and the reason.
 pub(crate) fn read_versioned<T: DeserializeOwned + Default>(path: &Path) -> Result<T, String> {
     let cannot = |why: String| format!("cannot read {}: {why}", path.display());
     let file: Versioned<T> = match std::fs::read(path) {
@@ -74,7 +74,7 @@ pub(crate) fn read_versioned<T: DeserializeOwned + Default>(path: &Path) -> Resu
     };
     match file.toolgraft {
         VERSION => Ok(file.content),
-        other => Err(cannot(format!("it has format {other}, this program knows {VERSION}"))),
+        other => Err(cannot(format!("its format {other} needs a newer toolgraft"))),
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn read_or_warn<T: DeserializeOwned + Default>(path: Option<&Path>, c
 /// Replaces a file with a version as a whole; only its owner may read it.
 ///
 /// # Errors
-/// Which file cannot be written, and why.
+/// The file cannot be written: a message with its path and the reason.
 pub(crate) fn write_versioned<T: Serialize>(path: &Path, content: &T) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     let text = serde_json::to_string_pretty(&Versioned { toolgraft: VERSION, content });

@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
 }
 
-/// The recording for a language.
+/// Returns the recording for a language.
 fn recording(lang: Lang) -> Result<Recording, Failure> {
     let text = match lang {
         Lang::Zh => include_str!("../../demo/zh.template.jsonl"),
@@ -158,7 +158,8 @@ fn keep(args: &Args, text: &str, screen: &mut Show<impl Write>) -> Result<(), Fa
         written(screen.remark(&format!("recorded in {file}: show it with `toolgraft replay {file}`")))?;
     }
     let Some(page) = args.page() else { return Ok(()) };
-    let recording = transcript::parse(text).map_err(|e| Failure::job(format!("what was recorded: {e}")))?;
+    let recording =
+        transcript::parse(text).map_err(|e| Failure::job(format!("cannot read what the demo recorded: {e}")))?;
     let name = args.record.as_deref().unwrap_or(Path::new("toolgraft demo")).to_string_lossy();
     let html = replay::page(&name, &recording, Value::Null, true).map_err(Failure::job)?;
     if let Some(folder) = page.parent() {

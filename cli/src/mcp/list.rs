@@ -58,13 +58,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 fn listed(path: PathBuf, unused: Option<String>) -> Result<Listed, Failure> {
     if !path.exists() {
-        return Err(Failure::usage(format!("cannot read {}: it does not exist", path.display())));
+        return Err(Failure::usage(format!("{} does not exist: name another file with --mcp-config", path.display())));
     }
     let file = ConfigFile::open(path.clone())?;
     Ok(Listed { path, unused, servers: file.entries() })
 }
 
-/// The files that a command looks for.
+/// Returns the files that a command looks for.
 fn usual() -> Result<Vec<Listed>, Failure> {
     let local = PathBuf::from(servers::LOCAL);
     let mut files = Vec::new();
@@ -97,7 +97,7 @@ fn as_text(files: &[Listed]) -> String {
     text
 }
 
-/// A server's name and line, and what it gets below them, with what is wrong.
+/// Returns a server's name and line, and what it gets below them, with what is wrong.
 pub(super) fn server(name: &str, entry: &Entry) -> String {
     let mut text = masked::block(name, entry);
     let (problem, unset) = checked(name, entry);

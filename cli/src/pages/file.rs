@@ -40,11 +40,11 @@ pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.is_none_or(Path::is_dir) {
         true => files::replace(path, page.as_bytes(), Mode::Kept),
-        false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder does not exist")),
+        false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder does not exist: create it first")),
     }
 }
 
-/// The page of a template, with its values.
+/// Returns the page of a template, with its values.
 pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
     // Everything that is shown, wherever it came from.
     visible_in(&mut page);

@@ -62,7 +62,10 @@ impl Saved {
         }
         let mut value = serde_json::to_value(&self).map_err(|error| error.to_string())?;
         secrets.hide_in(&mut value);
-        serde_json::from_value(value).map_err(|_| "a secret is a word that conversations are kept with".to_owned())
+        serde_json::from_value(value).map_err(|_| {
+            "a key or password in use is also a word of the file's format, and would be left out of it: choose another one"
+                .to_owned()
+        })
     }
 
     /// Reads a file; a bare conversation is taken too.
@@ -90,7 +93,7 @@ impl Saved {
         }
     }
 
-    /// The same without the middle of results that are too large for the store.
+    /// Returns the same without the middle of results that are too large for the store.
     pub(super) fn for_store(&self) -> Cow<'_, Saved> {
         match cut(&self.conversation) {
             Some(conversation) => Cow::Owned(Saved { conversation, ..self.clone() }),
@@ -98,7 +101,7 @@ impl Saved {
         }
     }
 
-    /// The conversation as a recording, which can be replayed.
+    /// Returns the conversation as a recording, which can be replayed.
     pub(crate) fn recording(&self) -> Recording {
         let mut recording = Recording::from(&self.conversation);
         recording.session.title = Some(self.title());
@@ -106,7 +109,7 @@ impl Saved {
         recording
     }
 
-    /// The title that the user gave it, else the first question, in one line.
+    /// Returns the title that the user gave it, else the first question, in one line.
     pub(crate) fn title(&self) -> String {
         if let Some(title) = &self.title {
             return title.clone();
@@ -118,7 +121,7 @@ impl Saved {
         asked.as_deref().unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The title, and all that person and model have said, each from a line of its own.
+    /// Returns the title, and all that person and model have said, each from a line of its own.
     pub(super) fn text(&self) -> String {
         let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
             Entry::User(said) => Some(said.shown().into_owned()),
@@ -134,7 +137,7 @@ impl Saved {
         let name = path.display();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(Failure::usage(format!("cannot write {name}: its folder does not exist")));
+            return Err(Failure::usage(format!("cannot write {name}: its folder does not exist: create it first")));
         }
         let is_empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
         if path.exists() && !is_empty && Saved::read(path).is_err() {
@@ -168,7 +171,7 @@ impl Saved {
     }
 }
 
-/// The outcome of a call.
+/// Returns the outcome of a call.
 pub(crate) fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Option<&'a Outcome> {
     conversation.entries().iter().find_map(|entry| match entry {
         Entry::Outcome { id, outcome } if id == call => Some(outcome),

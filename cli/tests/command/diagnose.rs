@@ -92,7 +92,7 @@ fn an_endpoint_where_no_call_comes_fails_and_one_that_says_nothing_is_told_of() 
     let endpoint = Endpoint::setup().models(&["m"]).answer(|_, _| Reply::refused(401, "no key"));
     let done = Place::new().run(&["probe", "--diagnose", &endpoint.url()]);
     done.fails_with(1, &["error: the endpoint answered no request"]);
-    assert!(done.out.contains("no request was answered: mend what the first failure says"), "{}", done.out);
+    assert!(done.out.contains("no request was answered: fix what the first failure reports"), "{}", done.out);
 
     let endpoint = Endpoint::setup()
         .models(&["m"])

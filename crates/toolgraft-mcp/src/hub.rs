@@ -640,7 +640,7 @@ mod tests {
             RequestError::SessionLost("HTTP 400: \"No transport found for sessionId\"".to_owned()),
             RequestError::SessionLost("its event stream has ended".to_owned()),
             broken("the server asks for input without naming any"),
-            broken("it asked for input 16 times"),
+            broken("the server asked for input 16 times, and gave no result"),
             broken("its answer cannot be read: \"a\" is no JSON"),
             broken("it sent an answer of more than 64 MiB, which was dropped"),
         ];

@@ -103,7 +103,7 @@ impl Report {
         }
     }
 
-    /// The report as a person reads it.
+    /// Returns the report as a person reads it.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![("endpoint", self.endpoint.clone()), ("model", self.model.clone())];
         let server = [self.server.as_deref(), self.version.as_deref()].into_iter().flatten().collect::<Vec<_>>();
@@ -169,7 +169,7 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
              and --set tools_mode=prompt needs none",
         ),
         (false, false) if !trials.are_answered() => {
-            (ToolsMode::Auto, "no request was answered: mend what the first failure says, then diagnose again")
+            (ToolsMode::Auto, "no request was answered: fix what the first failure reports, then diagnose again")
         }
         (false, false) => (ToolsMode::Auto, "neither way led to a call: `toolgraft probe` measures further ones"),
     };

@@ -87,7 +87,9 @@ pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginE
     let url = Url::parse(place).map_err(|_| refused("is not a URL"))?;
     match url.scheme() {
         "http" | "https" if !is_private_way(&url) => Err(refused("does not use https")),
-        "http" | "https" if HostReach::to(&url) > resource.way_in() => Err(refused("is nearer than the server itself")),
+        "http" | "https" if HostReach::to(&url) > resource.way_in() => {
+            Err(refused("is less public than the server itself"))
+        }
         "http" | "https" => Ok(()),
         _ => Err(refused("is not a web page")),
     }

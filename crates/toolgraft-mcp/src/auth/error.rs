@@ -52,7 +52,7 @@ impl LoginError {
             AuthError::PkceUnsupported => LoginError::Untrusted(no_pkce()),
             AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
                 LoginError::Untrusted(format!(
-                    "the answer is from another issuer than was asked: {} instead of {}",
+                    "the answer is from another issuer: {} answered, and {} was asked",
                     shown(received_issuer),
                     shown(expected_issuer)
                 ))

@@ -91,7 +91,7 @@ impl Login {
         let url = manager.get_authorization_url(&scopes).await.map_err(|e| LoginError::of(&e))?;
         may_lead_to(&url, &resource)?;
         let state = Url::parse(&url).ok().and_then(|url| parameter(&url, "state"));
-        let state = state.ok_or_else(|| LoginError::Failed("the page to open has no state".to_owned()))?;
+        let state = state.ok_or_else(|| LoginError::Failed("the URL of the login page has no \"state\"".to_owned()))?;
         let (logins, kept) = (logins.clone(), (resource, issuer));
         Ok(Login { manager, given, listener, logins, url, state, redirect_uri, kept, client_secret })
     }
@@ -147,12 +147,14 @@ impl Login {
             // The message of an issuer other than the expected one is untrusted and not shown.
             let from_other = callback.get("iss").is_some_and(|iss| Some(iss) != issuer.as_deref());
             if from_other {
-                return Err(LoginError::Untrusted("the answer is from another issuer than was asked".to_owned()));
+                return Err(LoginError::Untrusted(
+                    "the answer is from another issuer than the one that was asked".to_owned(),
+                ));
             }
             let more = callback.get("error_description").map(|text| format!(": {text}")).unwrap_or_default();
             return Err(LoginError::Refused(shown(&format!("{error}{more}"))));
         }
-        let code = callback.get("code").ok_or_else(|| LoginError::Failed("the answer has no code".to_owned()))?;
+        let code = callback.get("code").ok_or_else(|| LoginError::Failed("the answer has no \"code\"".to_owned()))?;
         let exchanged = self.manager.exchange_code_for_token_with_issuer(code, &self.state, callback.get("iss")).await;
         exchanged.map_err(|e| LoginError::of(&e))?;
         let credentials = self.given.load().await.map_err(|e| LoginError::of(&e))?;

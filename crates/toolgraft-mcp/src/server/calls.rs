@@ -114,7 +114,7 @@ impl Connection {
             }
             request = params.with((!responses.is_empty()).then_some(responses), state);
         }
-        Err(RequestError::Broken(format!("it asked for input {MAX_ROUNDS} times")))
+        Err(RequestError::Broken(format!("the server asked for input {MAX_ROUNDS} times, and gave no result")))
     }
 
     /// Has the user open these pages, after which the request can be sent again. Returns `refused`
