@@ -44,7 +44,7 @@ pub(crate) fn parsed<P: Parser>(mut words: Vec<OsString>) -> Result<P, clap::Err
     }
 }
 
-/// The command line with an option that a command lacks, and that is a key of `--set`, as that: whoever knows a
+/// Returns the command line with an option that a command lacks, and that is a key of `--set`, as that: whoever knows a
 /// key may write it as an option.
 fn as_set(error: &clap::Error, words: &[OsString]) -> Option<Vec<OsString>> {
     if error.kind() != ErrorKind::UnknownArgument
@@ -78,8 +78,8 @@ fn as_option(error: &mut clap::Error, words: &[String]) {
     }
 }
 
-/// The command with two helps: `--help`, which begins with examples, has what is needed most and fits on one screen,
-/// and `--help-all`. Of what a command says below its options the former has the examples alone.
+/// Returns the command with two helps: `--help`, which begins with examples, has what is needed most and fits on one
+/// screen, and `--help-all`. Of what a command says below its options the former has the examples alone.
 pub(crate) fn of(command: Command) -> Command {
     let short = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help_heading("Help");
     let long = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).help_heading("Help");
@@ -127,7 +127,7 @@ fn other_command(error: &mut clap::Error, words: &[String]) -> Option<String> {
     if is_question { Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?)) } else { None }
 }
 
-/// The command for a word that another program has for it (`ollama run MODEL`), or that this one had.
+/// Returns the command for a word that another program has for it (`ollama run MODEL`), or that this one had.
 fn here(before: &[String], word: &str, rest: &[String]) -> Option<Vec<String>> {
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
     let (begin, takes_rest): (&[&str], bool) = match (before.as_slice(), word) {

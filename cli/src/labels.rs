@@ -7,7 +7,7 @@ use toolgraft::event::{Provenance, RejectedKind};
 use toolgraft::model::ModelError;
 use toolgraft::outcome::Status;
 
-/// The name of a call that does not run.
+/// Returns the name of a call that does not run.
 pub(crate) fn not_run(kind: RejectedKind) -> &'static str {
     match kind {
         RejectedKind::InReasoning => "draft, not run",
@@ -17,7 +17,7 @@ pub(crate) fn not_run(kind: RejectedKind) -> &'static str {
     }
 }
 
-/// The name of a call's outcome.
+/// Returns the name of a call's outcome.
 pub(crate) fn status(status: Status) -> &'static str {
     match status {
         Status::Result => "result",
@@ -30,7 +30,7 @@ pub(crate) fn status(status: Status) -> &'static str {
     }
 }
 
-/// The way in which a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
+/// Returns the way in which a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
 pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'static str> {
     Some(match provenance {
         Provenance::Plain => return None,
@@ -48,13 +48,13 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
     })
 }
 
-/// The repairs of a call, if it has any.
+/// Returns the repairs of a call, if it has any.
 pub(crate) fn repaired(call: &Call) -> Option<String> {
     let repairs: Vec<String> = call.repairs.iter().map(ToString::to_string).collect();
     (!repairs.is_empty()).then(|| format!("repaired: {}", repairs.join(", ")))
 }
 
-/// The reason why there is no answer, and the option that may help.
+/// Returns the reason why there is no answer, and the option that may help.
 pub(crate) fn stopped(reason: &StopReason) -> String {
     match reason {
         StopReason::OutputLimit => format!("{reason}: raise the limit with --set max_tokens=N"),
@@ -76,7 +76,7 @@ pub(crate) fn stopped(reason: &StopReason) -> String {
     }
 }
 
-/// A warning, and the option that may help.
+/// Returns a warning, and the option that may help.
 pub(crate) fn warning(warning: &CallerWarning) -> String {
     match warning {
         CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => {
@@ -90,13 +90,13 @@ pub(crate) fn warning(warning: &CallerWarning) -> String {
     }
 }
 
-/// The progress of a server's call: `2 of 5, reading`.
+/// Returns the progress of a server's call: `2 of 5, reading`.
 pub(crate) fn progress(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
     let so_far = total.map_or_else(|| progress.to_string(), |total| format!("{progress} of {total}"));
     message.map_or_else(|| so_far.clone(), |message| format!("{so_far}, {message}"))
 }
 
-/// A text as a heading.
+/// Returns a text as a heading.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

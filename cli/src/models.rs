@@ -76,7 +76,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     output::emit_either(args.json, &endpoints, || text(&endpoints))
 }
 
-/// The models of an endpoint, or the one of this name.
+/// Returns the models of an endpoint, or the one of this name.
 async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Result<Listed, Failure> {
     let wanted = endpoint.listed.iter().filter(|listed| named.is_none_or(|named| named == listed.id));
     let models = stream::iter(wanted).map(|listed| async {

@@ -66,7 +66,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     replay(&args, tools.as_ref(), None)
 }
 
-/// The page of one recording, with this above it; `has_prompt`: messages of its user may begin with the prompt.
+/// Returns the page of one recording, with this above it; `has_prompt`: messages of its user may begin with the prompt.
 pub(crate) fn page(name: &str, recording: &Recording, about: Value, has_prompt: bool) -> io::Result<String> {
     let args = Args::default();
     let view = html::Pages::new((html::Target::Stdout, false), has_prompt);

@@ -40,15 +40,15 @@ fn every_command_has_a_page() {
     }
 }
 
-/// The files in a folder of the repository that end so.
+/// Returns the files in a folder of the repository that end so.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
     let found = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     found.filter(|path| path.to_str().unwrap().ends_with(end)).collect()
 }
 
-/// The command lines of a page, each `true` if it is whole: those of its blocks and of help are, one in a sentence may
-/// only name the command.
+/// Returns the command lines of a page, each `true` if it is whole: those of its blocks and of help are, one in a
+/// sentence may only name the command.
 fn command_lines(text: &str, is_help: bool) -> Vec<(String, bool)> {
     let (mut lines, mut block) = (Vec::new(), is_help.then_some("sh"));
     let text = text.replace(" \\\n", " ");

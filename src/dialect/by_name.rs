@@ -16,7 +16,7 @@ pub(crate) struct ByName {
     pub(crate) arguments: Value,
 }
 
-/// The call that stands in the arguments of a call of `name`, where `name` is an element's and no
+/// Returns the call that stands in the arguments of a call of `name`, where `name` is an element's and no
 /// known tool's. `None` unless all that stands there is a child of the element.
 pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&Catalog>) -> Option<ByName> {
     let block = element(name)?;
@@ -45,7 +45,7 @@ pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&C
     Some(ByName { server, tool, arguments })
 }
 
-/// The arguments of an element that stands for one tool.
+/// Returns the arguments of an element that stands for one tool.
 fn without_server(object: &Map<String, Value>, children: &[Child]) -> Value {
     let is_server = |key: &String| children.iter().any(|child| child.tag == *key && child.role == ChildRole::Server);
     object.iter().filter(|(key, _)| !is_server(key)).map(|(key, value)| (key.clone(), value.clone())).collect()

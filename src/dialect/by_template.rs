@@ -21,7 +21,7 @@ const TEMPLATES: &[(&str, Dialect)] = &[
     ("<tool_call>", Dialect::Hermes),             // Hermes 3, Qwen 2.5
 ];
 
-/// The dialect that texts in a chat template tell of.
+/// Returns the dialect that texts in a chat template tell of.
 pub(crate) fn by_template(template: &str) -> Option<Dialect> {
     TEMPLATES.iter().find(|(text, _)| template.contains(text)).map(|(_, dialect)| *dialect)
 }

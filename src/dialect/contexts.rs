@@ -40,7 +40,7 @@ pub struct QuotingBlock {
     /// `true` if it is a comment.
     #[serde(default)]
     pub is_comment: bool,
-    /// Whose block it is, and where that is written down.
+    /// The format that the block is from, and where that is documented.
     pub source: &'static str,
 }
 

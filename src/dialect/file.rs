@@ -323,7 +323,7 @@ const ARGUMENTS: &[&str] = &[
 const SERVER: &[&str] = &["server_name", "server"];
 
 impl Keys {
-    /// The dialect's own keys, then those of any family.
+    /// Returns the dialect's own keys, then those of any family.
     fn all(&self) -> CallKeys {
         let with = |own: &Option<String>, all: &[&str]| {
             let others = all.iter().filter(|key| own.as_deref() != Some(**key)).map(|key| (*key).to_owned());

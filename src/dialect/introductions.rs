@@ -82,7 +82,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| read(include_str!("../../prompt
 const KNOWN_BY: usize = 96;
 
 impl Introductions {
-    /// All of them.
+    /// Returns all of them.
     fn all() -> [&'static Introductions; 2] {
         [&WORDS.en, &WORDS.zh]
     }

@@ -116,7 +116,7 @@ fn own(file: &str) -> Spec {
 }
 
 impl Dialect {
-    /// The dialect that a file describes: `docs/dialects.md` says how one is written. It is read where a
+    /// Returns the dialect that a file describes: `docs/dialects.md` says how one is written. It is read where a
     /// [`DialectSet`](super::DialectSet) holds it; [`AUTO`](super::DialectSet::AUTO) does not. Of dialects
     /// with the same name the one that was read last is known by it.
     ///
@@ -143,17 +143,17 @@ impl Dialect {
         loaded::load(text, Dialect::ALL.iter().map(|own| own.name())).map(Dialect::Loaded)
     }
 
-    /// The dialects that were read from files, and those of this program, in order of precedence.
+    /// Returns the dialects that were read from files, and those of this program, in order of precedence.
     pub fn known() -> impl Iterator<Item = Dialect> {
         Dialect::loaded().chain(Dialect::ALL.iter().copied())
     }
 
-    /// The dialects that were read from files, the first one first.
+    /// Returns the dialects that were read from files, the first one first.
     pub(crate) fn loaded() -> impl DoubleEndedIterator<Item = Dialect> {
         loaded::all().map(Dialect::Loaded)
     }
 
-    /// The dialects that the prompt teaches in words of their own; of any other it shows an example,
+    /// Returns the dialects that the prompt teaches in words of their own; of any other it shows an example,
     /// which is enough for a model that was trained on it.
     pub fn taught() -> impl Iterator<Item = Dialect> {
         Dialect::ALL.iter().copied().filter(|dialect| dialect.spec().template.is_some())
@@ -170,7 +170,7 @@ impl Dialect {
         &self.spec().name
     }
 
-    /// Its bit in a [`DialectSet`].
+    /// Returns its bit in a [`DialectSet`].
     fn bit(self) -> u64 {
         match self {
             Dialect::Loaded(loaded) => 1 << (OWN_BITS + loaded.slot()),
@@ -257,7 +257,7 @@ impl DialectSet {
         DialectSet(self.0 | others.0)
     }
 
-    /// The dialects of the set in order of precedence: those of files first.
+    /// Returns the dialects of the set in order of precedence: those of files first.
     pub fn iter(self) -> impl Iterator<Item = Dialect> {
         Dialect::known().filter(move |d| self.contains(*d))
     }

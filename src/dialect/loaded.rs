@@ -25,7 +25,7 @@ struct Loaded {
 
 static LOADED: [OnceLock<Loaded>; MAX_LOADED] = [const { OnceLock::new() }; MAX_LOADED];
 
-/// The dialect that a file describes, whose name must be none of these.
+/// Returns the dialect that a file describes, whose name must be none of these.
 pub(super) fn load(text: &str, own: impl IntoIterator<Item = &'static str>) -> Result<LoadedDialect, DialectError> {
     if let Some(known) = all().find(|known| known.kept().text == text) {
         return Ok(known);
@@ -41,7 +41,7 @@ pub(super) fn load(text: &str, own: impl IntoIterator<Item = &'static str>) -> R
     })
 }
 
-/// The dialects that were read from files, the first one first.
+/// Returns the dialects that were read from files, the first one first.
 pub(super) fn all() -> impl DoubleEndedIterator<Item = LoadedDialect> {
     let read = LOADED.iter().enumerate().filter(|(_, kept)| kept.get().is_some());
     read.map(|(slot, _)| LoadedDialect(slot))
@@ -68,7 +68,7 @@ impl LoadedDialect {
         &self.kept().spec
     }
 
-    /// Its number, in the order in which files were read.
+    /// Returns its number, in the order in which files were read.
     pub(super) fn slot(self) -> usize {
         self.0
     }

@@ -131,12 +131,12 @@ static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
 });
 
 impl Profile {
-    /// All profiles, in the order in which they are tried.
+    /// Returns all profiles, in the order in which they are tried.
     pub fn all() -> &'static [Profile] {
         &PROFILES
     }
 
-    /// The profile for a model by its name, as an endpoint spells it; the one
+    /// Returns the profile for a model by its name, as an endpoint spells it; the one
     /// named `default` where nothing is known. Of a name that is a path, the last
     /// part counts: folders have names of their own.
     ///
@@ -151,7 +151,7 @@ impl Profile {
         &PROFILES[first.unwrap_or(PROFILES.len() - 1)]
     }
 
-    /// The style of the prompt for a model of this profile, with as many `parameters`
+    /// Returns the style of the prompt for a model of this profile, with as many `parameters`
     /// as its endpoint says, or else as its name does ([`parameters_in_name`]).
     /// [`Full`](PromptStyle::Full) where nobody says.
     pub fn style_for(&self, model: &str, parameters: Option<u64>) -> PromptStyle {
@@ -159,18 +159,18 @@ impl Profile {
         self.style.unwrap_or_else(|| if small() { PromptStyle::Compact } else { PromptStyle::Full })
     }
 
-    /// The openers of the marks around its reasoning, as a parser takes them.
+    /// Returns the openers of the marks around its reasoning, as a parser takes them.
     pub fn marks(&self) -> Vec<String> {
         self.reasoning_marks.iter().map(|&open| open.to_owned()).collect()
     }
 
-    /// The profile of this name.
+    /// Returns the profile of this name.
     pub fn named(name: &str) -> Option<&'static Profile> {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 }
 
-/// The last part of a model's name that is a path.
+/// Returns the last part of a model's name that is a path.
 fn file_name(model: &str) -> &str {
     let path = model.trim_end_matches(['/', '\\']);
     path.rsplit(['/', '\\']).next().unwrap_or(path)

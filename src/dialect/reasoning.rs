@@ -29,7 +29,7 @@ pub struct ReasoningMark {
 }
 
 impl ReasoningMark {
-    /// The name, where the mark is a tag: a tool or a parameter of that name is none.
+    /// Returns the name, where the mark is a tag: a tool or a parameter of that name is none.
     pub fn tag(&self) -> Option<&'static str> {
         let name = self.open.strip_prefix('<')?.strip_suffix('>')?;
         name.bytes().all(|b| b.is_ascii_lowercase()).then_some(name)

@@ -185,7 +185,7 @@ impl CallKeys {
         [&self.tool, &self.arguments, &self.server].into_iter().flatten().map(String::as_str)
     }
 
-    /// All keys.
+    /// Returns all keys.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.names().chain(IDLE).chain(FUNCTION).chain([ACTION, LIST])
     }
@@ -217,7 +217,7 @@ pub struct Wrapper {
     /// `true` if a missing `close` is a repair.
     #[serde(default = "yes")]
     pub must_close: bool,
-    /// Who writes it, and where that is written down.
+    /// The model or program that writes it, and where that is documented.
     #[serde(default)]
     pub source: String,
 }
@@ -257,18 +257,18 @@ pub struct NamedCall {
     /// The end of the call; empty where the arguments' end ends it.
     #[serde(default)]
     pub close: String,
-    /// Who writes it, and where that is written down.
+    /// The model or program that writes it, and where that is documented.
     #[serde(default)]
     pub source: String,
 }
 
 impl NamedCall {
-    /// The mark that its head begins with; `None` for a word, which counts at a line's start alone.
+    /// Returns the mark that its head begins with; `None` for a word, which counts at a line's start alone.
     pub fn opener(&self) -> Option<&str> {
         self.first().filter(|text| is_mark(text))
     }
 
-    /// The word that its head begins with, if no mark does.
+    /// Returns the word that its head begins with, if no mark does.
     pub fn word(&self) -> Option<&str> {
         self.first().filter(|text| !is_mark(text))
     }
@@ -341,7 +341,7 @@ pub struct Group {
     /// `true` if values in it are verbatim and untrimmed, whatever the dialect's other values are.
     #[serde(rename = "verbatim", default)]
     pub glued: bool,
-    /// Who writes it, and where that is written down.
+    /// The model or program that writes it, and where that is documented.
     #[serde(default)]
     pub source: String,
 }

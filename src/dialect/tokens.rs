@@ -76,7 +76,7 @@ pub(crate) const CALL_TOKENS: &[&str] = &["<|python_tag|>", "<|python_start|>", 
 /// All families. None of their tokens begins another.
 pub static TOKEN_FAMILIES: LazyLock<Box<[TokenFamily]>> = LazyLock::new(|| table!("tokens"));
 
-/// The tokens of all families.
+/// Returns the tokens of all families.
 pub(crate) fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> {
     TOKEN_FAMILIES.iter().flat_map(|family| &family.tokens)
 }

@@ -34,7 +34,7 @@ pub struct TurnLine {
     pub text: &'static str,
     /// The places at which it counts.
     pub counts: LineCounts,
-    /// Who writes it, and where that is written down.
+    /// The model or program that writes it, and where that is documented.
     pub source: &'static str,
 }
 
@@ -83,7 +83,7 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
 /// Longest number or name in such a line.
 const MAX_NAME: usize = 48;
 
-/// The words of all results' lines, with where they count: the table's, and those of our prompts.
+/// Returns the words of all results' lines, with where they count: the table's, and those of our prompts.
 fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
     let ours = Introductions::results()
         .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::AfterCall }));
@@ -117,7 +117,7 @@ pub(crate) static OTHERS_LINES: LazyLock<OthersLines> = LazyLock::new(|| {
 });
 
 impl OthersLines {
-    /// The lines whose first byte is that of `text`; all, where there is no text.
+    /// Returns the lines whose first byte is that of `text`; all, where there is no text.
     pub(crate) fn at(&self, text: &str) -> &[OthersLine] {
         let Some(first) = text.bytes().next().map(usize::from) else { return &self.all };
         &self.all[self.before[first]..self.before[first + 1]]

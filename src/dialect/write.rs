@@ -52,7 +52,7 @@ pub fn write_tool_call(dialect: Dialect, catalog: &Catalog, tool: &Tool, argumen
     write_call(dialect, server, &tool.name, arguments)
 }
 
-/// The element that a call is written as. An element that stands for one tool
+/// Returns the element that a call is written as. An element that stands for one tool
 /// (a resource access) also serves the dialects that know tools by their names alone.
 fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
     let blocks = |d: Dialect| match &d.spec().shape {
@@ -145,7 +145,7 @@ fn elements(members: &Map<String, Value>, token: &str) -> String {
     members.iter().map(|(name, value)| format!("{token}<{name}>{}{token}</{name}>", inner(value))).collect()
 }
 
-/// A value with its texts between two `token`s; one that holds the token is a string of JSON.
+/// Returns a value with its texts between two `token`s; one that holds the token is a string of JSON.
 fn delimited(value: &Value, token: &str) -> String {
     match value {
         Value::String(text) if !text.contains(token) => format!("{token}{text}{token}"),
@@ -171,7 +171,7 @@ fn full_name(server: Option<&str>, tool: &str) -> String {
     server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"))
 }
 
-/// A line for each argument, between the opening and the closing tag of its name.
+/// Returns a line for each argument, between the opening and the closing tag of its name.
 fn write_values(
     arguments: &Map<String, Value>,
     tags: impl Fn(&str) -> (String, String),
@@ -185,13 +185,13 @@ fn write_values(
     text
 }
 
-/// A value whose parser takes one line break off each end where both have one.
+/// Returns a value whose parser takes one line break off each end where both have one.
 fn broken_line(value: String) -> String {
     let around = if value.starts_with(['\n', '\r']) || value.ends_with('\n') { "\n" } else { "" };
     format!("{around}{value}{around}")
 }
 
-/// A value of `tool_tag`. One that holds what looks like a tag stands in CDATA, which holds
+/// Returns a value of `tool_tag`. One that holds what looks like a tag stands in CDATA, which holds
 /// every text: its own end is divided between two sections.
 fn tag_value(value: String) -> String {
     let is_tag = |(at, _): (usize, &str)| value[at + 1..].starts_with(|c: char| !c.is_whitespace());
@@ -212,7 +212,7 @@ fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments:
     }
 }
 
-/// An object with server, tool and arguments, each under the first of its keys.
+/// Returns an object with server, tool and arguments, each under the first of its keys.
 fn write_object(keys: &CallKeys, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let mut object = Map::new();
     if let Some(server) = server {
@@ -238,7 +238,7 @@ fn write_python(server: Option<&str>, tool: &str, arguments: &Map<String, Value>
     format!("[{server}{tool}({})]", parts.join(", "))
 }
 
-/// A value as a literal of Python.
+/// Returns a value as a literal of Python.
 fn python(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -257,7 +257,7 @@ fn python_members<'m>(members: impl Iterator<Item = (&'m String, &'m Value)>) ->
     format!("{{{}}}", members.join(", "))
 }
 
-/// A string verbatim, any other value as JSON.
+/// Returns a string verbatim, any other value as JSON.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

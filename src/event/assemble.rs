@@ -154,12 +154,12 @@ pub struct Entry {
 }
 
 impl Assembled {
-    /// The calls that may run.
+    /// Returns the calls that may run.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.entries.iter().filter_map(|e| e.result.as_ref().ok())
     }
 
-    /// The calls that must not run.
+    /// Returns the calls that must not run.
     pub fn rejected(&self) -> impl Iterator<Item = &Rejected> {
         self.entries.iter().filter_map(|e| e.result.as_ref().err())
     }
@@ -230,7 +230,7 @@ impl Collector {
         self.segments.is_empty() && self.entries.is_empty()
     }
 
-    /// The calls so far, and what was left of others.
+    /// Returns the calls so far, and what was left of others.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -240,7 +240,7 @@ impl Collector {
         self.settled
     }
 
-    /// The next call that is settled, each once and in order: it is a call, no think tag can make
+    /// Returns the next call that is settled, each once and in order: it is a call, no think tag can make
     /// reasoning of it, and what follows says nothing more of how it was found. `None` until there
     /// is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
@@ -339,13 +339,13 @@ impl Collector {
         text
     }
 
-    /// The index of a further call, and the bytes of the stream so far.
+    /// Returns the index of a further call, and the bytes of the stream so far.
     pub(crate) fn next(&self) -> (u32, u64) {
         let text: u64 = self.segments.iter().map(|segment| segment.length as u64).sum();
         (self.entries.last().map_or(0, |entry| entry.index + 1), text + self.lengths.iter().sum::<u64>())
     }
 
-    /// The message's pieces, where they belong, and the calls that they name.
+    /// Returns the message's pieces, where they belong, and the calls that they name.
     pub fn into_pieces(self) -> (Vec<Piece>, Vec<Entry>) {
         let mut pieces = Vec::with_capacity(self.segments.len());
         let (mut rest, mut at) = (self.text.as_str(), 0);
@@ -528,7 +528,7 @@ impl Collector {
 }
 
 impl Entry {
-    /// The call, if it was complete, also where it must not run.
+    /// Returns the call, if it was complete, also where it must not run.
     pub fn call(&self) -> Option<&Call> {
         call_of(&self.result)
     }

@@ -104,7 +104,7 @@ impl Call {
         self
     }
 
-    /// The arguments as a type of the program.
+    /// Returns the arguments as a type of the program.
     ///
     /// # Errors
     /// [`DecodeError`] names the field that does not fit.
@@ -113,7 +113,7 @@ impl Call {
     }
 }
 
-/// The call that a verdict is about: of one that was rejected, as far as it was read.
+/// Returns the call that a verdict is about: of one that was rejected, as far as it was read.
 pub(crate) fn call_of(verdict: &Result<Call, Rejected>) -> Option<&Call> {
     match verdict {
         Ok(call) => Some(call),
@@ -226,7 +226,7 @@ pub enum QuotedIn {
 }
 
 impl QuotedIn {
-    /// The message of the rejection.
+    /// Returns the message of the rejection.
     pub(crate) fn message(self) -> &'static str {
         match self {
             QuotedIn::Fence => {
@@ -333,7 +333,7 @@ impl Rejected {
 }
 
 impl RejectedKind {
-    /// The message of every `in_reasoning` rejection.
+    /// Returns the message of every `in_reasoning` rejection.
     pub fn in_reasoning_message() -> &'static str {
         "the call is in the reasoning; only calls in the answer are run"
     }

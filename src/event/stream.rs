@@ -124,7 +124,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// The region that the text belongs to, if it is text.
+    /// Returns the region that the text belongs to, if it is text.
     pub fn region(self) -> Option<Region> {
         match self {
             Destination::Content => Some(Region::Content),
@@ -193,7 +193,7 @@ impl Event<'_> {
         }
     }
 
-    /// The same event, owning its text.
+    /// Returns the same event, owning its text.
     pub fn into_owned(self) -> OwnedEvent {
         match self {
             Event::Text { text, span } => OwnedEvent::Text { text: text.to_owned(), span },

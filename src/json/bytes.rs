@@ -6,7 +6,7 @@ pub(crate) const BLOCK: usize = 16;
 /// The highest bit of each byte.
 pub(crate) const HIGH: u64 = of(0x80);
 
-/// A word of eight times the same byte.
+/// Returns a word of eight times the same byte.
 pub(crate) const fn of(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
@@ -19,7 +19,7 @@ pub(crate) fn differs(word: u64, byte: u8) -> u64 {
     ((zero_where_equal & !HIGH) + !HIGH) | zero_where_equal
 }
 
-/// The eight bytes of `text` from `at`, the first one lowest; what is missing is `filler`.
+/// Returns the eight bytes of `text` from `at`, the first one lowest; what is missing is `filler`.
 #[inline]
 pub(crate) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
     let rest = &text[at..];
@@ -46,7 +46,7 @@ pub(crate) trait Kind: Copy {
     /// Nothing, if the byte is of the kind.
     fn rest(self, byte: u8) -> u8;
 
-    /// The highest bit of each byte of `word` that is of the kind.
+    /// Returns the highest bit of each byte of `word` that is of the kind.
     fn bits(self, word: u64) -> u64;
 }
 

@@ -83,7 +83,7 @@ impl Decimal {
     }
 }
 
-/// An exponent; one beyond 64 bits stands for its largest or smallest, which no double has.
+/// Returns an exponent; one beyond 64 bits stands for its largest or smallest, which no double has.
 fn exponent_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

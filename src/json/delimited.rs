@@ -195,7 +195,7 @@ impl Delimited {
         if is_over { Err(Stop::Step(DelimitedStep::End, 1)) } else { Ok(1) }
     }
 
-    /// A bare key, or what stands for a value.
+    /// Returns a bare key, or what stands for a value.
     fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, Stop> {
         let ends = |c: char| {
             matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '"' | '<' | '\n')
@@ -222,7 +222,7 @@ impl Delimited {
     }
 }
 
-/// Why reading stops.
+/// The reason that reading stops.
 enum Stop {
     /// More must come first.
     More,

@@ -35,7 +35,7 @@ pub(crate) fn short_escape(byte: u8) -> Option<char> {
     })
 }
 
-/// The text as it stands in a JSON string: itself, or written into `scratch`.
+/// Returns the text as it stands in a JSON string: itself, or written into `scratch`.
 pub(crate) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
     if !any_zero(text.as_bytes(), |b| Special.rest(b)) {
         return text;

@@ -43,7 +43,7 @@ enum Number {
 }
 
 impl Number {
-    /// The state after `byte`, or `None` if the number does not go on with it.
+    /// Returns the state after `byte`, or `None` if the number does not go on with it.
     fn after(self, byte: u8) -> Option<Number> {
         use Number::*;
         Some(match (self, byte) {
@@ -108,7 +108,7 @@ impl Lexer {
         matches!(self.state, State::String(_))
     }
 
-    /// The tolerant lexer that goes on where this one stopped.
+    /// Returns the tolerant lexer that goes on where this one stopped.
     pub(crate) fn loosen(&self) -> Loose {
         Loose::new(self.depth, self.in_string(), char::from(self.last), self.line_start)
     }

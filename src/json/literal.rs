@@ -6,12 +6,12 @@ use super::decimal::{self, Decimal};
 use super::outside::string_length;
 use super::read::strict;
 
-/// The integer that a text spells as a JSON number, in 64 bits: `5`, ` -3 `, `5.0`, `1e3`.
+/// Returns the integer that a text spells as a JSON number, in 64 bits: `5`, ` -3 `, `5.0`, `1e3`.
 pub(crate) fn integer(text: &str) -> Option<Number> {
     Decimal::parse(text.trim())?.integer()
 }
 
-/// The number that a text spells as a JSON number, and whether digits were
+/// Returns the number that a text spells as a JSON number, and whether digits were
 /// lost. A whole number beyond 64 bits is none: it may be an identifier.
 pub(crate) fn number(text: &str) -> Option<(Number, bool)> {
     let text = text.trim();
@@ -26,12 +26,12 @@ pub(crate) fn number(text: &str) -> Option<(Number, bool)> {
     Some((Number::from_f64(value)?, !decimal.is(value)))
 }
 
-/// The boolean that a text spells, in any case.
+/// Returns the boolean that a text spells, in any case.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     text.trim().to_ascii_lowercase().parse().ok()
 }
 
-/// The object or array that a text spells in strict JSON without duplicate
+/// Returns the object or array that a text spells in strict JSON without duplicate
 /// keys, and whether a number in it lost digits.
 pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
     let text = text.trim();
@@ -47,7 +47,7 @@ pub(crate) fn loses_digits(json: &str, number: &Number) -> bool {
     lossy(json).any(|other| other == value)
 }
 
-/// The number tokens of a JSON text, outside strings.
+/// Returns the number tokens of a JSON text, outside strings.
 fn numbers(json: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: &u8| c.is_ascii_digit() || matches!(c, b'-' | b'+' | b'.' | b'e' | b'E');
     let mut at = 0;
@@ -72,7 +72,7 @@ pub(crate) fn lossy(json: &str) -> impl Iterator<Item = f64> {
     numbers(json).filter(|token| decimal::loses_digits(token)).filter_map(|token| token.parse().ok())
 }
 
-/// The one spelling that `json`, a JSON text, has for `number`; `None` if
+/// Returns the one spelling that `json`, a JSON text, has for `number`; `None` if
 /// there is none or several.
 pub(crate) fn spelling<'a>(json: &'a str, number: &Number) -> Option<&'a str> {
     let value = number.as_f64()?;

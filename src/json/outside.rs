@@ -20,7 +20,7 @@ pub(crate) struct Outside<'t> {
     is_in_string: bool,
 }
 
-/// The bytes of `text` outside of its strings.
+/// Returns the bytes of `text` outside of its strings.
 pub(crate) fn outside(text: &str) -> Outside<'_> {
     Outside { text: text.as_bytes(), at: 0, is_in_string: false }
 }

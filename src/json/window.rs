@@ -49,13 +49,13 @@ impl<'w> Window<'w> {
         found.map(|at| &rest[at..])
     }
 
-    /// The bytes of a range, clamped to what is at hand.
+    /// Returns the bytes of a range, clamped to what is at hand.
     pub(crate) fn slice(&self, range: Range<u64>) -> &'w str {
         let start = self.index(range.start);
         &self.text[start..self.index(range.end).max(start)]
     }
 
-    /// The character before `at`, if it is at hand.
+    /// Returns the character before `at`, if it is at hand.
     pub(crate) fn before(&self, at: u64) -> Option<char> {
         self.text[..self.index(at)].chars().next_back()
     }
@@ -79,7 +79,7 @@ impl<'w> Window<'w> {
 /// not. With `?` what follows in a function is asked only where this was found.
 pub(crate) type Match<T> = Result<T, Miss>;
 
-/// Why something was not found.
+/// The reason that something was not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)] // As wide as most finds, so that an answer stays in two registers.
 pub(crate) enum Miss {
@@ -142,7 +142,7 @@ pub(crate) fn first_of<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<
     Err(miss)
 }
 
-/// The first of any number of answers that is not no.
+/// Returns the first of any number of answers that is not no.
 #[inline]
 pub(crate) fn first_said<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
     answers.into_iter().find(|answer| !matches!(answer, Err(No))).unwrap_or(Err(No))

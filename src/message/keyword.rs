@@ -23,7 +23,7 @@ impl UnknownKeyword {
 macro_rules! keyword_enum {
     ($type:ty, $what:literal, $($word:literal => $value:path),+ $(,)?) => {
         impl $type {
-            /// The keyword used on the command line and in recordings.
+            /// Returns the keyword used on the command line and in recordings.
             pub fn as_str(self) -> &'static str {
                 match self { $($value => $word),+ }
             }

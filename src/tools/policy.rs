@@ -422,7 +422,7 @@ pub fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A tool that calls itself destructive.
+    /// Returns a tool that calls itself destructive.
     fn destructive() -> Tool {
         Tool { annotations: Some(Annotations::default().with_destructive_hint(Some(true))), ..Tool::default() }
     }

@@ -30,7 +30,7 @@ fn validator(schema: &Value) -> Validator {
     Validator::new(Arc::new(Catalog::from_tools([Tool::new("t").with_schema(schema.clone())])))
 }
 
-/// The arguments after a check, and the places that were coerced; or the message.
+/// Returns the arguments after a check, and the places that were coerced; or the message.
 fn check(schema: &Value, arguments: Value) -> Result<(Value, Vec<String>), String> {
     match validator(schema).check(call("t", arguments), "raw") {
         Ok(call) => Ok((call.arguments, call.repairs.iter().map(ToString::to_string).collect())),
@@ -54,7 +54,7 @@ fn refuses(schema: &Value, arguments: Value, message: &str) {
     assert_eq!(check(schema, arguments), Err(message.to_owned()), "{schema}");
 }
 
-/// The same of a member that must be there.
+/// Returns the same of a member that must be there.
 fn needed(schema: Value) -> Value {
     json!({"type": "object", "properties": {"x": schema}, "required": ["x"]})
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::base::{output, state};
 use toolgraft_files::Mode;
 
-/// The program that opens a page in the person's browser, and its first arguments; `None` where there
+/// Returns the program that opens a page in the person's browser, and its first arguments; `None` where there
 /// is none to be seen.
 fn opener() -> Option<(&'static str, &'static [&'static str])> {
     if cfg!(target_os = "macos") {

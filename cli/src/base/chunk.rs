@@ -33,7 +33,7 @@ impl FromStr for Chunk {
 }
 
 impl Chunk {
-    /// The pieces of a text. `salt` sets random cuts of different texts apart.
+    /// Returns the pieces of a text. `salt` sets random cuts of different texts apart.
     pub(crate) fn pieces(self, text: &str, salt: u64) -> impl Iterator<Item = &str> {
         let mut rest = text;
         let mut state = match self {
@@ -61,7 +61,7 @@ impl Chunk {
     }
 }
 
-/// The next number of the SplitMix64 sequence (Steele, Lea, Flood 2014).
+/// Returns the next number of the SplitMix64 sequence (Steele, Lea, Flood 2014).
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::base::stderr::{headed, tell_stderr};
 use crate::screen::{excerpt::remark, wrap::wrapped};
 
-/// Why a command did not succeed.
+/// The reason that a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A flag, file or configuration is wrong: exit code 2.
@@ -94,7 +94,7 @@ fn ended_by(signal: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A message as it is printed: servers, models and files have a part in what is said.
+/// Returns a message as it is printed: servers, models and files have a part in what is said.
 fn one(message: impl fmt::Display) -> String {
     remark(&without_codes(message.to_string()))
 }
@@ -103,7 +103,7 @@ fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
     messages.into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// A message without the numbers of the system's errors, whose words stand in front of them.
+/// Returns a message without the numbers of the system's errors, whose words stand in front of them.
 pub(crate) fn without_codes(message: String) -> String {
     let codes = Regex::new(r" \(os error \d+\)").expect("it is tested");
     codes.replace_all(&message, "").into_owned()

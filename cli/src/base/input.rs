@@ -19,7 +19,7 @@ pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// A JSON text without the byte order mark that some editors write before it.
+/// Returns a JSON text without the byte order mark that some editors write before it.
 pub(crate) fn without_bom(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }

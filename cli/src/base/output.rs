@@ -87,7 +87,7 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
     result.map_err(unwritten)
 }
 
-/// The same of an error.
+/// Returns the same of an error.
 pub(crate) fn unwritten(error: io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::ReaderGone,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The program of this name in `PATH`.
+/// Returns the program of this name in `PATH`.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     let endings = match cfg!(windows) {
         true => &["", ".exe", ".cmd", ".bat"][..],

@@ -90,7 +90,7 @@ impl Signals {
         }
     }
 
-    /// The signal that ends the program, if one has come.
+    /// Returns the signal that ends the program, if one has come.
     pub(crate) fn stop(&self) -> Option<&'static str> {
         self.0.borrow().stop()
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use anstream::AutoStream;
 use anstyle::Style;
 
-/// A text with a coloured word in front of it, in `rows`.
+/// Returns a text with a coloured word in front of it, in `rows`.
 pub(crate) fn headed((style, head): (Style, &str), text: &str, rows: impl Fn(&str) -> String) -> String {
     let rows = rows(&format!("{head} {text}"));
     format!("{style}{head}{style:#}{}", rows.strip_prefix(head).unwrap_or(&rows))

@@ -43,7 +43,7 @@ pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<St
     }
 }
 
-/// A parameter's schema; `None` where nothing is known of it.
+/// Returns a parameter's schema; `None` where nothing is known of it.
 fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Value>, String> {
     let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
     let Some(properties) = properties.filter(|properties| !properties.is_empty()) else { return Ok(None) };
@@ -60,7 +60,7 @@ fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Valu
     }
 }
 
-/// The name that is most like this one.
+/// Returns the name that is most like this one.
 pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest(name, names).first().copied()
 }
@@ -68,7 +68,7 @@ pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Opti
 /// Keys of a schema that say which values it takes.
 const SAYS: [&str; 6] = ["type", "enum", "const", "anyOf", "oneOf", "allOf"];
 
-/// A value as its schema wants it; one item of a list is a list.
+/// Returns a value as its schema wants it; one item of a list is a list.
 fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, String> {
     let schema = schema.filter(|schema| SAYS.iter().any(|key| schema.get(key).is_some()));
     let Some(schema) = schema.and_then(|schema| OutputSchema::new(schema.clone()).ok()) else {

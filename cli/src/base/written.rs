@@ -13,7 +13,7 @@ const MOST: usize = 16 << 20;
 pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Written {
-    /// All of it.
+    /// Returns all of it.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&lock(&self.0)).into_owned()
     }

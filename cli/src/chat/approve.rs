@@ -40,7 +40,7 @@ pub(crate) struct Question {
     pub(crate) id: String,
     /// The tool's full name, bounded; the body has all of a longer one.
     pub(crate) name: String,
-    /// Why it is asked about, in a sentence.
+    /// The reason that it is asked about, in a sentence.
     pub(crate) why: String,
     /// The changes of the tool, and the arguments as a user reads them, with the changes of a
     /// file; folded to the room that there is.
@@ -68,7 +68,7 @@ pub(crate) trait Person: Send + Sync {
     /// Columns and rows that there are for the body of a question.
     fn room(&self) -> (usize, usize);
 
-    /// The answer; `None` where the turn is to end instead.
+    /// Returns the answer; `None` where the turn is to end instead.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>>;
 }
 
@@ -163,7 +163,7 @@ impl Approvals {
         policy.clone()
     }
 
-    /// The pattern that a person means: one for tools of one server, with its name.
+    /// Returns the pattern that a person means: one for tools of one server, with its name.
     pub(super) fn meant(&self, glob: &str) -> Result<String, Failure> {
         let catalog = self.hub.catalog();
         let fits = |name: &str, tool: &Tool| matches(glob, Some(name), &tool.name);
@@ -306,7 +306,7 @@ impl Approvals {
     }
 }
 
-/// A name for a definition that no other one has.
+/// Returns a name for a definition that no other one has.
 fn hash(definition: &Definition) -> String {
     sha256(serde_json::to_string(definition).unwrap_or_default().as_bytes())
 }

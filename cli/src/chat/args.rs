@@ -172,7 +172,7 @@ pub(crate) struct EndpointOrUrl {
 }
 
 impl EndpointOrUrl {
-    /// The flags, with the URL among them.
+    /// Returns the flags, with the URL among them.
     pub(crate) fn flags(&self) -> EndpointArgs {
         let flags = self.flags.clone();
         EndpointArgs { base_url: self.url.clone().or(flags.base_url), ..flags }

@@ -40,7 +40,7 @@ impl Attached {
         self.names.extend(more.names);
     }
 
-    /// The names of the files, on one line; `None` where there is none.
+    /// Returns the names of the files, on one line; `None` where there is none.
     pub(super) fn names(&self) -> Option<String> {
         let names: Vec<String> = self.names.iter().map(|name| word(name)).collect();
         (!names.is_empty()).then(|| names.join(", "))
@@ -70,7 +70,8 @@ impl Attached {
         Ok(())
     }
 
-    /// The question with all of it that it does not have yet, each file byte for byte in a frame that it cannot end.
+    /// Returns the question with all of it that it does not have yet, each file byte for byte in a frame that it
+    /// cannot end.
     pub(super) fn with(self, question: User) -> User {
         let mut question = self.texts.iter().fold(question, |question, (name, text)| {
             let is_there = named_files(&question.text).any(|(n, t)| n.as_deref() == Some(name) && t == text);

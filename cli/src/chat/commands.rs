@@ -68,7 +68,7 @@ fn number(name: &str, word: &str) -> Result<usize, Failure> {
     number.map_err(|_| Failure::usage(format!("{name} {word}: expected a number, such as 2")))
 }
 
-/// A path as a shell would read it: `~/` is the home directory.
+/// Returns a path as a shell would read it: `~/` is the home directory.
 fn at_home(file: &str) -> PathBuf {
     match (file.strip_prefix("~/"), std::env::home_dir()) {
         (Some(below), Some(home)) => home.join(below),

@@ -173,7 +173,7 @@ impl Display {
         }
     }
 
-    /// The call with a number.
+    /// Returns the call with a number.
     pub(super) fn call_of(&self, number: usize) -> Option<&str> {
         self.calls.id_of(number)
     }
@@ -198,7 +198,7 @@ impl Display {
         self.live.resize(columns);
     }
 
-    /// The reasoning of the last turn.
+    /// Returns the reasoning of the last turn.
     pub(super) fn thoughts(&self) -> String {
         self.thoughts.of_turn()
     }
@@ -210,7 +210,7 @@ impl Display {
         self.screen.line(style, text)
     }
 
-    /// Anything but the turn's end.
+    /// Shows any event but the turn's end.
     pub(super) fn event(&mut self, event: AgentEvent) -> io::Result<()> {
         self.summary.take(&event);
         self.fit();
@@ -399,7 +399,7 @@ impl Display {
         self.screen.text(Region::Content, &words)
     }
 
-    /// When first words have waited for a call for long enough.
+    /// Returns the time at which first words have waited for a call for long enough.
     pub(super) fn due(&self) -> Option<Instant> {
         self.piped.as_ref().and_then(Piped::due)
     }
@@ -466,7 +466,7 @@ impl Display {
         }
     }
 
-    /// A call's arguments as its box has them.
+    /// Returns a call's arguments as its box has them.
     fn arguments(&self, server: Option<&str>, arguments: &Value) -> String {
         screen::arguments(arguments, |path| self.existing.text(server, path))
     }
@@ -601,7 +601,7 @@ impl Display {
         }
     }
 
-    /// The beginning of a result, and what the model got of it.
+    /// Returns the beginning of a result, and what the model got of it.
     fn shown_of(&self, text: &str, number: usize) -> String {
         let text = text.trim();
         let short: String = text.chars().take(RESULT_EXCERPT).collect();
@@ -676,7 +676,7 @@ fn size() -> (usize, Option<usize>) {
     terminal::size().map_or((columns, None), |(own, rows)| (columns.min(own), Some(rows)))
 }
 
-/// The title of an outcome's box: its number, what became of the call, the tool's name and the time.
+/// Returns the title of an outcome's box: its number, what became of the call, the tool's name and the time.
 fn outcome_title(number: usize, status: Status, name: &str, took: Option<&str>) -> String {
     let what = match status {
         Status::Result => "result of",

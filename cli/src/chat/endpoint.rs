@@ -113,7 +113,7 @@ impl Endpoint {
         true
     }
 
-    /// The named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
+    /// Returns the named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
     /// models; of several those that have none are warned of.
     pub(crate) async fn all(args: &EndpointArgs, usual: Option<String>) -> Result<Vec<Self>, Failure> {
         let place = args.place()?;
@@ -259,7 +259,7 @@ impl Endpoint {
         Ok(true)
     }
 
-    /// The list of models, once the server has loaded its own.
+    /// Returns the list of models, once the server has loaded its own.
     async fn once_loaded(&self) -> Result<Vec<ModelInfo>, ModelError> {
         let mut models = self.client.models().await;
         for asked in 0..LOADING_TIMES {
@@ -305,12 +305,12 @@ impl Endpoint {
         Secrets::new(self.key.iter().cloned().chain(url_secrets(&self.url)))
     }
 
-    /// The context of the model, where the endpoint was asked and says so.
+    /// Returns the context of the model, where the endpoint was asked and says so.
     pub(crate) fn context(&self) -> Option<usize> {
         usize::try_from(self.info.context?).ok()
     }
 
-    /// The profile of the flags, or the model's.
+    /// Returns the profile of the flags, or the model's.
     pub(crate) fn profile(&self, settings: &Settings) -> &'static Profile {
         settings.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
@@ -325,7 +325,7 @@ impl Endpoint {
         Ok(first.with_model(model))
     }
 
-    /// The servers that answer on this machine; at least one.
+    /// Returns the servers that answer on this machine; at least one.
     async fn all_local(place: &Place) -> Result<Vec<Self>, Failure> {
         let by = || (place.key.clone(), &place.trust);
         let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), by(), PROBE);
@@ -383,7 +383,7 @@ impl Endpoint {
         Ok(all[ask(&title, &names, asker).await?].clone())
     }
 
-    /// The models of a server, or why it has none: what is the matter with it, if anything listens there.
+    /// Returns the models of a server, or why it has none: what is the matter with it, if anything listens there.
     async fn probe(&self) -> Result<Vec<ModelInfo>, Option<String>> {
         let mut models = tokio::time::timeout(PROBE, self.client.models()).await;
         if let Ok(Err(error)) = &models
@@ -440,7 +440,7 @@ impl Endpoint {
         Ok(there.with_model(model).learned().await)
     }
 
-    /// A client for the model.
+    /// Returns a client for the model.
     pub(crate) fn client(&self) -> OpenAi {
         self.client.with_model(self.model.as_str())
     }
@@ -450,7 +450,7 @@ impl Endpoint {
         self.key.as_deref() == Some(text) || matches!(self.secrets().hide(text), Cow::Owned(_))
     }
 
-    /// The names of its models; it is asked for them once.
+    /// Returns the names of its models; it is asked for them once.
     pub(crate) async fn models(&mut self) -> Result<Vec<String>, Failure> {
         if self.listed.is_empty() {
             self.list(true).await?;
@@ -458,7 +458,7 @@ impl Endpoint {
         Ok(self.listed.iter().map(|info| info.id.clone()).collect())
     }
 
-    /// The endpoint for messages, without secrets.
+    /// Returns the endpoint for messages, without secrets.
     pub(crate) fn name(&self) -> String {
         let url = shown_url(&self.url);
         self.called.as_deref().or(self.found).map_or_else(|| url.clone(), |found| format!("{found} at {url}"))
@@ -489,7 +489,7 @@ fn warn_of_variables() {
     }
 }
 
-/// The models of all servers on this machine that say within this time what they have.
+/// Returns the models of all servers on this machine that say within this time what they have.
 pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     let Ok(runtime) = runtime() else { return Vec::new() };
     let asked = async { tokio::time::timeout(patience, Endpoint::all_local(&Place::default())).await };
@@ -533,7 +533,7 @@ fn nobody(tried: &[String], answered: bool) -> Failure {
     ))
 }
 
-/// The place of a model, by its number or its name.
+/// Returns the place of a model, by its number or its name.
 fn chosen(models: &[String], answer: &str) -> Option<usize> {
     match answer.parse::<usize>() {
         Ok(number) => number.checked_sub(1).filter(|place| *place < models.len()),

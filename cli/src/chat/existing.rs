@@ -32,7 +32,7 @@ impl Existing {
         Existing { folders: local.collect() }
     }
 
-    /// The text of the file that this server means by a path. `None` where the server is not on this machine,
+    /// Returns the text of the file that this server means by a path. `None` where the server is not on this machine,
     /// or there is no such file in its folders, or it is no text, too long, or no plain file.
     pub(crate) fn text(&self, server: Option<&str>, path: &str) -> Option<String> {
         let folders = self.folders.get(server?)?;

@@ -97,7 +97,7 @@ impl Keeping {
         Ok((keeping, saved))
     }
 
-    /// A conversation that was kept, as it is now. Where another chat is at it, a copy, and what
+    /// Returns a conversation that was kept, as it is now. Where another chat is at it, a copy, and what
     /// the person is told of that.
     pub(crate) fn take_up(store: Store, kept: &mut Kept) -> (Self, Option<String>) {
         match store.hold(&kept.id) {

@@ -16,8 +16,8 @@ use toolgraft::route::Toolbox;
 /// Characters that end a sentence and seldom a URI.
 const ENDS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'', '。', '，', '；', '：', '！', '？', '）'];
 
-/// The resources in a question, by server and URI, each once. `@NAME:SCHEME://…` that names no server is an error,
-/// another word that begins like a mention is a word.
+/// Returns the resources in a question, by server and URI, each once. `@NAME:SCHEME://…` that names no server is an
+/// error, another word that begins like a mention is a word.
 fn mentions(question: &str, hub: &Hub) -> Result<Vec<(String, String)>, Failure> {
     let catalog = hub.catalog();
     let servers = hub.config().servers().iter().map(|server| server.name.as_str());

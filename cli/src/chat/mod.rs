@@ -222,13 +222,13 @@ async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> 
     }
 }
 
-/// The last call since the last question, if it was `asked` about and not allowed.
+/// Returns the last call since the last question, if it was `asked` about and not allowed.
 fn unallowed(conversation: &Conversation, asked: Option<&str>) -> Option<String> {
     let last = conversation.answered().pop().filter(|last| asked == Some(last.id))?;
     (last.outcome.status == Status::Denied).then(|| full_name(last.call.server.as_deref(), &last.call.tool))
 }
 
-/// The question of the arguments or of a template, with what comes through a pipe as a file. A pipe
+/// Returns the question of the arguments or of a template, with what comes through a pipe as a file. A pipe
 /// alone is the question. None for a conversation.
 fn question(args: &Args) -> Result<Option<User>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
@@ -249,7 +249,7 @@ fn question(args: &Args) -> Result<Option<User>, Failure> {
     }
 }
 
-/// All of standard input.
+/// Returns all of standard input.
 fn piped() -> Result<String, Failure> {
     let name = "standard input";
     texts::decode(texts::read_all(stdin(), name)?, name)

@@ -20,7 +20,7 @@ use toolgraft::conversation::{Assistant, Entry, User};
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
-/// The prompt of a conversation.
+/// Returns the prompt of a conversation.
 pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Failure> {
     let (hub, runtime) = (hub.clone(), tokio::runtime::Handle::current());
     let following =
@@ -28,7 +28,7 @@ pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Fail
     Prompt::new(following, keeps_history)
 }
 
-/// The first line of a conversation whose servers are still being started, once they are there;
+/// Returns the first line of a conversation whose servers are still being started, once they are there;
 /// Ctrl-C meanwhile goes on without the others. `None` where the person leaves.
 pub(super) async fn first_line(
     hub: &Hub,
@@ -242,7 +242,7 @@ async fn server_prompt(
     session.turn(before).await.map(next)
 }
 
-/// A server's prompt with these arguments; `None` after Ctrl-C.
+/// Returns a server's prompt with these arguments; `None` after Ctrl-C.
 async fn filled(
     session: &Session,
     prompt: &McpPrompt,
@@ -275,7 +275,7 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
     Ok(said)
 }
 
-/// The last question and what was answered to it, each in a line.
+/// Returns the last question and what was answered to it, each in a line.
 fn last_said(session: &Session) -> Vec<String> {
     let entries = session.talk.conversation.entries();
     let line = |text: &str| format!("  {}", shortened(&plain(text.trim()), columns().saturating_sub(3)));

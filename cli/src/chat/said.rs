@@ -23,7 +23,7 @@ pub(crate) struct Placed {
     pub(crate) text: String,
 }
 
-/// The words with each of these texts, as a file, where its mark is. A text without a mark in the words
+/// Returns the words with each of these texts, as a file, where its mark is. A text without a mark in the words
 /// comes after them.
 pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
     let (mut said, mut rest) = (User::default(), words);
@@ -37,7 +37,7 @@ pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
     placed.iter().fold(said, |said, one| said.with_file(&one.name, &one.text))
 }
 
-/// The words of a message without its files.
+/// Returns the words of a message without its files.
 pub(crate) fn words(text: &str) -> String {
     let (mut words, mut after) = (User::default(), 0);
     for (_, file) in named_files(text) {
@@ -51,7 +51,7 @@ pub(crate) fn words(text: &str) -> String {
     words.with_words(text[after..].trim()).text
 }
 
-/// The words with the files and pictures of another message.
+/// Returns the words with the files and pictures of another message.
 pub(crate) fn with_files_of(words: User, other: User) -> User {
     let files = named_files(&other.text);
     let mut said = files.fold(words, |said, (name, text)| said.with_file(&name.unwrap_or_default(), text));

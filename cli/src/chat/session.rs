@@ -79,7 +79,7 @@ impl Session {
         Ok(())
     }
 
-    /// Which files go with the next question.
+    /// Returns the names of the files that go with the next question.
     pub(super) fn attached_names(&self) -> Option<String> {
         self.talk.attached.names().map(|names| format!("with the next question: {names}"))
     }
@@ -115,7 +115,7 @@ impl Session {
         media::write(&mut outcome, file).map(drop)
     }
 
-    /// An outcome, by the number in its box.
+    /// Returns an outcome, by the number in its box.
     pub(super) fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
         let found = self.display.call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))

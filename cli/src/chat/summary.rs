@@ -52,7 +52,7 @@ impl Summary {
         }
     }
 
-    /// A line for the turn, and one for each of several rounds; nothing where no
+    /// Returns a line for the turn, and one for each of several rounds; nothing where no
     /// request was sent. Its time is without that of questions.
     pub(super) fn text(&self, finished: &Finished) -> String {
         let calls = match finished.calls {
@@ -124,7 +124,7 @@ mod tests {
             .with_reasoning_tokens(reasoning_tokens)
     }
 
-    /// The text with all times made the same.
+    /// Returns the text with all times made the same.
     fn shown(summary: &Summary, calls: u32) -> String {
         let times = regex::Regex::new(r" *[\d.]+ m?s\b").unwrap();
         times.replace_all(&summary.text(&finished(calls)), " T").into_owned()

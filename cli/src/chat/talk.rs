@@ -97,7 +97,7 @@ impl Talk {
         })
     }
 
-    /// A recorder of its turns, which writes none of these secrets nor the endpoint's key.
+    /// Returns a recorder of its turns, which writes none of these secrets nor the endpoint's key.
     pub(crate) fn recorder(&self, to: impl io::Write + Send + 'static, secrets: &Secrets) -> Recorder {
         let secrets = self.endpoint.secrets().and(secrets);
         Recorder::with_secrets(to, &described(&self.args, &self.endpoint), secrets)
@@ -108,7 +108,7 @@ impl Talk {
         format!("{} · {} · profile {}", word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
     }
 
-    /// The model, and its endpoint and profile beside it.
+    /// Returns the model, and its endpoint and profile beside it.
     pub(crate) fn model_and_place(&self) -> (String, String) {
         let place = format!("{} · profile {}", word(&self.endpoint.name()), self.profile().name);
         (self.endpoint.model.clone(), place)
@@ -188,7 +188,7 @@ impl Talk {
         kept::keep(&mut self.keeping, saved);
     }
 
-    /// The conversation as it is stored: without the secrets of the endpoint and of the servers.
+    /// Returns the conversation as it is stored: without the secrets of the endpoint and of the servers.
     ///
     /// # Errors
     /// It cannot be stored without a secret; the text says why.
@@ -248,7 +248,7 @@ impl Talk {
         self.write_kept();
     }
 
-    /// A turn of the model, which goes on as long as it is read.
+    /// Returns a turn of the model, which goes on as long as it is read.
     pub(crate) fn begin(&self, recorder: Option<&Recorder>) -> Result<Run, Failure> {
         let conversation = self.conversation.clone();
         let run = match recorder {
@@ -270,7 +270,7 @@ impl Talk {
         said
     }
 
-    /// The profile in force.
+    /// Returns the profile in force.
     pub(super) fn profile(&self) -> &'static Profile {
         self.endpoint.profile(&self.args.settings)
     }
@@ -350,7 +350,7 @@ impl Talk {
         }
     }
 
-    /// The system prompt as it is sent.
+    /// Returns the system prompt as it is sent.
     pub(super) fn system(&self) -> Result<System, Failure> {
         system(&self.asked.options, &self.hub)
     }
@@ -464,7 +464,7 @@ fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The schema of a file.
+/// Returns the schema of a file.
 fn schema_of(file: &Path) -> Result<OutputSchema, Failure> {
     let (text, name) = (input::read_text(file)?, input::shown(file));
     let schema = serde_json::from_str(input::without_bom(&text))

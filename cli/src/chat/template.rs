@@ -101,7 +101,7 @@ impl Template {
         Ok(Template { name, settings, servers, tools, variables, text: text.to_owned() })
     }
 
-    /// The text with these values; that of a file is in its place as a file.
+    /// Returns the text with these values; that of a file is in its place as a file.
     fn filled(&self, given: &[String]) -> Result<User, Failure> {
         let wrong = |e: minijinja::Error| {
             let what = e.detail().map_or_else(|| e.kind().to_string(), str::to_owned);

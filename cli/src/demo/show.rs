@@ -63,7 +63,7 @@ impl<W: Write> Show<W> {
         ))
     }
 
-    /// Anything but a round's start and the turn's end.
+    /// Shows any event but a round's start and the turn's end.
     pub(super) fn event(&mut self, event: &AgentEvent) -> io::Result<()> {
         match event {
             AgentEvent::Text { text } => self.screen.text(Region::Content, text),
@@ -101,7 +101,7 @@ impl<W: Write> Show<W> {
         self.screen.line(DIM, text)
     }
 
-    /// A call as its box names it: `call_2` is call 2.
+    /// Returns a call as its box names it: `call_2` is call 2.
     fn named(&self, id: &str) -> String {
         id.strip_prefix("call_").map_or_else(|| id.to_owned(), |number| format!("call {number}"))
     }

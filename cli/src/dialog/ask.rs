@@ -20,7 +20,7 @@ pub(crate) struct Asker {
     floor: Arc<Mutex<()>>,
 }
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// Ctrl-C.
@@ -49,7 +49,7 @@ impl Asker {
         Self::new(Tty::open().map(Arc::new).as_ref())
     }
 
-    /// Nobody can be asked where nobody would see it.
+    /// Returns `None` without a terminal, or where stderr is not one: nobody would see the question.
     pub(crate) fn new(tty: Option<&Arc<Tty>>) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;
         Some(Asker { tty: tty.clone(), floor: Arc::default() })
@@ -140,7 +140,7 @@ impl Floor {
     }
 }
 
-/// An answer at a place where Ctrl-C ends the command.
+/// Returns an answer at a place where Ctrl-C ends the command.
 fn or_interrupted(answer: Result<String, Unanswered>) -> Result<Option<String>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),

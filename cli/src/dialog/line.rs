@@ -88,7 +88,7 @@ impl Prompt {
         }
     }
 
-    /// The texts that were pasted into the line that was read last.
+    /// Returns the texts that were pasted into the line that was read last.
     pub(crate) fn take_pasted(&mut self) -> Vec<String> {
         std::mem::take(&mut lock(&self.line).pasted)
     }
@@ -106,7 +106,7 @@ impl Prompt {
     }
 }
 
-/// The line without the backslashes that carried it on.
+/// Returns the line without the backslashes that carried it on.
 fn joined(line: &str) -> String {
     line.replace("\\\n", "\n").trim().to_owned()
 }
@@ -144,7 +144,7 @@ impl Edited {
     }
 }
 
-/// The text that was inserted before the cursor; `None` if the line has changed otherwise.
+/// Returns the text that was inserted before the cursor; `None` if the line has changed otherwise.
 fn inserted<'l>(before: &str, line: &'l str, at: usize) -> Option<&'l str> {
     let from = at.checked_sub(line.len().checked_sub(before.len())?)?;
     let is_same = line.get(..from)? == before.get(..from)? && line.get(at..)? == before.get(from..)?;
@@ -184,7 +184,7 @@ impl Completer for Completion {
     }
 }
 
-/// A word as it is read back, with quotation marks only where it is another one without.
+/// Returns a word as it is read back, with quotation marks only where it is another one without.
 fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty()
         && !word.starts_with('#')

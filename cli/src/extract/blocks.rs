@@ -34,7 +34,7 @@ impl<R: Read> Blocks<R> {
         Blocks { input: BufReader::with_capacity(READ, input), max_line, line: 1, is_too_long: false }
     }
 
-    /// The next block; `None` at the end. Waits for input.
+    /// Returns the next block; `None` at the end. Waits for input.
     pub(super) fn next(&mut self) -> io::Result<Option<Block>> {
         let (first, mut lines) = (self.line, Vec::new());
         loop {

@@ -28,7 +28,7 @@ pub(super) struct Counts {
     pub(super) bad: u64,
 }
 
-/// Why the pipeline ended early.
+/// The reason that the pipeline ended early.
 #[derive(Debug)]
 pub(super) enum Error {
     Read(io::Error),

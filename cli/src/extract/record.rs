@@ -133,7 +133,7 @@ impl Extractor {
         Ok(())
     }
 
-    /// The reader for a record's tools. Records of one run mostly share theirs.
+    /// Returns the reader for a record's tools. Records of one run mostly share theirs.
     fn reader(&mut self, tools: Option<&RawValue>) -> Result<&mut Reader, String> {
         let Some(tools) = tools.map(RawValue::get) else { return Ok(&mut self.bare) };
         let place = self.kept.iter().position(|(kept, _)| **kept == *tools);
@@ -192,7 +192,7 @@ fn answer<'a>(id: Option<&'a RawValue>, validator: &Validator, assembled: &'a As
     }
 }
 
-/// A call for output; its arguments are an object once they are validated.
+/// Returns a call for output; its arguments are an object once they are validated.
 fn call(call: &Call) -> Option<CallOut<'_>> {
     Some(CallOut {
         server: call.server.as_deref(),
@@ -224,7 +224,7 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     Err(format!("expected a JSON object, found {found}"))
 }
 
-/// The error with its column; the line is that of the input.
+/// Returns the error with its column; the line is that of the input.
 fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

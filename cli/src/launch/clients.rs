@@ -48,12 +48,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// The client of a name.
+    /// Returns the client of a name.
     pub(super) fn named(name: &str) -> Option<&'static Client> {
         CLIENTS.iter().find(|client| client.name == name)
     }
 
-    /// Its texts.
+    /// Returns its texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.set.iter().chain(&self.files).map(|(_, text)| text).chain(&self.arguments).map(String::as_str)
     }

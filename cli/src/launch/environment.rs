@@ -46,7 +46,7 @@ impl Asked {
         Ok(asked)
     }
 
-    /// The variables of this process that the program gets. One that holds the endpoint's key is
+    /// Returns the variables of this process that the program gets. One that holds the endpoint's key is
     /// left out, whatever its name.
     pub(super) fn environment(&self, client: &Client, endpoint: &Endpoint) -> Vec<(OsString, OsString)> {
         let is_listed = |name: &str| {

@@ -55,12 +55,12 @@ impl Drop for Folder {
     }
 }
 
-/// A mark of the program and all that it starts.
+/// Returns a mark of the program and all that it starts.
 pub(super) fn mark() -> ProcessMark {
     ProcessMark::new(MARK)
 }
 
-/// The command of a plan, in this environment.
+/// Returns the command of a plan, in this environment.
 pub(super) fn command(
     program: &Path,
     plan: &Plan,
@@ -111,7 +111,7 @@ pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCod
     Ok(ExitCode::from(code(status)))
 }
 
-/// A program's status as a shell has it.
+/// Returns a program's status as a shell has it.
 fn code(status: std::process::ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

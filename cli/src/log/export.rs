@@ -76,7 +76,7 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A conversation as one page, with these links above it, each an address and its words.
+/// Returns a conversation as one page, with these links above it, each an address and its words.
 pub(crate) fn page(kept: &Kept, links: &[(&str, &str)]) -> io::Result<String> {
     let about = about(links, facts(kept));
     replay::page(&kept.id, &kept.saved.recording(), about, false)
@@ -87,7 +87,7 @@ pub(crate) fn about(links: &[(&str, &str)], facts: Vec<(&str, String)>) -> Value
     json!({ "links": links, "facts": facts, "fault": null, "refresh": null })
 }
 
-/// When it was written last, and what it took where that is known.
+/// Returns the time of the last word, and the tokens where they are known.
 fn facts(kept: &Kept) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Last word", httpdate::fmt_http_date(kept.used))];
     facts.extend(kept.saved.usage.map(|usage| ("Tokens", spent::full(usage))));
@@ -134,7 +134,7 @@ fn answer(text: &mut String, message: &Assistant, conversation: &Conversation) {
     }
 }
 
-/// A label, and a text that stands as it is: in a fence that is longer than any in it.
+/// Returns a label, and a text that stands as it is: in a fence that is longer than any in it.
 fn block(label: &str, language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

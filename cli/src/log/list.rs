@@ -80,7 +80,8 @@ fn entry(one: &Listed) -> Value {
     })
 }
 
-/// The list in so many columns. Where the title has no room it has a row of its own, below as much of the rest as fits.
+/// Returns the list in so many columns. Where the title has no room it has a row of its own, below as much of the
+/// rest as fits.
 fn lines(all: &[Listed], columns: usize) -> String {
     let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
     // What it took is said where there is room.
@@ -127,7 +128,7 @@ fn below(sign: &str, text: &str, columns: usize) -> String {
     format!("{:INDENT$}{sign}{}\n", "", shortened(text, room))
 }
 
-/// A line from a little before the word on, where it does not fit these columns.
+/// Returns a line from a little before the word on, where it does not fit these columns.
 fn around(line: &str, word: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();

@@ -156,7 +156,7 @@ fn show(mut outcome: Outcome, (as_json, file): (bool, Option<&Path>), names: &[(
     }
 }
 
-/// The arguments as an object; errors name line and column.
+/// Returns the arguments as an object; errors name line and column.
 fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
     let (text, source) = servers::argument_text(argument)?;
     let text = text.trim_start_matches('\u{feff}');

@@ -163,8 +163,8 @@ fn doubts(server: &Server, validator: &Validator) -> Vec<String> {
     warnings
 }
 
-/// A name such as `files.read_file` reads as if the tool were the server `files`' own: whoever
-/// allows it must name its server.
+/// Returns a warning for a name such as `files.read_file`, which reads as if the tool were of the server `files`:
+/// whoever allows it must name its server.
 fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog) -> Option<String> {
     let own = server.name.as_deref();
     let (before, _) = tool.name.split_once(['.', '/'])?;
@@ -249,7 +249,7 @@ fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
     suspect::name(name).into_iter().chain(hidden).chain(order).collect()
 }
 
-/// The description of a tool, and all texts of its schema, keys among them.
+/// Returns the description of a tool, and all texts of its schema, keys among them.
 fn texts(tool: &Tool) -> Vec<&str> {
     fn collect<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
@@ -283,7 +283,7 @@ fn as_json(reports: &[Report]) -> Value {
     })
 }
 
-/// A row for each server, then errors and warnings.
+/// Returns a row for each server, then errors and warnings.
 fn table(reports: &[Report]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();

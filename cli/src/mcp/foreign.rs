@@ -44,7 +44,7 @@ pub(super) struct Foreign {
     pub(super) entry: Entry,
     /// Differences from the other program's entry.
     pub(super) notes: Vec<String>,
-    /// Why it is not imported.
+    /// The reasons that it is not imported.
     pub(super) refused: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ impl File<'_> {
         }
     }
 
-    /// The names in these lists.
+    /// Returns the names in these lists.
     fn names(&self, root: &Value, pointers: &str) -> Vec<String> {
         let lists = pointers.split_whitespace().filter_map(|pointer| self.at(root, pointer)?.as_array());
         lists.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
@@ -167,7 +167,7 @@ impl File<'_> {
     }
 }
 
-/// The place of what looks like servers, as a JSON pointer: below a name that speaks of them, or
+/// Returns the place of what looks like servers, as a JSON pointer: below a name that speaks of them, or
 /// at the top.
 fn elsewhere(value: &Value, place: String) -> Option<String> {
     let is_entry =
@@ -185,7 +185,7 @@ fn elsewhere(value: &Value, place: String) -> Option<String> {
     found.or_else(|| (has_some && (speaks || place.is_empty())).then_some(place))
 }
 
-/// A JSON pointer as people write one.
+/// Returns a JSON pointer as people write one.
 fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/")
 }
@@ -387,7 +387,7 @@ impl Translation<'_> {
         }
     }
 
-    /// A value with its variables as ours are written, under this key of ours.
+    /// Returns a value with its variables as ours are written, under this key of ours.
     fn text(&mut self, key: &str, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.expanded(key, text)),
@@ -436,7 +436,7 @@ impl Translation<'_> {
         if is_shells { as_it_is } else { format!("${as_it_is}") }
     }
 
-    /// The variable for an input that VS Code asks for, with its default.
+    /// Returns the variable for an input that VS Code asks for, with its default.
     fn input(&mut self, id: &str) -> String {
         let name = variable_name(id);
         let note = format!("asks for {id:?} there; here set the variable {name}");
@@ -473,7 +473,7 @@ impl Translation<'_> {
     }
 }
 
-/// A text in which what stands between `open` and `}` is replaced; `by` gets the text before it, too.
+/// Returns a text in which what stands between `open` and `}` is replaced; `by` gets the text before it, too.
 fn replaced(text: &str, open: &str, mut by: impl FnMut(&str, &str) -> String) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once(open) {
@@ -501,7 +501,7 @@ fn is_empty(value: &Value) -> bool {
     [json!(false), json!([]), json!({})].contains(value)
 }
 
-/// The names in a list of tools; `None` where one is not, such as Gemini's `tool(argument)`.
+/// Returns the names in a list of tools; `None` where one is not, such as Gemini's `tool(argument)`.
 fn tools(value: &Value) -> Option<Vec<&str>> {
     let names = value.as_array()?.iter().map(|tool| tool.as_str().filter(|tool| !tool.contains('(')));
     names.collect()
@@ -566,13 +566,13 @@ fn of_the_server<'a>(name: &str, pattern: &'a str) -> Denies<'a> {
     }
 }
 
-/// A project's file of another program, for the question whether somebody trusts it.
+/// Returns a project's file of another program, for the question whether somebody trusts it.
 pub(super) fn project(path: &Path, machine: &Machine) -> Result<Project, Failure> {
     let folder = machine.project_of(path);
     Project::read_as(path, &|text| read(text, path, None, Some(&folder), machine).map(|servers| as_ours(&servers)))
 }
 
-/// A file's servers as a text that this program reads.
+/// Returns a file's servers as a text that this program reads.
 fn as_ours(servers: &[Foreign]) -> String {
     let taken = servers.iter().filter(|server| server.refused.is_empty());
     let servers: Map<String, Value> =

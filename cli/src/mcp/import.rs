@@ -170,7 +170,7 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
     Ok(files)
 }
 
-/// The servers of a file; `None` where it is a project's and nobody trusts it.
+/// Returns the servers of a file; `None` where it is a project's and nobody trusts it.
 fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
     let Source { program, path } = source;
     if program.is_some() || !machine.is_projects(path) {
@@ -232,7 +232,7 @@ fn judged(files: Vec<(String, Vec<Foreign>)>, args: &Args, target: &ConfigFile) 
     }
 }
 
-/// Why a server would not start here. One that is disabled need not.
+/// Returns the reasons that a server would not start here. One that is disabled need not.
 fn cannot_start(server: &Foreign) -> Vec<String> {
     let (problem, unset) = checked(&server.name, &server.entry);
     if problem.is_some() || server.entry.get("disabled") == Some(&true.into()) {

@@ -30,7 +30,7 @@ pub(super) struct Args {
 /// A file and what is said of it.
 struct Listed {
     path: PathBuf,
-    /// Why its servers are not those that a command in this folder starts.
+    /// The reason that its servers are not those that a command in this folder starts.
     unused: Option<String>,
     servers: Vec<(String, Entry)>,
 }

@@ -137,12 +137,12 @@ const FOLDERS: &[&str] = &[
 ];
 
 impl Program {
-    /// The program of this word.
+    /// Returns the program of this word.
     pub(super) fn named(id: &str) -> Option<&'static Program> {
         PROGRAMS.all.iter().find(|program| program.id == id)
     }
 
-    /// The program whose file this is: by its place, else by its content.
+    /// Returns the program whose file this is: by its place, else by its content.
     pub(super) fn of(file: &Path, root: &Value) -> &'static Program {
         let has = |known: PathBuf| {
             // These names say nothing without their folder.
@@ -157,7 +157,7 @@ impl Program {
         placed.or_else(|| Program::named(by_content(root))).unwrap_or(&PROGRAMS.other)
     }
 
-    /// The user's own files, whether they are there or not.
+    /// Returns the user's own files, whether they are there or not.
     pub(super) fn files(&self, machine: &Machine) -> Vec<PathBuf> {
         let path = |(variable, folder, file): &Place| {
             let folder = match folder.as_str() {
@@ -170,7 +170,7 @@ impl Program {
     }
 }
 
-/// The word of the program that writes a file of this content.
+/// Returns the word of the program that writes a file of this content.
 fn by_content(root: &Value) -> &'static str {
     let any = |pointer: &str, is: &dyn Fn(&Value) -> bool| {
         root.pointer(pointer).and_then(Value::as_object).is_some_and(|servers| servers.values().any(is))
@@ -219,7 +219,7 @@ impl Machine {
         })
     }
 
-    /// The folder that a variable names.
+    /// Returns the folder that a variable names.
     fn variable(&self, name: &str) -> Option<PathBuf> {
         (self.variables)(name).filter(|path| path.is_absolute())
     }
@@ -234,7 +234,7 @@ impl Machine {
         self.variable(variable).unwrap_or_else(|| self.home.join(folder))
     }
 
-    /// The files of the working directory that belong to a project.
+    /// Returns the files of the working directory that belong to a project.
     pub(super) fn project_files(&self) -> Vec<PathBuf> {
         let files = PROGRAMS.all.iter().flat_map(|program| &program.project).map(PathBuf::from);
         files.filter(|file| self.here.join(file).exists() && self.is_projects(file)).collect()
@@ -257,7 +257,7 @@ impl Machine {
         }
     }
 
-    /// The folder of the project that a file belongs to.
+    /// Returns the folder of the project that a file belongs to.
     pub(super) fn project_of(&self, file: &Path) -> PathBuf {
         let folder = self.folder_of(file);
         settings(&folder).and_then(Path::parent).map(Path::to_owned).unwrap_or(folder)
@@ -273,7 +273,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || other.canonicalize().is_ok_and(|other| one == other)
 }
 
-/// The folder of settings that a folder is, or is directly in.
+/// Returns the folder of settings that a folder is, or is directly in.
 fn settings(folder: &Path) -> Option<&Path> {
     folder.ancestors().take(2).find(|folder| FOLDERS.iter().any(|name| folder.ends_with(name)))
 }

@@ -39,12 +39,12 @@ pub(super) fn name(name: &str) -> Option<String> {
     }
 }
 
-/// Characters of a text that nobody sees.
+/// Returns the number of invisible characters in a text.
 pub(super) fn hidden(text: &str) -> usize {
     text.chars().filter(|c| is_invisible(*c)).count()
 }
 
-/// The first order in a text: what kind it is, and its words.
+/// Returns the kind and the words of the first order in a text.
 pub(super) fn order(text: &str) -> Option<String> {
     // What is hidden between the letters is no reason to overlook them.
     let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();

@@ -50,7 +50,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     verdict(&statuses)
 }
 
-/// The servers and what they offer.
+/// Returns the servers and what they offer.
 pub(crate) fn listing(hub: &Hub) -> String {
     as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false)
 }

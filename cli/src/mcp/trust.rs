@@ -69,7 +69,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     output::tell(&format!("{shown} is trusted in its present form; --revoke undoes that"))
 }
 
-/// A project's file, of this program or of one whose servers can be imported.
+/// Returns a project's file, of this program or of one whose servers can be imported.
 fn project(file: &Path) -> Result<Project, Failure> {
     let other = |machine: &Machine| machine.is_projects(file) && !file.ends_with(".mcp.json");
     if !file.exists() {

@@ -87,18 +87,18 @@ fn headers(policy: &str) -> HeaderMap {
     all.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::from_str(value).ok()?))).collect()
 }
 
-/// A value of a request's query.
+/// Returns a value of a request's query.
 pub(crate) fn value(query: Option<&str>, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-/// An answer that is JSON.
+/// Returns an answer that is JSON.
 pub(crate) fn json(status: StatusCode, body: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
-/// Who may look.
+/// Access control for a page: this machine, its own addresses, and browsers that were let in.
 pub(crate) struct Doors {
     guarded: Guarded,
     port: u16,
@@ -126,7 +126,7 @@ impl Doors {
         Ok(Doors { guarded, port, token: Mutex::new(secret()?), session: secret()?, page_key: secret()? })
     }
 
-    /// The URL that lets the next browser in.
+    /// Returns the URL that lets the next browser in.
     pub(crate) fn url(&self) -> String {
         let token = lock(&self.token);
         format!("http://127.0.0.1:{}{}?token={token}", self.port, self.guarded.path)
@@ -168,7 +168,7 @@ impl Doors {
         headers.get(PAGE_KEY).and_then(|value| value.to_str().ok()).is_some_and(|shown| same(shown, &self.page_key))
     }
 
-    /// The header that gives a browser its cookie.
+    /// Returns the header that gives a browser its cookie.
     fn set_cookie(&self) -> String {
         // A page without a script is reached by a redirect, which a link of another site may begin.
         let same_site = if self.guarded.changes { "Strict" } else { "Lax" };

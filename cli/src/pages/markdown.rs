@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Deepest node; what stands deeper is not nested any more.
 const DEEPEST: usize = 24;
 
-/// The nodes of a text.
+/// Returns the nodes of a text.
 pub(crate) fn tree(source: &str) -> Vec<Value> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut open: Vec<Vec<Value>> = vec![Vec::new()];
@@ -61,7 +61,7 @@ fn target(node: &[Value]) -> Option<Value> {
     (said != href).then(|| json!(format!(" ({href})")))
 }
 
-/// The text of a node.
+/// Returns the text of a node.
 fn said(node: &Value) -> String {
     match node {
         Value::String(text) => text.clone(),
@@ -70,7 +70,7 @@ fn said(node: &Value) -> String {
     }
 }
 
-/// The same for an answer; `None` for paragraphs of plain text.
+/// Returns the same for an answer; `None` for paragraphs of plain text.
 pub(crate) fn formatted(source: &str) -> Option<Vec<Value>> {
     let nodes = tree(source);
     let is_plain =
@@ -82,7 +82,7 @@ fn text_of(text: &CowStr<'_>) -> Value {
     Value::String(text.to_string())
 }
 
-/// A node without its children.
+/// Returns a node without its children.
 fn head(tag: &Tag<'_>) -> Vec<Value> {
     let name = match tag {
         Tag::Heading { level: HeadingLevel::H1, .. } => "h2",

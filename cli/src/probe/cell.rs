@@ -83,7 +83,7 @@ impl Cell {
     }
 }
 
-/// The ways in which calls are taught in these dialects.
+/// Returns the ways in which calls are taught in these dialects.
 fn prompts(dialects: &[Dialect]) -> impl Iterator<Item = Cell> {
     let listed = |how: How, dialect| {
         [Listing::Signature, Listing::Schema].into_iter().filter(move |listing| how.is_of(dialect, *listing))

@@ -260,7 +260,7 @@ fn offer(args: &Args, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -
     Ok(())
 }
 
-/// The ways that are tried. One that is told to call is never the best, so that it is left out
+/// Returns the ways that are tried. One that is told to call is never the best, so that it is left out
 /// where the time is to find that one.
 fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     let is_usual = |cell: &Cell| cell.decides() || args.full;
@@ -330,7 +330,7 @@ struct Probe {
     /// The time was over before all was tried.
     cut: bool,
     bar: Live,
-    /// When it last said a line.
+    /// The time of its last line.
     said: Instant,
 }
 
@@ -520,7 +520,7 @@ impl Probe {
         before.is_some_and(|trial| trial.threshold == self.bench.threshold(cell, task))
     }
 
-    /// The tasks that were put to the best way and that are reported.
+    /// Returns the tasks that were put to the best way and that are reported.
     fn reported(&self) -> Vec<usize> {
         let all = self.bench.tasks.tasks.len();
         match self.plan.rounds.last() {
@@ -529,7 +529,7 @@ impl Probe {
         }
     }
 
-    /// The best of our ways among those that were tried most and decide by themselves, by the tasks
+    /// Returns the best of our ways among those that were tried most and decide by themselves, by the tasks
     /// that choose. `None` where nothing was tried or nothing worked.
     fn best(&self) -> Option<Cell> {
         let own = || Cell::any().into_iter().filter(|cell| cell.decides());
@@ -568,12 +568,12 @@ impl Probe {
         self.show((done, done + left), &progress, &progress);
     }
 
-    /// The trials of a cell on these tasks.
+    /// Returns the trials of a cell on these tasks.
     fn trials(&self, run: Run, cell: Cell, is: impl Fn(usize) -> bool) -> Vec<Trial> {
         self.store.trials_of(run, cell).iter().filter(|trial| is(trial.task)).cloned().collect()
     }
 
-    /// The score of a cell on the tasks that choose, of the first so many.
+    /// Returns the score of a cell on the tasks that choose, of the first so many.
     fn choosing(&self, cell: Cell, tasks: usize) -> Score {
         let end = Split::Choose.end(self.bench.tasks.tasks.len()).min(tasks);
         Score::of(&self.counted(&self.trials(Run::First, cell, |task| task < end)))
@@ -623,7 +623,7 @@ impl Probe {
         Best { row: Row::new(cell, score), apart: !first.is_empty(), threshold, twice: again.len(), same }
     }
 
-    /// The threshold that is kept of a measured way: the one that was given, or the one that fits
+    /// Returns the threshold that is kept of a measured way: the one that was given, or the one that fits
     /// the tasks that are not reported.
     fn threshold(&self, cell: Cell) -> Option<f64> {
         let all = self.bench.tasks.tasks.len();

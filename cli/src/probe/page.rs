@@ -71,7 +71,7 @@ fn curve(cell: Cell, report: &Report, store: &Store) -> Value {
     json!({"cell": cell, "kept": best.map(|best| format!("{best:.2}")), "points": shown.collect::<Vec<Value>>()})
 }
 
-/// A task that went wrong in one of these ways, with what came of it in each.
+/// Returns a task that went wrong in one of these ways, with what came of it in each.
 fn failed(task: &Task, cells: &[Cell], tried: &Tried<'_>) -> Option<Value> {
     let of = |cell: &Cell| {
         let counted = threshold::counted(tried.store.trials(*cell), tried.given);

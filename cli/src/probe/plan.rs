@@ -71,7 +71,7 @@ impl Split {
     }
 }
 
-/// The cells that go on: the best of them.
+/// Returns the cells that go on: the best of them.
 pub(crate) fn keep(ranked: &[Cell], stage: Stage) -> Vec<Cell> {
     ranked.iter().take(stage.keep).copied().collect()
 }

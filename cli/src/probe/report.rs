@@ -69,12 +69,12 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The table's cells, row by row, under its head.
+    /// Returns the table's cells, row by row, under its head.
     pub(super) fn cells(&self) -> Vec<[String; 10]> {
         self.rows.iter().map(cells).collect()
     }
 
-    /// The table.
+    /// Returns the table.
     pub(crate) fn table(&self) -> String {
         let all: Vec<[String; 10]> = std::iter::once(HEAD.map(str::to_owned)).chain(self.cells()).collect();
         let style = |number: usize| if number == 0 { Style::new().bold() } else { Style::new() };
@@ -83,12 +83,12 @@ impl Report {
     }
 }
 
-/// A count of all, `–` of none.
+/// Returns a count of all, `–` of none.
 pub(super) fn of(count: usize, all: usize) -> String {
     if all > 0 { format!("{count}/{all}") } else { "–".to_owned() }
 }
 
-/// A count with its interval in percent.
+/// Returns a count with its interval in percent.
 pub(super) fn within(count: usize, all: usize) -> String {
     match interval(count, all) {
         Some((least, most)) => format!("{count}/{all} ({:.0}–{:.0} %)", least * 100.0, most * 100.0),

@@ -36,7 +36,7 @@ pub(crate) struct Trial {
     pub(crate) ms: u64,
     /// The model's texts, one for each answer.
     pub(crate) texts: Vec<String>,
-    /// Why it is not right, in words.
+    /// The reason that it is not right, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,
 }
@@ -152,7 +152,7 @@ pub(crate) fn interval(count: usize, of: usize) -> Option<(f64, f64)> {
     (of > 0).then(|| (((middle - half) / scale).max(0.0), ((middle + half) / scale).min(1.0)))
 }
 
-/// The cells from the best to the worst: first those that decide by themselves, since only they
+/// Returns the cells from the best to the worst: first those that decide by themselves, since only they
 /// can be used where nobody knows whether a call is due; of equal ones the one with fewer tokens
 /// first.
 pub(crate) fn ranked(mut scores: Vec<(Cell, Score)>) -> Vec<(Cell, Score)> {

@@ -57,7 +57,7 @@ impl Store {
     }
 }
 
-/// Which run of a task.
+/// The run of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run {
     First,
@@ -76,12 +76,12 @@ impl<T: Trial> Store<T> {
         Store { path, content }
     }
 
-    /// The trials of a cell's first run.
+    /// Returns the trials of a cell's first run.
     pub(crate) fn trials(&self, cell: Cell) -> &[T] {
         self.trials_of(Run::First, cell)
     }
 
-    /// The trials of a cell.
+    /// Returns the trials of a cell.
     pub(crate) fn trials_of(&self, run: Run, cell: Cell) -> &[T] {
         let all = match run {
             Run::First => &self.content.cells,

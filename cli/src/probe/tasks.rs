@@ -155,7 +155,7 @@ fn by_turns(tasks: Vec<Task>) -> Vec<Task> {
     numbered.into_iter().map(|(_, task)| task).collect()
 }
 
-/// The kinds mixed, each spread evenly over the whole.
+/// Returns the kinds mixed, each spread evenly over the whole.
 fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
     let mut placed: Vec<(f64, Task)> = Vec::new();
     for kind in kinds {
@@ -167,7 +167,7 @@ fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
 }
 
 impl Task {
-    /// Its kind.
+    /// Returns its kind.
     pub(crate) fn kind(&self) -> Kind {
         match (self.wanted.len(), &self.answer) {
             (0, _) => Kind::None,

@@ -10,7 +10,7 @@ pub(crate) const UNLIKELY: f64 = -99.0;
 /// A threshold above every logarithm of a probability: no call is made.
 pub(crate) const NEVER: f64 = 1.0;
 
-/// The threshold from which on a call is four times as likely wanted as not, by the logistic curve that fits
+/// Returns the threshold from which on a call is four times as likely wanted as not, by the logistic curve that fits
 /// these trials best: a call that nobody wanted is worse than one that is asked for once more. `None`
 /// without any that was measured, [`NEVER`] where the endpoint told a call's probability in none of them.
 ///
@@ -101,8 +101,8 @@ impl Point {
     }
 }
 
-/// All thresholds that part these trials otherwise than their neighbours, the lowest first; empty
-/// without any that was measured.
+/// Returns a point for every threshold that divides the measured trials in another way, the lowest first; none if no
+/// trial was measured.
 pub(crate) fn curve<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<Point> {
     // What is not among the alternatives lies below all that are, nobody knows how far.
     let mut likely: Vec<f64> = trials.clone().filter_map(|trial| trial.likely).filter(|l| *l > UNLIKELY).collect();
@@ -114,7 +114,7 @@ pub(crate) fn curve<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<
     all.map(|threshold| Point::of(trials.clone(), threshold)).collect()
 }
 
-/// The trial as it is with this threshold; as it was where nothing was measured.
+/// Returns the trial as it is with this threshold; as it was where nothing was measured.
 pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     let Some(likely) = trial.likely else { return trial.clone() };
     let calls = likely >= threshold;
@@ -133,7 +133,7 @@ pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     }
 }
 
-/// The trials of a measured way as they count: those with an even number with the threshold that
+/// Returns the trials of a measured way as they count: those with an even number with the threshold that
 /// fits the others, and these with that of the even ones, so that no task is judged by a threshold
 /// that was set on it. With a threshold that is given, all count by that.
 pub(crate) fn counted(trials: &[Trial], given: Option<f64>) -> Vec<Trial> {

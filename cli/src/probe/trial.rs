@@ -61,7 +61,7 @@ pub(super) struct Seen {
     unfit: Option<String>,
 }
 
-/// Why a task could not be put to the model.
+/// The reason that a task could not be put to the model.
 pub(crate) enum Unasked {
     /// The endpoint does not take this way.
     Way(Failure),
@@ -106,7 +106,7 @@ impl Bench {
         Ok(Some(trial))
     }
 
-    /// All that a figure depends on beside the way, the model and the endpoint: what was found
+    /// Returns all that a figure depends on beside the way, the model and the endpoint: what was found
     /// under other conditions is not compared with what is found now.
     pub(crate) fn conditions(&self) -> String {
         let mut text = format!("{}\n{}\n{}", self.tasks.source, self.profile.name, self.max_tokens);
@@ -119,7 +119,7 @@ impl Bench {
         text
     }
 
-    /// The threshold on which it depends what comes of a task, not only how that counts.
+    /// Returns the threshold on which it depends what comes of a task, not only how that counts.
     pub(crate) fn threshold(&self, cell: Cell, task: &Task) -> Option<f64> {
         self.call_threshold.filter(|_| cell.how() == How::Measured && task.answer.is_some())
     }
@@ -276,7 +276,7 @@ impl Seen {
     }
 }
 
-/// Why a turn that ended so says nothing of the model; `None` where it does.
+/// Returns the reason that a turn that ended so says nothing of the model; `None` if it says something.
 fn unasked(reason: &StopReason) -> Option<Unasked> {
     match reason {
         // Without a right key no way is taken.

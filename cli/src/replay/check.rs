@@ -26,7 +26,7 @@ pub(super) fn result(assembled: &Assembled) -> Value {
     })
 }
 
-/// A [`result`] with what an expectation may name beside it.
+/// Returns a [`result`] with what an expectation may name beside it.
 pub(super) fn found(assembled: &Assembled) -> Value {
     let mut found = result(assembled);
     let promoted = assembled.entries.iter().filter(|e| e.provenance() == Provenance::Promoted).map(|e| e.index);

@@ -53,7 +53,7 @@ impl Reading {
 }
 
 impl Expectation {
-    /// The expectation beside a file, if there is one.
+    /// Returns the expectation beside a file, if there is one.
     pub(super) fn beside(file: &Path) -> Result<Option<Expectation>, Failure> {
         let path = place(file);
         if file == Path::new("-") || !path.is_file() {
@@ -131,7 +131,7 @@ fn place(file: &Path) -> PathBuf {
     file.with_extension("expect.json")
 }
 
-/// The calls and rejections of a recorded round.
+/// Returns the calls and rejections of a recorded round.
 fn recorded(round: &Round) -> Value {
     let calls = round.calls.iter().filter_map(|c| c.result.as_ref().ok());
     let calls: Vec<Value> =

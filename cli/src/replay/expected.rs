@@ -56,7 +56,7 @@ impl Config {
         }
     }
 
-    /// The limits, each the default where it is not named.
+    /// Returns the limits, each the default where it is not named.
     pub(super) fn limits(&self) -> Limits {
         let (defaults, SmallLimits { call_bytes, depth, calls }) = (Limits::default(), self.limits);
         Limits::default()

@@ -75,7 +75,7 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<Give
     list
 }
 
-/// The calls that were recognised and rejected.
+/// Returns the calls that were recognised and rejected.
 fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
     let mut start = None;
     let mut list = Vec::new();
@@ -103,7 +103,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
     list
 }
 
-/// The beginning of a call's text: its tag or its first line.
+/// Returns the beginning of a call's text: its tag or its first line.
 fn opener(raw: &str) -> String {
     let end = raw.find(['>', '\n']).map_or(raw.len(), |at| at + usize::from(raw[at..].starts_with('>')));
     raw[..end].chars().take(40).collect()

@@ -89,7 +89,7 @@ pub(super) enum Shown<'a> {
 }
 
 impl Played {
-    /// The parts of the answer that a turn reads, at their places.
+    /// Returns the parts of the answer that a turn reads, at their places.
     pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'_>> {
         let read = self.stop.map_or(self.pieces.len(), |stop| stop.pieces);
         self.pieces[..read].iter().filter_map(|piece| match piece {
@@ -103,13 +103,14 @@ impl Played {
         })
     }
 
-    /// The drafts that were promoted, which are shown at the answer's end: the number of each that is made, and the call.
+    /// Returns the drafts that were promoted, which are shown at the answer's end: the number of each that is made,
+    /// and the call.
     pub(super) fn promoted(&self) -> impl Iterator<Item = (Option<usize>, Result<&Call, &Rejected>)> {
         let promoted = self.assembled.entries.iter().filter(|entry| entry.provenance() == Provenance::Promoted);
         promoted.map(|entry| (self.numbers.get(&entry.index).copied(), entry.result.as_ref()))
     }
 
-    /// The piece that holds this byte of the stream.
+    /// Returns the piece that holds this byte of the stream.
     pub(super) fn piece_at(&self, byte: u64) -> Option<&Piece> {
         let span = |piece: &Piece| match piece {
             Piece::Text { span, .. }
@@ -121,7 +122,7 @@ impl Played {
         self.pieces.get(next).filter(|piece| span(piece).contains(&byte))
     }
 
-    /// A call as it is at its place. One that was promoted is a draft there: it is
+    /// Returns a call as it is at its place. One that was promoted is a draft there: it is
     /// shown as a call at the answer's end.
     pub(super) fn call_at_its_place(&self, index: u32) -> Option<Result<Call, Rejected>> {
         let entry = self.assembled.entries.iter().find(|entry| entry.index == index)?;
@@ -143,7 +144,7 @@ impl Played {
         self.pieces.iter().position(place).is_none_or(|at| at < stop.pieces)
     }
 
-    /// The calls that a turn reads, in the order in which they are made.
+    /// Returns the calls that a turn reads, in the order in which they are made.
     pub(super) fn calls(&self) -> impl Iterator<Item = (u32, &Call)> {
         let read = self.assembled.entries.iter().filter(|entry| self.is_read(entry.index));
         read.filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
@@ -254,7 +255,7 @@ fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> 
     None
 }
 
-/// Returns `true` if text after it ends the message: it is a call, or was meant as one.
+/// Returns `true` if text after this entry ends the message, because the entry is a call or was meant as one.
 fn is_meant(entry: &Entry) -> bool {
     match &entry.result {
         Ok(_) => !matches!(entry.provenance(), Provenance::Promoted | Provenance::FencedFirst),
@@ -262,7 +263,7 @@ fn is_meant(entry: &Entry) -> bool {
     }
 }
 
-/// The event with the verdict on the arguments of restored calls, one for each of them.
+/// Returns the event with the verdict on the arguments of restored calls, one for each of them.
 fn settle_restored(mut event: OwnedEvent, assembled: &Assembled) -> Vec<OwnedEvent> {
     let entry = |index: u32| assembled.entries.iter().find(|entry| entry.index == index);
     match &mut event {
@@ -292,7 +293,7 @@ pub(super) fn finish_reason(round: &Round) -> FinishReason {
     round.finish.as_ref().map_or_else(|| FinishReason::Other("cut off".to_owned()), |f| f.reason.clone())
 }
 
-/// The deltas cut anew.
+/// Returns the deltas cut anew.
 fn cut(deltas: &[TimedDelta], chunk: Cut) -> Vec<TimedDelta> {
     let Some(chunk) = chunk else { return deltas.to_vec() };
     let mut joined: Vec<TimedDelta> = Vec::new();

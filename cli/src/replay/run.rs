@@ -201,7 +201,7 @@ impl<'a, V: View> Replay<'a, V> {
         }
     }
 
-    /// The tools that are known in a round: those of the command line, of the
+    /// Returns the tools that are known in a round: those of the command line, of the
     /// servers, or of the recording.
     fn catalog(&self, recording: &Recording, round: usize) -> Option<Arc<Catalog>> {
         let of_servers = || self.caller.as_ref().map(|caller| caller.hub.catalog());
@@ -284,7 +284,7 @@ impl<'a, V: View> Replay<'a, V> {
     }
 }
 
-/// A call of a tool, of a server where that is known.
+/// Returns a call of a tool, of a server where that is known.
 fn called(tool: &str, server: Option<&str>) -> Invocation {
     let invocation = Invocation::new(tool);
     match server {

@@ -45,7 +45,7 @@ pub(super) struct Overrides {
 }
 
 impl Overrides {
-    /// The dialects to read, where a recording says these.
+    /// Returns the dialects to read, where a recording says these.
     fn dialects(&self, recorded: Option<DialectSet>) -> DialectSet {
         let dialects = self.dialect.or(recorded).unwrap_or_default();
         self.dialect_file.iter().fold(dialects, |set, dialect| set.with(*dialect))

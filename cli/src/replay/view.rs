@@ -16,9 +16,9 @@ use toolgraft::transcript::{Recording, Round, import::Format};
 pub(super) struct At<'a> {
     /// File, as named on the command line.
     pub(super) file: &'a str,
-    /// Which recording of the file, from 1.
+    /// Number of the recording in the file, from 1.
     pub(super) recording: usize,
-    /// Which round of the recording, from 1.
+    /// Number of the round in the recording, from 1.
     pub(super) round: usize,
     /// Number of the last call before the round.
     pub(super) calls: usize,

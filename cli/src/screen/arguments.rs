@@ -38,7 +38,7 @@ pub(crate) fn pretty(value: &Value) -> String {
     if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) }
 }
 
-/// The arguments in the box of a call, [packed]. `file` tells the text of the file at a path, where it can
+/// Returns the arguments in the box of a call, [packed]. `file` tells the text of the file at a path, where it can
 /// be had.
 ///
 /// Each line of a text has a sign in front of it: `-` goes, `+` comes, `·` stays, `|` says nothing of a file.

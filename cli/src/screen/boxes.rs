@@ -39,7 +39,7 @@ pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec
     lines
 }
 
-/// The rows of a body in a box of at most so many columns.
+/// Returns the rows of a body in a box of at most so many columns.
 pub(super) fn rows(body: &str, columns: usize) -> Vec<String> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
     clean(body).lines().flat_map(|line| wrap(line, columns - 4)).map(str::to_owned).collect()
@@ -79,8 +79,8 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap:
     rows.iter().map(line).collect()
 }
 
-/// A line in rows. Where one is full, `place` says after which byte of it the next row begins, by the row and the
-/// columns of the next character; else that begins the next row.
+/// Returns a line in rows. Where one is full, `place` says after which byte of it the next row begins, by the row and
+/// the columns of the next character; else that begins the next row.
 pub(super) fn cut_at(line: &str, columns: usize, place: impl Fn(&str, usize) -> Option<usize>) -> Vec<&str> {
     let columns = columns.max(2);
     let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
@@ -97,7 +97,7 @@ pub(super) fn cut_at(line: &str, columns: usize, place: impl Fn(&str, usize) -> 
     rows
 }
 
-/// A line cut into pieces of at most so many columns, at spaces where there are any.
+/// Returns a line cut into pieces of at most so many columns, at spaces where there are any.
 pub(crate) fn wrap(line: &str, columns: usize) -> Vec<&str> {
     // Ideographs may part anywhere.
     cut_at(line, columns, |piece, next| if next < 2 { word_begun(piece) } else { None })

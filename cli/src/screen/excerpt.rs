@@ -4,7 +4,7 @@ use super::boxes::width;
 use super::visible::{clean, word};
 use super::wrap::rows;
 
-/// A word of at most so many columns, its beginning and its end; how many characters are
+/// Returns a word of at most so many columns, its beginning and its end; how many characters are
 /// missing stands between them.
 pub(crate) fn bounded(text: &str, columns: usize) -> String {
     let text = word(text);
@@ -44,7 +44,7 @@ pub(crate) fn names<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String
 const REMARK: [usize; 2] = [50, 300];
 const REMARK_LINE: usize = 4000;
 
-/// A remark as it is printed: its further lines are indented, so that none of them, whoever wrote
+/// Returns a remark as it is printed: its further lines are indented, so that none of them, whoever wrote
 /// it, looks like a remark of its own; what is left out of a long one is counted.
 pub(crate) fn remark(text: &str) -> String {
     let text = clean(text);
@@ -100,7 +100,7 @@ impl Excerpt {
         Excerpt { text, left_out: lines.len() - shown, is_whole: is_whole && shown == lines.len() }
     }
 
-    /// All lines, whole.
+    /// Returns all lines, whole.
     pub(crate) fn all(lines: &[String], columns: usize) -> String {
         lines.iter().map(|line| entry(&word(line), columns)).collect()
     }

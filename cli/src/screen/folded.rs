@@ -29,12 +29,12 @@ impl Folded {
         self.hidden.is_empty()
     }
 
-    /// The text.
+    /// Returns the text.
     pub(crate) fn whole(&self) -> String {
         [self.head.as_str(), &self.hidden, &self.tail].concat()
     }
 
-    /// The parts that are not folded, with the number of characters between them.
+    /// Returns the parts that are not folded, with the number of characters between them.
     pub(crate) fn shown(&self) -> String {
         if self.is_whole() {
             return self.head.clone();

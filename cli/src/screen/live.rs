@@ -184,7 +184,7 @@ impl Picture {
         self.write(&text);
     }
 
-    /// The sequences that go back to the first line and empty all from there.
+    /// Returns the sequences that go back to the first line and empty all from there.
     fn erasing(&self) -> String {
         match self.lines {
             0 => String::new(),

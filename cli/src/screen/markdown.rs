@@ -62,7 +62,7 @@ pub(super) enum Ends {
     Fence,
 }
 
-/// The blocks of a source.
+/// Returns the blocks of a source.
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let (mut depth, mut in_list) = (0_usize, false);
@@ -122,7 +122,7 @@ pub(super) fn keeps_letters(source: &str, rows: &[Row]) -> bool {
     letters.values().all(|missing| *missing <= 0)
 }
 
-/// The lines of a block of code.
+/// Returns the lines of a block of code.
 pub(super) fn code_rows(line: &str, columns: usize) -> Vec<Row> {
     let columns = columns.saturating_sub(width(CODE_INDENT)).max(NARROWEST);
     let pieces = cut(line, columns).into_iter();
@@ -440,7 +440,7 @@ fn target(url: &str, title: &str) -> Option<(Style, String)> {
     (!url.is_empty() || !title.is_empty()).then_some((DIM, text))
 }
 
-/// The text of spans.
+/// Returns the text of spans.
 fn said(spans: &[(Style, String)]) -> Cow<'_, str> {
     match spans {
         [(_, text)] => Cow::Borrowed(text),

@@ -303,7 +303,7 @@ pub(crate) fn room() -> (usize, usize) {
     (terminal::columns(), terminal::rows().saturating_sub(AROUND).max(4))
 }
 
-/// A box's text as far as it can be seen with a question below it: its beginning and its end,
+/// Returns a box's text as far as it can be seen with a question below it: its beginning and its end,
 /// and how many characters are missing between them.
 pub(crate) fn as_fits_screen(body: &str) -> String {
     Folded::of(&clean(body), room()).shown()
@@ -318,7 +318,7 @@ pub(crate) fn beginning(text: &str, most: usize) -> String {
     }
 }
 
-/// The beginning of a text, and how long it is.
+/// Returns the beginning of a text, and how long it is.
 pub(crate) fn excerpt(text: &str) -> String {
     let text = text.trim();
     let short: String = text.chars().take(EXCERPT).collect();

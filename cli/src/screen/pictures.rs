@@ -51,7 +51,7 @@ impl Protocol {
     }
 }
 
-/// A PNG or JPEG, made smaller where it is large.
+/// Returns a PNG or JPEG, made smaller where it is large.
 fn read(picture: &Image) -> Option<Raster> {
     let bytes = STANDARD.decode(picture.base64()).ok()?;
     Raster::decode_to_fit(&bytes, MAX_PIXELS, WIDTH, HEIGHT)
@@ -117,7 +117,7 @@ fn band(image: &Raster, top: u32, text: &mut String) {
     text.push('-');
 }
 
-/// The number of the colour at a place.
+/// Returns the number of the colour at a place.
 fn colour(image: &Raster, x: u32, y: u32) -> u32 {
     let threshold = BAYER[(y % 4) as usize][(x % 4) as usize];
     let step = |value: u8| {

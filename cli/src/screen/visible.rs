@@ -66,7 +66,7 @@ pub(crate) fn word(text: &str) -> String {
     counted(text, |_| SPACES, push)
 }
 
-/// A text in which a run of white space, or of marks on a letter, that is longer than its first character
+/// Returns a text in which a run of white space, or of marks on a letter, that is longer than its first character
 /// allows stands by its length. `push` adds the other characters.
 fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut String, char)) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -88,7 +88,7 @@ fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut Strin
     safe
 }
 
-/// A word as a shell would want it: in quotation marks where it holds more than letters, digits
+/// Returns a word as a shell would want it: in quotation marks where it holds more than letters, digits
 /// and a few signs. Braces and `$` of a variable read better as they are.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,~${}*()?…".contains(c);
@@ -126,7 +126,7 @@ pub(crate) fn joins(before: char, c: char) -> bool {
     }
 }
 
-/// A foreign text in one line, without anything that a terminal would obey.
+/// Returns a foreign text in one line, without anything that a terminal would obey.
 pub(crate) fn plain(text: &str) -> String {
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

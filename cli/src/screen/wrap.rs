@@ -39,18 +39,18 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     rows
 }
 
-/// A text for stderr: on a terminal in rows that end between words.
+/// Returns a text for stderr: on a terminal in rows that end between words.
 pub(crate) fn wrapped(text: &str) -> String {
     if stderr().is_terminal() { in_rows(text) } else { text.to_owned() }
 }
 
-/// A text in rows of the terminal's width that end between words, see [`hung`].
+/// Returns a text in rows of the terminal's width that end between words, see [`hung`].
 pub(crate) fn in_rows(text: &str) -> String {
     let columns = columns();
     text.split('\n').flat_map(|line| hung(line, columns)).collect::<Vec<_>>().join("\n")
 }
 
-/// A line in rows. Those after the first stand further in: a line often holds words that somebody
+/// Returns a line in rows. Those after the first stand further in: a line often holds words that somebody
 /// else wrote, and none of them begins a row as a line of our own does.
 pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
     /// The least indent of further rows.
@@ -76,7 +76,7 @@ pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     format!("{head}{}", rows.join(&format!("\n{:indent$}", ""))).trim_end().to_owned()
 }
 
-/// A row up to the word that it ends in.
+/// Returns a row up to the word that it ends in.
 fn whole_words(row: &str) -> &str {
     let end = ends(row).take_while(|end| *end < row.len()).last().unwrap_or(0);
     if row.ends_with(' ') { row } else { &row[..end] }
@@ -132,7 +132,7 @@ impl Layout<'_> {
     }
 }
 
-/// A line in rows that are full.
+/// Returns a line in rows that are full.
 pub(super) fn cut(line: &str, columns: usize) -> Vec<&str> {
     cut_at(line, columns, |_, _| None)
 }
@@ -189,7 +189,7 @@ impl OpenRow {
     }
 }
 
-/// The lines that stand on a terminal in the end.
+/// Returns the lines that stand on a terminal in the end.
 #[cfg(test)]
 pub(super) fn shown(out: &str, columns: usize) -> Vec<String> {
     let size = |n: usize| u16::try_from(n).ok().and_then(std::num::NonZero::new).unwrap();

@@ -19,7 +19,7 @@ pub(crate) struct RequestLog {
 }
 
 impl RequestLog {
-    /// The log, and what is told of each request.
+    /// Returns the log, and what is told of each request.
     pub(crate) fn start() -> (Self, impl Fn(Served) + Send + Sync + 'static) {
         let (tell, told): (SyncSender<Served>, _) = sync_channel(WAITING);
         let (end, ended) = sync_channel(1);

@@ -198,7 +198,7 @@ fn budgets(settings: &Settings) -> Budgets {
     set(budgets, given(settings.max_pixels), Budgets::with_max_pixels)
 }
 
-/// An origin: a scheme and a host, with or without a port; or all.
+/// Parses an origin: a scheme and a host, with or without a port; or all.
 fn origin(text: &str) -> Result<String, String> {
     let is_origin = text.split_once("://").is_some_and(|(scheme, host)| {
         !scheme.is_empty() && !host.is_empty() && !host.trim_end_matches('/').contains(['/', ' '])
@@ -209,7 +209,7 @@ fn origin(text: &str) -> Result<String, String> {
     }
 }
 
-/// An address, or a port of this machine's.
+/// Parses an address, or a port of this machine's.
 fn address(text: &str) -> Result<String, String> {
     match text.parse::<u16>() {
         Ok(port) => Ok(format!("127.0.0.1:{port}")),
@@ -403,7 +403,7 @@ fn policy(settings: &Settings) -> Policy {
     settings.deny.iter().fold(allowed, Policy::deny)
 }
 
-/// The same for the tools of the servers, with those that have changed since they were allowed named on stderr.
+/// Returns the same for the tools of the servers, with those that have changed since they were allowed named on stderr.
 fn settled(settings: &Settings, hub: &Hub) -> Policy {
     let catalog = hub.catalog();
     let policy = Permissions::of(hub.config().servers()).settled(policy(settings), &catalog);
@@ -418,7 +418,7 @@ fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
     ModelSettings { tools_mode, dialect, style, listing, constrain, way, call_threshold }
 }
 
-/// The settings that count where options say nothing. A shell that is set up for the server's clients names
+/// Returns the settings that count where options say nothing. A shell that is set up for the server's clients names
 /// the server itself: that one is not its own endpoint.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
     let environment = settings::Source::Environment.settings()?;

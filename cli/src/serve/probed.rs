@@ -24,7 +24,7 @@ impl Probed {
         Ok(Probed { url: url.to_owned(), state })
     }
 
-    /// All profiles where they are others than the last time, and at the first. A file that cannot be
+    /// Returns all profiles where they are others than the last time, and at the first. A file that cannot be
     /// read by now changes nothing.
     pub(super) fn changed(&self) -> Option<Vec<SavedProfile>> {
         let (new, read) = &mut *lock(&self.state);

@@ -54,12 +54,12 @@ impl ConfigFile {
         Ok(ConfigFile { path, root, servers })
     }
 
-    /// The servers' names, in order.
+    /// Returns the servers' names, in order.
     pub(crate) fn names(&self) -> Vec<String> {
         self.servers.properties().iter().filter_map(|property| property.decoded_name()).collect()
     }
 
-    /// A server's entry as it is written; empty where it is no object.
+    /// Returns a server's entry as it is written; empty where it is no object.
     pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
         let value = self.servers.get(name)?.value()?.to_serde_value();
         Some(match value {
@@ -68,7 +68,7 @@ impl ConfigFile {
         })
     }
 
-    /// All entries, in order.
+    /// Returns all entries, in order.
     pub(crate) fn entries(&self) -> Vec<(String, Entry)> {
         self.names().into_iter().filter_map(|name| self.entry(&name).map(|entry| (name, entry))).collect()
     }
@@ -98,7 +98,7 @@ impl ConfigFile {
         true
     }
 
-    /// The file as it is written.
+    /// Returns the file as it is written.
     pub(crate) fn text(&self) -> String {
         self.root.to_string()
     }
@@ -119,7 +119,7 @@ impl ConfigFile {
     }
 }
 
-/// A file's text as a tree. Errors name the place.
+/// Returns a file's text as a tree. Errors name the place.
 fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
     CstRootNode::parse(input::without_bom(text), &OPTIONS).map_err(|e| {
         let (line, column) = (e.line_display(), e.column_display());
@@ -128,7 +128,7 @@ fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
     })
 }
 
-/// A JSON text with comments and trailing commas, as a value.
+/// Returns a JSON text with comments and trailing commas, as a value.
 pub(crate) fn value(text: &str, name: &str) -> Result<Value, Failure> {
     let value = parsed(text, name)?.to_serde_value();
     value.ok_or_else(|| Failure::usage(format!("{name}: the file has no JSON")))

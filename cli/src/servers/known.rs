@@ -15,7 +15,7 @@ const MOST: usize = 200;
 /// The names of tools by those of servers.
 type Tools = BTreeMap<String, Vec<String>>;
 
-/// The names of the tools that are known.
+/// Returns the names of the tools that are known.
 pub(crate) fn tools() -> Tools {
     state::read(FILE)
 }

@@ -14,7 +14,7 @@ pub(crate) fn kept() -> Option<Logins> {
     Some(Logins::new(state::file("logins")?).remedy(remedy))
 }
 
-/// A hub with the environment, the logins and the certificates of this user.
+/// Returns a hub with the environment, the logins and the certificates of this user.
 pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
     let hub = hub.inherit_env().trust(&of_system());
     match kept() {

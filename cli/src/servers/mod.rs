@@ -78,7 +78,7 @@ fn named(file: &Path) -> Result<Source, Failure> {
     Ok((input::read_text(file)?, input::shown(file)))
 }
 
-/// The configuration that is used where none is named: the project's own, if somebody
+/// Returns the configuration that is used where none is named: the project's own, if somebody
 /// trusts it, else the user's.
 fn usual() -> Result<Option<Source>, Failure> {
     let local = Path::new(LOCAL);
@@ -91,7 +91,7 @@ fn usual() -> Result<Option<Source>, Failure> {
     own_file().filter(|file| file.exists()).map(|file| named(&file)).transpose()
 }
 
-/// The user's own configuration; `None` where there is no home directory.
+/// Returns the user's own configuration; `None` where there is no home directory.
 pub(crate) fn own_file() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(GLOBAL))
 }
@@ -110,7 +110,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl ListedArgs {
-    /// The servers, with their tools that are listed.
+    /// Returns the servers, with their tools that are listed.
     pub(crate) fn servers(&self) -> ServerArgs {
         ServerArgs { listed_tools: self.tools.clone(), ..self.servers.clone() }
     }
@@ -242,7 +242,7 @@ pub(crate) fn failed_line(server: &ServerStatus) -> String {
     }
 }
 
-/// The servers of these names, and no others.
+/// Returns the servers of these names, and no others.
 fn some_of(mut config: Config, wanted: &[String]) -> Result<Config, Failure> {
     let names: Vec<&str> = config.servers().iter().map(|server| server.name.as_str()).collect();
     match wanted.iter().find(|name| !names.contains(&name.as_str())) {
@@ -259,7 +259,7 @@ fn some_of(mut config: Config, wanted: &[String]) -> Result<Config, Failure> {
     }
 }
 
-/// The one server that a command names, and nothing else.
+/// Returns the one server that a command names, and nothing else.
 pub(crate) fn only(config: Config, name: &str) -> Result<Config, Failure> {
     let config = some_of(config, &[name.to_owned()])?;
     match config.servers() {

@@ -28,7 +28,7 @@ pub(crate) fn of_prompt(
     proposed(runtime, asked).into_iter().map(|value| format!("{name}={value}")).collect()
 }
 
-/// The resources of a server whose URIs begin so; of a template that ends in a variable, the
+/// Returns the resources of a server whose URIs begin so; of a template that ends in a variable, the
 /// values that the server proposes.
 pub(crate) fn of_uri((hub, runtime): (&Hub, &Handle), server: &str, begun: &str) -> Vec<String> {
     let catalog = hub.catalog();
@@ -53,7 +53,7 @@ fn proposed<E>(runtime: &Handle, asked: impl Future<Output = Result<Vec<String>,
     values.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// The names that were not given yet, each as its value follows.
+/// Returns the names that were not given yet, each as its value follows.
 pub(crate) fn unnamed<'a>(names: impl Iterator<Item = &'a str>, given: &[&str]) -> Vec<String> {
     let is_given = |name: &str| given.iter().any(|word| word.split_once('=').is_some_and(|(known, _)| known == name));
     names.filter(|name| !is_given(name)).map(|name| format!("{name}=")).collect()

@@ -39,7 +39,7 @@ pub(crate) fn tools(
     remembered.write()
 }
 
-/// The entry's lists with these patterns on or off.
+/// Returns the entry's lists with these patterns on or off.
 fn lists(entry: &Entry, (patterns, on): (&[String], bool)) -> (Vec<String>, Vec<String>) {
     let list = |key: &str| {
         let names = entry.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -58,7 +58,7 @@ fn lists(entry: &Entry, (patterns, on): (&[String], bool)) -> (Vec<String>, Vec<
     (enabled, disabled)
 }
 
-/// A tool that was switched on and that another glob of the list switches off all the same.
+/// Returns a tool that was switched on and that another glob of the list switches off all the same.
 fn still_off<'a>(
     server: &str,
     patterns: &[String],
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use toolgraft_mcp::Config;
 
-    /// The file after tools were switched, one step after the other.
+    /// Returns the file after tools were switched, one step after the other.
     fn after(entry: &Value, steps: &[(&str, bool)]) -> Result<Value, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp.json");

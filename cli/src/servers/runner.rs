@@ -25,7 +25,7 @@ pub(crate) struct Runner {
     shows_start: bool,
 }
 
-/// A runtime for one command.
+/// Returns a runtime for one command.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -90,7 +90,7 @@ impl StartingServers {
         }
     }
 
-    /// All of it in one line; `None` where nothing is started.
+    /// Returns all of it in one line; `None` where nothing is started.
     pub(crate) fn text(&self) -> Option<String> {
         if self.names.is_empty() {
             return None;
@@ -107,7 +107,7 @@ const LINE: usize = 80;
 /// Most columns of a server's name.
 const NAME: usize = 60;
 
-/// The names of the servers that are still being started.
+/// Returns the names of the servers that are still being started.
 pub(crate) fn still(servers: &[ServerStatus]) -> String {
     let is_starting = |server: &&ServerStatus| matches!(server.state, ServerState::Idle | ServerState::Connecting);
     names(servers.iter().filter(is_starting).map(|server| &server.name))

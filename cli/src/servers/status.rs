@@ -61,7 +61,7 @@ pub(crate) fn gets(secrecy: &Secrecy, cwd: Option<&str>) -> impl Iterator<Item =
     cwd.into_iter().chain(env).chain(headers).chain(oauth)
 }
 
-/// The servers, each in a few lines.
+/// Returns the servers, each in a few lines.
 pub(crate) fn text(reports: &[Report]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();

@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Server>, Failure> {
     parse(input::without_bom(&input::read_text(path)?), &input::shown(path))
 }
 
-/// The servers that a JSON text describes; `shown` names it in errors.
+/// Returns the servers that a JSON text describes; `shown` names it in errors.
 pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     let value: Value = decode(text, shown)?;
     let has = |value: &Value, key: &str| value.get(key).is_some();
@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     }
 }
 
-/// A tool in OpenAI's form, in that of MCP.
+/// Returns a tool in OpenAI's form, in that of MCP.
 fn as_of_mcp(tool: &Value) -> Value {
     let Some(mut function) = tool.get("function").and_then(Value::as_object).cloned() else { return tool.clone() };
     let schema = function.remove("parameters");
@@ -61,7 +61,7 @@ fn as_of_mcp(tool: &Value) -> Value {
     Value::Object(function)
 }
 
-/// A message of the decoder in words that need no knowledge of this program.
+/// Returns a message of the decoder in words that need no knowledge of this program.
 fn plainly(message: &str) -> String {
     let mut message = message.to_owned();
     for (theirs, ours) in [

@@ -28,7 +28,7 @@ use crate::dialog::ask::{Asker, Heard};
 use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
 use crate::terminal::{columns, rows};
 
-/// The text of a project's file, once somebody trusts it; `None` where they said no.
+/// Returns the text of a project's file, once somebody trusts it; `None` where they said no.
 pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
     let shown = file.display();
     demand_of(

@@ -54,14 +54,14 @@ fn cut_outcome(outcome: &Outcome) -> Option<Outcome> {
     Some(kept)
 }
 
-/// The head and the tail of a text that is too long, with a line about the rest between them.
+/// Returns the head and the tail of a text that is too long, with a line about the rest between them.
 fn cut_text(text: &str) -> Option<String> {
     let is_large = text.len() > RESULT_BYTES;
     let Cut { head, missing, tail, .. } = outcome::cut(text, RESULT_BYTES - NOTE_BYTES).filter(|_| is_large)?;
     Some(format!("{head}\n[{missing} bytes are missing here: this conversation was stored without them]\n{tail}"))
 }
 
-/// A picture that was made smaller for the model, in that form alone.
+/// Returns a picture that was made smaller for the model, in that form alone.
 fn as_shown(event: &InterfaceEvent) -> InterfaceEvent {
     let mut event = event.clone();
     if event.kind == MEDIA_EVENT
@@ -79,7 +79,7 @@ fn event_length(event: &InterfaceEvent) -> usize {
     event.kind.len() + length(&event.data)
 }
 
-/// The bytes of a value, as far as its texts are: without a copy of it.
+/// Returns the bytes of a value, as far as its texts are: without a copy of it.
 fn length(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,

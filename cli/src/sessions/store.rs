@@ -38,7 +38,7 @@ impl Store {
         Ok(Store { folder })
     }
 
-    /// A name that no conversation has.
+    /// Returns a name that no conversation has.
     pub(crate) fn fresh_id(&self) -> String {
         // Where nothing can be read, nothing can be written over either.
         let opened = self.opened().ok();
@@ -66,17 +66,17 @@ impl Store {
         self.remove(id).map(drop).map_err(cannot_remove)
     }
 
-    /// The conversations that contain all of these words, the latest first.
+    /// Returns the conversations that contain all of these words, the latest first.
     pub(crate) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
         self.opened()?.list(words)
     }
 
-    /// The conversation with this name, as it is now.
+    /// Returns the conversation with this name, as it is now.
     pub(crate) fn read(&self, id: &str) -> Option<Kept> {
         self.opened().ok()?.kept(id).ok()??.ok()
     }
 
-    /// The conversation whose name begins so; the latest that can be read for an empty text.
+    /// Returns the conversation whose name begins so; the latest that can be read for an empty text.
     pub(crate) fn find(&self, begin: &str) -> Result<Found, Failure> {
         let opened = self.opened().map_err(Failure::job)?;
         if begin.is_empty() {
@@ -92,7 +92,7 @@ impl Store {
         }
     }
 
-    /// The one name that begins so, whether the conversation can be read or not.
+    /// Returns the one name that begins so, whether the conversation can be read or not.
     pub(crate) fn id_of(&self, begin: &str) -> Result<String, Failure> {
         self.opened().map_err(Failure::job)?.id_of(begin)
     }
@@ -134,7 +134,7 @@ fn cannot_remove(error: io::Error) -> Failure {
 const LISTS_THEM: &str = "`toolgraft log` lists them";
 
 impl Database {
-    /// The conversation with this name.
+    /// Returns the conversation with this name.
     fn kept(&self, id: &str) -> io::Result<Option<Result<Kept, Damaged>>> {
         Ok(self.get(id)?.map(|(used, text)| {
             let damaged = |failure: Failure| Damaged { id: id.to_owned(), problem: failure.message().to_owned() };

@@ -114,7 +114,7 @@ fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure
 /// The name of a source, and its values; the environment has a name for each of its own.
 type Values = (Option<String>, keys::Values);
 
-/// All sources but flags, the strongest first.
+/// Returns all sources but flags, the strongest first.
 fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Values>, Failure> {
     let (environment, content) = (Source::Environment.settings()?, file::read()?);
     let (base_url, model) = (args.base_url.clone(), args.model.clone());
@@ -221,7 +221,7 @@ fn secrets_of(text: &str) -> Secrets {
     Secrets::new(urls.flat_map(|url| url_secrets(url.trim_end_matches('\\'))))
 }
 
-/// A table as the file has it.
+/// Returns a table as the file has it.
 fn in_file(name: &str, table: &Item) -> String {
     let mut document = DocumentMut::new();
     document[name] = table.clone();

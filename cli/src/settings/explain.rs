@@ -112,13 +112,13 @@ pub(super) fn accept(args: &ToolArgs) -> Result<(), Failure> {
     })
 }
 
-/// The patterns of a server's own entry.
+/// Returns the patterns of a server's own entry.
 fn approved(server: &ServerConfig) -> impl Iterator<Item = Pattern> + '_ {
     let from = format!("autoApprove at {}", server.place);
     server.approved().map(move |text| Pattern { text, from: from.clone(), is_denial: false, is_in_serve: false })
 }
 
-/// The patterns of a source of settings.
+/// Returns the patterns of a source of settings.
 fn of_settings((source, settings): &(Source, Settings)) -> Vec<Pattern> {
     let is_in_serve = *source != Source::Folder;
     let lists = [("allow", false, &settings.allow), ("deny", true, &settings.deny)];

@@ -22,7 +22,7 @@ const FILE: &str = ".config/toolgraft/config.toml";
 /// The tables that the program writes: what `probe` found, and what holds in a folder.
 const OTHERS: [&str; 2] = ["probed", "folders"];
 
-/// The file; `None` where there is no home.
+/// Returns the file; `None` where there is no home.
 pub(crate) fn path() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(FILE))
 }
@@ -50,7 +50,7 @@ pub(super) fn read_from(path: &Path) -> Result<ConfigToml, Failure> {
     parsed(&text(path)?, path)
 }
 
-/// The file's text; an empty file sets nothing, nor does one that is not there.
+/// Returns the file's text; an empty file sets nothing, nor does one that is not there.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     if !path.exists() {
         return Ok(String::new());
@@ -135,7 +135,7 @@ pub(crate) fn parsed_with(
         .map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
 }
 
-/// The text as it can be edited.
+/// Returns the text as it can be edited.
 ///
 /// # Errors
 /// It is no TOML.
@@ -205,7 +205,7 @@ pub(super) fn read_key(key: &str, item: &Item) -> Result<Settings, String> {
         .map_err(|(_, problem)| format!("{key}: {problem}: write, for instance, {key} = {example}"))
 }
 
-/// A value of the command line: a text needs no quotation marks.
+/// Returns a value of the command line: a text needs no quotation marks.
 pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
     let fits_key = |value: &Value| read_key(key, &Item::Value(value.clone())).map(drop);
     let as_it_is = text.parse::<Value>().ok();
@@ -226,7 +226,7 @@ pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
     read_key(key, &Item::Value(toml_value(key, text)?)).map_err(Failure::usage)
 }
 
-/// The names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A
+/// Returns the names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A
 /// model's name may have dots.
 pub(super) fn names_of(key: &str) -> Option<Vec<&str>> {
     let parts = if key.starts_with("models.") { 2 } else { 3 };

@@ -184,7 +184,7 @@ pub(crate) fn key_names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
-/// When images of tools go to the model.
+/// The condition on which images of tools go to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Images {

@@ -62,7 +62,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The key for an endpoint that somebody named: the one of its name, else that of the variable.
+    /// Returns the key for an endpoint that somebody named: the one of its name, else that of the variable.
     pub(crate) fn key_or(&self, name: &str) -> Option<String> {
         self.key.clone().or_else(|| variable(name).filter(|_| self.url.is_some() && self.called.is_none()))
     }
@@ -82,7 +82,7 @@ impl Names {
         Ok(place)
     }
 
-    /// The same without looking for a key.
+    /// Returns the same without looking for a key.
     ///
     /// # Errors
     /// No endpoint has the name.
@@ -103,7 +103,7 @@ impl Names {
         })
     }
 
-    /// The endpoint's name, where one stands before the model's, and the model.
+    /// Returns the endpoint's name, where one stands before the model's, and the model.
     fn of_model<'a>(&'a self, model: Option<&'a str>) -> (Option<&'a str>, Option<&'a str>) {
         let model = model.map(|name| self.models.get(name).map_or(name, String::as_str));
         match model.and_then(|model| model.split_once(':')) {
@@ -114,12 +114,12 @@ impl Names {
         }
     }
 
-    /// The names of all endpoints.
+    /// Returns the names of all endpoints.
     pub(crate) fn endpoints(&self) -> impl Iterator<Item = &str> {
         self.endpoints.keys().map(String::as_str)
     }
 
-    /// The other names of an endpoint's model.
+    /// Returns the other names of an endpoint's model.
     pub(crate) fn of<'a>(&'a self, endpoint: Option<&'a str>, model: &'a str) -> impl Iterator<Item = &'a str> {
         let is_meant = move |meant: &str| match self.of_model(Some(meant)) {
             (None, meant) => meant == Some(model),
@@ -128,7 +128,7 @@ impl Names {
         self.models.iter().filter(move |(_, meant)| is_meant(meant)).map(|(name, _)| name.as_str())
     }
 
-    /// The other names of models.
+    /// Returns the other names of models.
     pub(crate) fn models(&self) -> impl Iterator<Item = &str> {
         self.models.keys().map(String::as_str)
     }
@@ -173,7 +173,7 @@ fn is_name(word: &str) -> bool {
 }
 
 impl Named {
-    /// Its key; `None` where it needs none.
+    /// Returns its key; `None` where it needs none.
     fn key(&self, name: &str) -> Result<Option<String>, Failure> {
         let failed = |why: String| Failure::usage(format!("endpoint {name}: {why}"));
         if let Some(command) = &self.key_command {
@@ -186,7 +186,7 @@ impl Named {
     }
 }
 
-/// The first line that a shell's command prints. It may ask on the terminal.
+/// Returns the first line that a shell's command prints. It may ask on the terminal.
 fn printed(command: &str) -> Result<String, String> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut run = Command::new(shell);

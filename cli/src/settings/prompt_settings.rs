@@ -38,7 +38,7 @@ impl Settings {
     }
 }
 
-/// The system text, which may be in a file. What is wrong is said with the source that names the file.
+/// Returns the system text, which may be in a file. What is wrong is said with the source that names the file.
 fn system_text(said: &str) -> Result<String, Failure> {
     input::text_or_file(said).map_err(|failure| match settings::source_of("system", said) {
         Some(source) => Failure::usage(format!("{source}: {}", failure.message())),

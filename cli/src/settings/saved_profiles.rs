@@ -28,7 +28,7 @@ use super::keys::Settings;
 pub(crate) use super::probed::SavedProfile;
 use crate::base::Failure;
 
-/// When the file was written; `None` where there is none.
+/// Returns the time at which the file was written; `None` if there is none.
 pub(crate) fn written() -> Option<SystemTime> {
     std::fs::metadata(path()?).and_then(|file| file.modified()).ok()
 }
@@ -54,7 +54,7 @@ fn each_at(kept: &[SavedProfile], endpoint: &str) -> Vec<SavedProfile> {
     names.into_iter().filter_map(|name| fitting(kept, Some(endpoint), name).cloned()).collect()
 }
 
-/// The one for the model at the endpoint, or else for the model anywhere.
+/// Returns the one for the model at the endpoint, or else for the model anywhere.
 fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) -> Option<&'a SavedProfile> {
     let of_model = || kept.iter().filter(|kept| kept.name == model);
     let is_here =
@@ -62,7 +62,7 @@ fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) ->
     of_model().find(is_here).or_else(|| of_model().find(|kept| kept.endpoint.is_none() || endpoint.is_none()))
 }
 
-/// An endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
+/// Returns an endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
 pub(crate) fn place(url: &str) -> String {
     let url = url.trim_end_matches('/');
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -99,12 +99,12 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
 }
 
 impl SavedProfile {
-    /// The table as it is written.
+    /// Returns the table as it is written.
     pub(crate) fn text(&self) -> String {
         format!("[[probed]]\n{}", self.table())
     }
 
-    /// The settings that are kept, with their values.
+    /// Returns the settings that are kept, with their values.
     pub(crate) fn kept(&self) -> Vec<(String, String)> {
         let table = self.table();
         let settings = table.iter().filter(|(key, _)| !["name", "endpoint"].contains(key));

@@ -34,7 +34,7 @@ pub(crate) fn is_key(name: &str) -> bool {
     known(name).is_some()
 }
 
-/// The keys, each with what it does, its variable and a value that it may have, for `--help-all`.
+/// Returns the keys, each with what it does, its variable and a value that it may have, for `--help-all`.
 pub(crate) fn keys_text() -> String {
     let of = |key: &super::keys::Key| {
         let does = key.does.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,6 +1,6 @@
 //! Variables of the environment.
 
-/// A variable that says something.
+/// Returns a variable that says something.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

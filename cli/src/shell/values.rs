@@ -22,7 +22,7 @@ use toolgraft::tools::ToolsMode;
 /// Time that the servers of models on this machine have to say what they have.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// The command with what its values may be.
+/// Returns the command with what its values may be.
 pub(super) fn of(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
     let is_login = ["login", "logout"].contains(&command.get_name());
@@ -58,7 +58,7 @@ fn all(names: impl Iterator<Item = impl Into<String>>) -> Vec<CompletionCandidat
     names.map(Into::into).filter(is_word).map(CompletionCandidate::new).collect()
 }
 
-/// The words of a type, which its own error tells.
+/// Returns the words of a type, which its own error tells.
 fn expected<T: FromStr<Err = UnknownKeyword>>() -> Vec<&'static str> {
     T::from_str("").err().map(|error| error.expected.to_vec()).unwrap_or_default()
 }
@@ -67,7 +67,7 @@ fn names() -> Names {
     settings::file().unwrap_or_default().names
 }
 
-/// The names of `config.toml`, and what the servers on this machine have.
+/// Returns the names of `config.toml`, and what the servers on this machine have.
 fn models() -> Vec<CompletionCandidate> {
     let mut names: Vec<String> = names().models().map(str::to_owned).collect();
     names.extend(local_models(PATIENCE));
@@ -86,7 +86,7 @@ fn servers() -> Vec<CompletionCandidate> {
     all(names)
 }
 
-/// The tools of the server that an earlier word names.
+/// Returns the tools of the server that an earlier word names.
 fn tools_of_server() -> Vec<CompletionCandidate> {
     let words: Vec<String> = std::env::args().collect();
     let of_it = known::tools().into_iter().filter(|(server, _)| words.contains(server));

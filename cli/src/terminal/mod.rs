@@ -50,7 +50,7 @@ pub(crate) fn lasted(time: Duration) -> String {
     }
 }
 
-/// The time of a day in UTC: `10:52:31.107`.
+/// Returns the time of a day in UTC: `10:52:31.107`.
 pub(crate) fn time_of_day(at: SystemTime) -> String {
     DateTime::<Utc>::from(at).format("%H:%M:%S%.3f").to_string()
 }
@@ -63,7 +63,7 @@ pub(crate) fn grouped(n: u64) -> String {
     rest.as_bytes().chunks(3).fold(head.to_owned(), |all, three| all + "," + &String::from_utf8_lossy(three))
 }
 
-/// A text of at most so many columns, with an ellipsis if it is shortened.
+/// Returns a text of at most so many columns, with an ellipsis if it is shortened.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let wide = |c: char| c.width().unwrap_or(0);
     if text.chars().map(wide).sum::<usize>() <= columns {

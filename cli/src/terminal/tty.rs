@@ -28,7 +28,7 @@ mod unix {
     }
 
     impl Tty {
-        /// The terminal, if there is one and it listens to this program.
+        /// Returns the terminal, if there is one and it listens to this program.
         pub(crate) fn open() -> Option<Self> {
             let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
             // A program in the background is stopped when it touches the terminal.

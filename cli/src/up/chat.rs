@@ -246,7 +246,7 @@ impl Chat {
         drop(self.talk.lock().await);
     }
 
-    /// Its turns as they were recorded, whole and with their times; `None` where it was begun
+    /// Returns its turns as they were recorded, whole and with their times; `None` where it was begun
     /// elsewhere or has become too long.
     pub(super) fn recording(&self) -> Option<Recording> {
         let recorded = lock(&self.recorded);
@@ -307,7 +307,7 @@ impl Chat {
     }
 }
 
-/// The step with the model, its endpoint and profile, the title and the system text of a conversation.
+/// Returns the step with the model, its endpoint and profile, the title and the system text of a conversation.
 fn about(talk: &Talk) -> Value {
     let (model, about) = talk.model_and_place();
     json!({"step": "model", "model": model, "about": about, "title": talk.title, "system": talk.args.settings.system})

@@ -43,7 +43,7 @@ impl Chats {
         Ok(chats)
     }
 
-    /// The conversation with this name: one that is open, else one that was kept, else a new one.
+    /// Returns the conversation with this name: one that is open, else one that was kept, else a new one.
     pub(super) fn enter(&self, id: &str) -> Result<Arc<Chat>, Failure> {
         if let Some(chat) = self.find(id) {
             return Ok(chat);
@@ -61,7 +61,7 @@ impl Chats {
         Ok(chat)
     }
 
-    /// The conversation with this name, if it is open.
+    /// Returns the conversation with this name, if it is open.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Chat>> {
         lock(&self.open).get(id).cloned()
     }
@@ -79,7 +79,7 @@ impl Chats {
         lock(&self.open).values().for_each(|chat| chat.person.announce(&json!({ "step": step })));
     }
 
-    /// The conversations in which all of these words stand, the latest first.
+    /// Returns the conversations in which all of these words stand, the latest first.
     pub(super) fn list(&self, words: &[String]) -> Result<Vec<Value>, Failure> {
         let Some(store) = &self.common.store else { return Ok(Vec::new()) };
         let listed = store.list(words).map_err(Failure::job)?;
@@ -92,7 +92,7 @@ impl Chats {
         Ok(listed.into_iter().map(entry).collect())
     }
 
-    /// The names by which a model can be chosen: what `config.toml` calls models, then what the
+    /// Returns the names by which a model can be chosen: what `config.toml` calls models, then what the
     /// endpoint lists. Where it lists nothing now, the first are all.
     pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
         let mut models: Vec<String> = settings::file()?.names.models().map(str::to_owned).collect();
@@ -101,7 +101,7 @@ impl Chats {
         Ok(models)
     }
 
-    /// A conversation as it was kept, or as it stands where nothing is kept; `None` where there is
+    /// Returns a conversation as it was kept, or as it stands where nothing is kept; `None` where there is
     /// none of this name.
     pub(super) fn kept(&self, id: &str) -> Option<Kept> {
         let open = self.find(id).and_then(|chat| chat.kept());
@@ -126,7 +126,7 @@ impl Chats {
         }
     }
 
-    /// A conversation of this name if one was kept, else a new one; with its name, and a note for
+    /// Returns a conversation of this name if one was kept, else a new one; with its name, and a note for
     /// the person.
     fn begin(&self, id: &str) -> Result<Chat, Failure> {
         let person = AtPage::default();

@@ -132,7 +132,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
 /// The conversations, once there are any. They own the hub, which therefore only knows of them.
 type Windows = Arc<OnceLock<Weak<Chats>>>;
 
-/// Who answers what a server asks for: a window where a turn goes on, else the terminal.
+/// Returns the elicitor that asks in a window where a turn goes on, else at the terminal.
 fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
     move |asked: InputRequest| {
         let (chats, questions) = (windows.get().and_then(Weak::upgrade), questions.clone());

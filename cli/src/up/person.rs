@@ -15,7 +15,7 @@ use toolgraft::message::Image;
 /// all of it again.
 const MAX_LAG: usize = 1024;
 
-/// Who looks at a conversation, and what they see of it. Clones are of the same one.
+/// The users who look at a conversation, and what they see of it. Clones are of the same one.
 #[derive(Clone, Default)]
 pub(super) struct AtPage {
     desk: Arc<Mutex<Desk>>,
@@ -35,7 +35,7 @@ struct Desk {
 }
 
 impl AtPage {
-    /// All steps until now, and those that follow.
+    /// Returns all steps until now, and those that follow.
     pub(super) fn look(&self) -> (Vec<Value>, mpsc::Receiver<String>) {
         let (tell, told) = mpsc::channel(MAX_LAG);
         let mut desk = lock(&self.desk);

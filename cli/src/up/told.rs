@@ -43,7 +43,7 @@ impl<'a> Teller<'a> {
         Teller { existing, said, thought, written: HashMap::new(), shown: HashSet::new() }
     }
 
-    /// The steps of an event.
+    /// Returns the steps of an event.
     pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
         match event {
             AgentEvent::RoundStarted { .. } => {
@@ -123,7 +123,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// A call that is dealt with now, unless it was shown.
+    /// Returns a call that is dealt with now, unless it was shown.
     fn call(&mut self, id: &str, server: Option<&str>, tool: &str) -> Vec<Value> {
         if !self.shown.insert(id.to_owned()) {
             return Vec::new();
@@ -141,7 +141,7 @@ impl<'a> Teller<'a> {
         steps
     }
 
-    /// A call's arguments as its box has them.
+    /// Returns a call's arguments as its box has them.
     fn body(&self, call: &Call) -> String {
         arguments(&call.arguments, |path| self.existing.text(call.server.as_deref(), path))
     }
@@ -158,7 +158,7 @@ pub(super) fn end(stopped: Option<&str>, again: bool) -> Value {
     json!({"step": "end", "stopped": stopped.map(clean), "again": again})
 }
 
-/// The steps that show a conversation.
+/// Returns the steps that show a conversation.
 pub(super) fn all_said(conversation: &Conversation) -> Vec<Value> {
     conversation.entries().iter().flat_map(of_entry).collect()
 }

@@ -84,7 +84,7 @@ struct Desk {
     page: Arc<str>,
 }
 
-/// The page and its requests, for who is let in by these doors.
+/// Returns the page and its requests, for who is let in by these doors.
 pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Failure> {
     let filled = json!({"own_style": OWN_STYLE, "script": SCRIPT});
     let filled = pages::file::render(TEMPLATE, filled).map_err(Failure::job)?;
@@ -108,7 +108,7 @@ pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Fai
     Ok(pages.merge(of_the_page).with_state(desk))
 }
 
-/// The page; with its key for the browser that was let in with this request.
+/// Returns the page; with its key for the browser that was let in with this request.
 async fn page(State(desk): State<Desk>, key: Option<Extension<PageKey>>) -> Html<String> {
     let key = key.map(|Extension(PageKey(key))| key).unwrap_or_default();
     Html(desk.page.replacen(NO_KEY, &format!("data-key=\"{key}\""), 1))
@@ -123,7 +123,7 @@ pub(super) fn policy() -> String {
     )
 }
 
-/// A value of the address, empty where it is not there.
+/// Returns a value of the address, empty where it is not there.
 fn field(query: Option<&str>, name: &str) -> String {
     doors::value(query, name).unwrap_or_default()
 }
@@ -157,7 +157,7 @@ async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     answered(&json!({ "chats": list }))
 }
 
-/// A conversation with its timeline, in times where its turns were seen, else in sizes.
+/// Returns a conversation with its timeline, in times where its turns were seen, else in sizes.
 async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
@@ -178,7 +178,7 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answer
     Ok(Html(page.await?.ok_or_else(Refusal::gone)?).into_response())
 }
 
-/// A conversation as one file for others.
+/// Returns a conversation as one file for others.
 async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
@@ -194,7 +194,7 @@ async fn tools(State(desk): State<Desk>) -> Answered {
     answered(&all_tools(&desk))
 }
 
-/// The servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
+/// Returns the servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
 fn all_tools(desk: &Desk) -> Value {
     let mut servers = json!(reports(&desk.chats.common.hub));
     for server in servers.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -264,7 +264,7 @@ async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> Answered {
     answered(&answer)
 }
 
-/// The files that go with a question, each with its bytes in base64.
+/// Returns the files that go with a question, each with its bytes in base64.
 fn files(list: &Value) -> Result<Attached, Refusal> {
     let mut files = Attached::default();
     for file in list.as_array().into_iter().flatten() {
@@ -280,13 +280,13 @@ fn files(list: &Value) -> Result<Attached, Refusal> {
     Ok(files)
 }
 
-/// The texts of a list, without the white space around them, as a question is sent.
+/// Returns the texts of a list, without the white space around them, as a question is sent.
 fn texts(list: &Value) -> Vec<String> {
     let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-/// A person's answer to a call that asks.
+/// Returns a person's answer to a call that asks.
 fn allowed(said: &Value) -> Result<Answer, Refusal> {
     let reason = said["reason"].as_str().map(str::trim).filter(|reason| !reason.is_empty());
     match said["answer"].as_str() {
@@ -297,7 +297,7 @@ fn allowed(said: &Value) -> Result<Answer, Refusal> {
     }
 }
 
-/// A text of a request, empty where it is not there.
+/// Returns a text of a request, empty where it is not there.
 fn text<'a>(said: &'a Value, name: &str) -> &'a str {
     said[name].as_str().unwrap_or_default()
 }

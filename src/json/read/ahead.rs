@@ -14,7 +14,7 @@ fn near(text: &str, at: usize) -> &str {
     &text[at..text.floor_char_boundary(at + FAR)]
 }
 
-/// The position after white space, and whether that has a line break; `None` where it goes on too far.
+/// Returns the position after white space, and whether that has a line break; `None` where it goes on too far.
 pub(super) fn after_space(text: &str, from: usize) -> Option<(usize, bool)> {
     let near = near(text, from);
     let (space, rest) = near.split_at(leading_space(near));
@@ -22,7 +22,7 @@ pub(super) fn after_space(text: &str, from: usize) -> Option<(usize, bool)> {
     (!rest.is_empty() || at == text.len()).then(|| (at, space.contains('\n')))
 }
 
-/// The character at a position.
+/// Returns the character at a position.
 pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
     text[at..].chars().next()
 }
@@ -91,7 +91,7 @@ pub(in crate::json) fn closes(open: char, c: char) -> bool {
     }
 }
 
-/// A literal of Python, or of JSON in another case.
+/// Returns a literal of Python, or of JSON in another case.
 pub(super) fn word_of_python(word: &str) -> Option<Value> {
     let is = |literal: &str| word.eq_ignore_ascii_case(literal);
     match word {

@@ -51,7 +51,7 @@ pub(crate) struct ReadValue {
     pub(crate) commas: Commas,
 }
 
-/// Why a text is not read, with the position.
+/// The reason that a text is not read, with the position.
 #[derive(Debug)]
 pub(crate) struct NotJson {
     why: Cow<'static, str>,
@@ -98,7 +98,7 @@ pub(crate) fn strict(text: &str) -> Option<(Value, bool)> {
     Some((read.value, !read.repairs.is_empty()))
 }
 
-/// The text that a JSON string says; `None` if `text` is none.
+/// Returns the text that a JSON string says; `None` if `text` is none.
 pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     match inner.filter(|inner| !any_zero(inner.as_bytes(), |b| Special.rest(b))) {
@@ -119,7 +119,7 @@ fn mended(text: &str) -> Result<ReadValue, Stop> {
     }
 }
 
-/// The text without one level of escapes, if all of its quotes have them.
+/// Returns the text without one level of escapes, if all of its quotes have them.
 fn unescaped(text: &str) -> Option<String> {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -115,7 +115,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The bytes up to a quotation mark that no backslash stands before.
+    /// Returns the bytes up to a quotation mark that no backslash stands before.
     fn to_a_quote(&self) -> usize {
         let rest = self.rest().as_bytes();
         let is_bare = |at: &usize| at.checked_sub(1).is_none_or(|before| rest[before] != b'\\');

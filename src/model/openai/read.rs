@@ -488,7 +488,7 @@ mod tests {
 
     use super::*;
 
-    /// The events of these chunks, read by what they have in common or each as JSON; and how
+    /// Returns the events of these chunks, read by what they have in common or each as JSON; and how
     /// many of them were read by that.
     fn read(chunks: &[String], always_json: bool) -> (Vec<String>, usize) {
         let mut decoder = Decoder::new("http://h".to_owned()).with_fields(true);
@@ -537,7 +537,7 @@ mod tests {
         assert!(files > 5 && common > 500, "{files} files, {common} chunks");
     }
 
-    /// A chunk of an endpoint that writes its chunks in this order of fields.
+    /// Returns a chunk of an endpoint that writes its chunks in this order of fields.
     fn chunk() -> impl Strategy<Value = String> {
         let text = prop_oneof![
             8 => Just("word ".to_owned()),

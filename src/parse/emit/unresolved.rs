@@ -62,8 +62,8 @@ impl UnresolvedCall {
         }
     }
 
-    /// Takes the value under the first of `keys` that is there; any but the first is a named
-    /// repair. Where several are there and say different things, nobody knows which is meant.
+    /// Removes all of `keys` from the object, and returns the value of the first one that was there. A key other
+    /// than `keys[0]` is a repair; values that differ are a fault.
     pub(crate) fn take(&mut self, object: &mut Map<String, Value>, keys: &[String]) -> Option<Value> {
         let mut taken: Option<(&str, Value)> = None;
         for key in keys {

@@ -26,7 +26,7 @@ pub(crate) enum Way {
     Reasoning,
     /// More text of either, at a line's start, or after a quotation mark where brackets matter.
     Line,
-    /// More text of either, on a line, whose brackets say something of the calls before it.
+    /// More text of either, on a line: a bracket in it may close a damaged call before it.
     Bracketed,
     /// More text of either, whose first bytes are held: a mark may begin with them.
     Held,

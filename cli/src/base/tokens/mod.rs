@@ -13,8 +13,9 @@ use regex::Regex;
 const COUNTED: usize = 1 << 20;
 const PARTS: usize = 16;
 
-/// Tokens of the text in o200k. Other models' counts differ by some tens of percent. Those of a text with more than
-/// [`COUNTED`] bytes are estimated by parts of it, since nothing else happens meanwhile, such as Ctrl-C.
+/// Returns the number of tokens of the text in o200k. Other models' counts differ by some tens of percent. Those of a
+/// text with more than [`COUNTED`] bytes are estimated by parts of it, since nothing else happens meanwhile, such as
+/// Ctrl-C.
 pub(crate) fn count(text: &str) -> usize {
     if text.len() <= COUNTED {
         return count_all(text);
@@ -51,7 +52,7 @@ static PIECES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern.concat()).expect("the pattern is tested")
 });
 
-/// The piece that begins at this offset; `None` at the end of the text.
+/// Returns the piece that begins at this offset; `None` at the end of the text.
 fn piece(text: &str, at: usize) -> Option<&str> {
     let found = PIECES.find_at(text, at)?.as_str();
     let rest = &text[at + found.len()..];

@@ -39,7 +39,7 @@ impl LastBox {
     }
 }
 
-/// Who sits at the terminal.
+/// The user at the terminal.
 pub(in crate::chat) struct AtTerminal {
     pub(in crate::chat) asker: Asker,
     pub(in crate::chat) above: LastBox,

@@ -6,7 +6,7 @@
 pub(super) struct Numbers(Vec<(String, Option<String>)>);
 
 impl Numbers {
-    /// The number of a call; it gets one if it has none.
+    /// Returns the number of a call; it gets one if it has none.
     pub(super) fn of(&mut self, id: &str) -> usize {
         let at = self.0.iter().position(|(known, _)| known == id).unwrap_or_else(|| {
             self.0.push((id.to_owned(), None));
@@ -15,19 +15,19 @@ impl Numbers {
         at + 1
     }
 
-    /// The number of a call of this tool.
+    /// Returns the number of a call of this tool.
     pub(super) fn name(&mut self, id: &str, tool: &str) -> usize {
         let number = self.of(id);
         self.0[number - 1].1 = Some(tool.to_owned());
         number
     }
 
-    /// The id of a number.
+    /// Returns the id of a number.
     pub(super) fn id_of(&self, number: usize) -> Option<&str> {
         Some(&self.0.get(number.checked_sub(1)?)?.0)
     }
 
-    /// The tool of a call that was shown.
+    /// Returns the tool of a call that was shown.
     pub(super) fn tool_of(&self, number: usize) -> Option<&str> {
         self.0.get(number.checked_sub(1)?)?.1.as_deref()
     }

@@ -14,7 +14,7 @@ const WORDS: usize = 200;
 /// So long they wait.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// When the text of a message is written.
+/// The time at which the text of a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sends {
     /// Only at the end of the turn: an answer that must match a schema.
@@ -31,7 +31,7 @@ pub(super) struct Piped {
     said: String,
     /// Number of bytes of `said` that were written; only white space that waits for further text follows them.
     written: usize,
-    /// When the first words came, as long as they wait.
+    /// The time at which the first words came, as long as they wait.
     waits_since: Option<Instant>,
     /// A line is open.
     open: bool,
@@ -86,7 +86,7 @@ impl Piped {
         self.send().map(|()| true)
     }
 
-    /// When the first words have waited long enough, if they do.
+    /// Returns the time at which the first words have waited long enough, if they wait.
     pub(super) fn due(&self) -> Option<Instant> {
         self.waits_since.map(|since| since + MOMENT)
     }

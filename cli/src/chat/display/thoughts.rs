@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 /// The reasoning of a turn.
 #[derive(Default)]
 pub(super) struct Thoughts {
-    /// When the reasoning began that is to be folded.
+    /// Start of the reasoning that is to be folded.
     since: Option<Instant>,
-    /// When a call began that may turn out to be a draft within the reasoning.
+    /// Start of a call that may turn out to be a draft within the reasoning.
     paused: Option<Instant>,
     /// Reasoning of this round.
     round: String,
@@ -30,13 +30,13 @@ impl Thoughts {
         self.paused = None;
     }
 
-    /// All reasoning of the turn; that of two rounds has a blank line between them.
+    /// Returns all reasoning of the turn; that of two rounds has a blank line between them.
     pub(super) fn of_turn(&self) -> String {
         let parts = [self.earlier.as_str(), self.round.trim()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The reasoning of this round.
+    /// Returns the reasoning of this round.
     pub(super) fn of_round(&self) -> &str {
         &self.round
     }

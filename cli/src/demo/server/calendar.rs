@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<NaiveDate, String> {
     day.ok_or_else(|| format!("{text:?} is not a date: write YYYY-MM-DD, such as 2026-05-01"))
 }
 
-/// The kind of a day: `weekday`, `weekend` or `holiday`.
+/// Returns the kind of a day: `weekday`, `weekend` or `holiday`.
 pub(super) fn kind(day: NaiveDate) -> &'static str {
     match (holiday(day), day.weekday()) {
         (Some(_), _) => "holiday",
@@ -27,7 +27,7 @@ pub(super) fn holiday(day: NaiveDate) -> Option<&'static str> {
     HOLIDAYS.iter().find(|(month, of_month, _)| (*month, *of_month) == (day.month(), day.day())).map(|(.., name)| *name)
 }
 
-/// The first day of a kind, this one included. Each kind comes within a year.
+/// Returns the first day of a kind, this one included. Each kind comes within a year.
 pub(super) fn next_of(day: NaiveDate, wanted: &str) -> NaiveDate {
     day.iter_days().take(366).find(|day| kind(*day) == wanted).unwrap_or(day)
 }

@@ -87,7 +87,7 @@ fn time_query(asked: &Value) -> Found {
     Ok((text, structured))
 }
 
-/// A text that is there and not blank.
+/// Returns a text that is there and not blank.
 fn given(asked: &Value, name: &str) -> Option<String> {
     asked[name].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }

@@ -44,7 +44,7 @@ pub(super) struct Weather {
     pub(super) wind: u64,
 }
 
-/// The city of this name, in English or its own language, in any case; what
+/// Returns the city of this name, in English or its own language, in any case; what
 /// follows a comma (`Oslo, Norway`) and the Chinese word for city do not count.
 pub(super) fn city(name: &str) -> Option<&'static City> {
     let name = name.split([',', '，']).next().unwrap_or_default().trim().trim_end_matches('市').to_lowercase();

@@ -52,7 +52,7 @@ pub(super) fn serve(delay: Duration, instructions: &str, answer: fn(&str, &Value
     Ok(has_client)
 }
 
-/// The handshake.
+/// Returns the handshake.
 fn discovered(instructions: &str) -> Value {
     let server = json!({"name": "toolgraft-demo", "version": env!("CARGO_PKG_VERSION")});
     json!({

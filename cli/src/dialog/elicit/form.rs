@@ -13,7 +13,7 @@ const WORDS: usize = 60;
 /// Words in the name of a field that no form should have.
 const SECRETS: &[&str] = &["password", "passphrase", "passcode", "secret", "api key", "api_key", "api-key", "apikey"];
 
-/// A server's words for one line.
+/// Returns a server's words for one line.
 pub(super) fn line(text: &str) -> String {
     shortened(&clean(text).replace('\n', " "), WORDS)
 }
@@ -30,7 +30,7 @@ pub(crate) struct PageField {
     choices: Vec<(String, String)>,
 }
 
-/// The server's message, and each field with all that is said of it.
+/// Returns the server's message, and each field with all that is said of it.
 pub(super) fn overview(message: &str, form: &Form) -> String {
     let mut text = message.trim_end().to_owned();
     text.push('\n');
@@ -52,7 +52,7 @@ fn details(field: &FormField) -> String {
     field.description.iter().cloned().chain(choices).collect::<Vec<_>>().join("\n")
 }
 
-/// A field for a page.
+/// Returns a field for a page.
 pub(super) fn of_page(field: &FormField) -> PageField {
     let choices: Vec<(String, String)> = match &field.kind {
         FieldKind::Choice(choices) => choices.iter().map(|one| (one.value.clone(), named(one))).collect(),
@@ -69,7 +69,7 @@ pub(super) fn prompt(field: &FormField) -> String {
     format!("{} ({}){default}: ", label(field), what(field))
 }
 
-/// A field's name and what it wants, with what is proposed.
+/// Returns a field's name and what it wants, with what is proposed.
 fn label_with_kind(field: &FormField) -> String {
     let head = format!("{}: {}", label(field), what(field));
     field.default.as_ref().map_or(head.clone(), |default| format!("{head}; proposed: {}", line(&shown(default))))
@@ -104,7 +104,7 @@ fn what(field: &FormField) -> String {
     if field.required { format!("{what}; required") } else { what }
 }
 
-/// The name of a text's format.
+/// Returns the name of a text's format.
 fn text_format(format: Option<&str>) -> &'static str {
     match format {
         Some("email") => "e-mail address",
@@ -115,7 +115,7 @@ fn text_format(format: Option<&str>) -> &'static str {
     }
 }
 
-/// A description with the limits of a schema.
+/// Returns a description with the limits of a schema.
 fn limited(what: &str, schema: &Value, limits: [&str; 2]) -> String {
     match limits.map(|limit| schema.get(limit).filter(|limit| limit.is_number())) {
         [None, None] => what.to_owned(),
@@ -142,7 +142,7 @@ fn named(choice: &FieldChoice) -> String {
     }
 }
 
-/// A value as somebody would type it.
+/// Returns a value as somebody would type it.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

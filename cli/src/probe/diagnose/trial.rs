@@ -128,7 +128,7 @@ fn came(answer: Result<NativeAnswer, ModelError>) -> Came {
     }
 }
 
-/// The syntax of a call in a text.
+/// Returns the syntax of a call in a text.
 fn in_text(text: &str, end: &FinishReason) -> Option<&'static str> {
     let mut config = parse::Config::default();
     config.catalog = Some(Catalog::from_tools([trial_tool()]).into());

@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(all.iter().filter(|job| job.kind == JobKind::Dependent && job.wanted[0].len() == 3).count(), 7);
     }
 
-    /// A value that a wanted argument accepts; of one that may be anything, what finds everything.
+    /// Returns a value that a wanted argument accepts; of one that may be anything, what finds everything.
     fn arguments(wanted: &Wanted, tool: &Tool) -> Map<String, Value> {
         let of = |(name, value): (&String, &Value)| {
             let value = value.get("one_of").map_or(value, |values| &values[0]);

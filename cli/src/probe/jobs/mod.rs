@@ -116,7 +116,7 @@ impl Bench {
         }))
     }
 
-    /// The agent as `chat` has it with this way, for tools that change the world.
+    /// Returns the agent as `chat` has it with this way, for tools that change the world.
     fn job_agent(
         &self,
         (cell, threshold): (Cell, Option<f64>),

@@ -157,7 +157,7 @@ const HEAD: [&str; 10] =
     ["jobs", "done", "wanted calls made", "calls", "repeats", "requests", "answers", "state", "tokens", "s/job"];
 
 impl JobsReport {
-    /// A table for each way.
+    /// Returns a table for each way.
     pub(in super::super) fn table(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {

@@ -29,7 +29,7 @@ fn count(arguments: &Map<String, Value>, name: &str) -> Option<usize> {
     Some(number.max(0.0) as usize)
 }
 
-/// A path as the server resolves it.
+/// Returns a path as the server resolves it.
 fn resolved(path: &str) -> Result<String, String> {
     let whole = match path.strip_prefix("~/") {
         Some(rest) => format!("{ROOT}/{rest}"),
@@ -57,7 +57,7 @@ fn is_folder(files: &Files, path: &str) -> bool {
     path == ROOT || files.keys().any(|file| file.starts_with(&below))
 }
 
-/// The names in a folder, with `true` for folders.
+/// Returns the names in a folder, with `true` for folders.
 fn entries(files: &Files, path: &str) -> Result<BTreeSet<(String, bool)>, String> {
     match () {
         () if files.contains_key(path) => Err(format!("ENOTDIR: not a directory, scandir '{path}'")),
@@ -102,7 +102,7 @@ fn tree(files: &Files, path: &str) -> Result<Value, String> {
     entries.collect()
 }
 
-/// A glob pattern, of which `*` stays in a folder and `**` does not, as a regular expression.
+/// Returns a glob pattern, of which `*` stays in a folder and `**` does not, as a regular expression.
 fn glob(pattern: &str) -> Option<Regex> {
     let escaped = regex::escape(pattern).replace(r"\*\*/", "(.*/)?").replace(r"\*\*", ".*");
     // What is left of the stars is that of one folder.
@@ -398,7 +398,7 @@ impl Repository {
         Ok("Files staged successfully".to_owned())
     }
 
-    /// The hash that a revision names: a branch, `HEAD`, `HEAD~1` or `HEAD^`, or the beginning of a hash.
+    /// Returns the hash that a revision names: a branch, `HEAD`, `HEAD~1` or `HEAD^`, or the beginning of a hash.
     fn resolve(&self, revision: &str) -> Result<String, String> {
         let unknown = || format!("Ref '{revision}' did not resolve to an object");
         let (name, back) = match (revision.split_once('~'), revision.strip_suffix('^')) {
@@ -412,7 +412,7 @@ impl Repository {
         self.ancestors(hash).into_iter().nth(back).ok_or_else(unknown)
     }
 
-    /// A commit and those before it.
+    /// Returns a commit and those before it.
     fn ancestors(&self, hash: &str) -> Vec<String> {
         let next = |hash: &String| self.commits.get(hash).and_then(|commit| commit.parent.clone());
         std::iter::successors(Some(hash.to_owned()), next).collect()
@@ -458,13 +458,13 @@ impl Clock {
         Ok(format!("{moments:#}"))
     }
 
-    /// A time of the day.
+    /// Returns a time of the day.
     fn at(&self, time: &str) -> Option<NaiveDateTime> {
         NaiveDateTime::parse_from_str(&format!("{} {time}", self.date), "%Y-%m-%d %H:%M").ok()
     }
 }
 
-/// A moment in a zone, so many minutes before UTC.
+/// Returns a moment in a zone, so many minutes before UTC.
 fn moment(zone: &str, local: NaiveDateTime, offset: i64) -> Value {
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs());
     let datetime = format!("{}{sign}{:02}:{:02}", local.format("%Y-%m-%dT%H:%M:00"), minutes / 60, minutes % 60);

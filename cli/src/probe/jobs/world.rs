@@ -79,7 +79,7 @@ impl World {
         }
     }
 
-    /// The world as JSON, to be compared.
+    /// Returns the world as JSON, to be compared.
     pub(super) fn as_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -121,7 +121,7 @@ impl World {
     }
 }
 
-/// A row as a result shows it: its id first, then all fields or these.
+/// Returns a row as a result shows it: its id first, then all fields or these.
 fn with_id(key: &str, id: &str, row: &Map<String, Value>, show: Option<&[String]>) -> Value {
     let fields = row.iter().filter(|(name, _)| show.is_none_or(|show| show.contains(name)));
     let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
@@ -139,7 +139,7 @@ fn holds(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// The first id from `next` on that is not taken: `T-7`, `T-8`.
+/// Returns the first id from `next` on that is not taken: `T-7`, `T-8`.
 fn unused(next: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let (prefix, number) = next.rsplit_once('-').unwrap_or((next, "1"));
     let first: u32 = number.parse().unwrap_or(1);

@@ -33,7 +33,7 @@ pub(super) enum Kind {
 const SHOWN: usize = 40;
 
 impl Candidate {
-    /// The opener or name, as it stands; the beginning of what was held.
+    /// Returns the opener or name, as it stands; the beginning of what was held.
     pub(super) fn found(&self, text: &str) -> String {
         let whole = &text[self.span.clone()];
         match self.kind {
@@ -43,7 +43,7 @@ impl Candidate {
     }
 }
 
-/// All candidates, by offset, none inside another. What the parser noted comes first.
+/// Returns all candidates, by offset, none inside another. What the parser noted comes first.
 pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> {
     let mut list: Vec<_> = noted.iter().filter_map(|held| note(context.text, held)).collect();
     let every = Parser::new(context.config.clone().with_dialects(DialectSet::AUTO));

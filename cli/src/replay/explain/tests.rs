@@ -151,7 +151,7 @@ fn two_tools() -> Config {
     Config::default().with_catalog(Some(Catalog::from_tools([weather, search]).into()))
 }
 
-/// The one entry's rule as it is written, and its reason.
+/// Returns the one entry's rule as it is written, and its reason.
 #[track_caller]
 fn named(text: &str) -> (String, String) {
     let entry = one(text, two_tools());

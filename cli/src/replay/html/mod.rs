@@ -107,7 +107,7 @@ impl Pages {
         Pages { target, open, has_prompt, files: Vec::new() }
     }
 
-    /// The page of all that was taken, with this above it.
+    /// Returns the page of all that was taken, with this above it.
     pub(super) fn page(self, about: Value) -> io::Result<String> {
         render(self.files.into_iter().flat_map(|(_, taken)| taken).collect(), about)
     }
@@ -180,7 +180,7 @@ fn file_name(file: &str) -> &str {
     Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }
 
-/// The heading of a notice by its kind; other kinds are their own.
+/// Returns the heading of a notice by its kind; other kinds are their own.
 fn notice_heading(kind: &str) -> &str {
     match kind {
         "note" => "Note",
@@ -357,7 +357,7 @@ fn left_out(kept: usize, round: &Round) -> String {
     }
 }
 
-/// The page of these recordings; above them stands what a server has to say of a request.
+/// Returns the page of these recordings; above them stands what a server has to say of a request.
 fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
     let recordings: Vec<Value> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().and_then(|recording| recording["title"].as_str()).unwrap_or("toolgraft");

@@ -69,7 +69,7 @@ pub(super) fn contents(rounds: Vec<Entry>) -> Vec<Entry> {
 /// Rounds of one question that want no contents.
 const SHORT: usize = 4;
 
-/// The question of a user's message, as one line.
+/// Returns the question of a user's message, as one line.
 pub(super) fn question(message: &str) -> String {
     line_of(&view::question(message).unwrap_or_else(|| words(message)))
 }
@@ -90,7 +90,7 @@ pub(super) struct RoundPart {
     pub(super) parts: Vec<Value>,
 }
 
-/// The tools on offer.
+/// Returns the tools on offer.
 pub(super) fn tools(catalog: &Catalog) -> Value {
     let part = |tool: &toolgraft::Tool| {
         json!({
@@ -107,8 +107,8 @@ fn folded(label: &str, text: &str) -> Value {
     json!({"kind": "folded", "label": label, "size": text.chars().count(), "text": Long::new(text)})
 }
 
-/// A message that was sent; `results` says that it may carry those of calls, `prompt` that one of the user may begin
-/// with the prompt.
+/// Returns a message that was sent; `results` says that it may carry those of calls, `prompt` that one of the user
+/// may begin with the prompt.
 pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Value> {
     let label = match message.role {
         Role::System => "System prompt",

@@ -135,18 +135,19 @@ impl Rows {
         self.rows.push((label, None, vec![Stretch { kind, start: end.saturating_sub(length), end }]));
     }
 
-    /// A recorded time on the page's clock, where that counts time.
+    /// Returns a recorded time on the page's clock, where that counts time.
     fn since(&self, at: Option<u64>) -> Option<u64> {
         at.filter(|_| self.unit == Unit::Ms).map(|at| at.saturating_sub(self.began))
     }
 
-    /// The whole length so far, in words.
+    /// Returns the whole length so far, in words.
     pub(super) fn total(&self) -> Option<String> {
         let end = self.rows.iter().flat_map(|(_, _, pieces)| pieces).map(|p| p.end).max()?;
         (self.unit == Unit::Ms).then(|| self.words(end.max(self.cursor)))
     }
 
-    /// The rows for the page, in parts on a scale each. Of several parts `whole` says where each is in the whole.
+    /// Returns the rows for the page, in parts on a scale each. Of several parts `whole` says where each is in the
+    /// whole.
     pub(super) fn finish(self) -> Value {
         let all = || self.rows.iter().flat_map(|(_, _, pieces)| pieces);
         let total = all().map(|p| p.end).max().unwrap_or(0);
@@ -270,7 +271,7 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
     parts
 }
 
-/// When a byte of an answer came, in milliseconds since the request.
+/// The times at which the bytes of an answer came, in milliseconds since the request.
 struct Clock {
     /// Bytes up to a delta's end, and when it came.
     deltas: Vec<(u64, u64)>,

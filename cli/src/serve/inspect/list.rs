@@ -16,7 +16,7 @@ const TEMPLATE: &str = include_str!("../../../pages/inspect.html");
 /// Seconds after which a live page is loaded again.
 const REFRESH: u32 = 2;
 
-/// The page of these requests, of so many that are kept.
+/// Returns the page of these requests, of so many that are kept.
 pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::Result<String> {
     let count = match query.typed.is_empty() {
         true => counted(kept, "request"),
@@ -39,7 +39,7 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::
     )
 }
 
-/// The link, an address and its text, by which a page that is loaded again by itself stops to be, or begins.
+/// Returns the link, an address and its text, by which a page that is loaded again by itself stops to be, or begins.
 fn live_link(here: &str, is_live: bool) -> (String, &'static str) {
     let sign = if here.contains('?') { '&' } else { '?' };
     match is_live {

@@ -53,7 +53,7 @@ fn router(inspector: Inspector) -> Router {
         .fallback(|| async { missing() })
 }
 
-/// The list, or what of it is searched for.
+/// Returns the list, or what of it is searched for.
 async fn list(State(inspector): State<Inspector>, RawQuery(query): RawQuery) -> Response {
     let query = Query::read(query.as_deref().unwrap_or_default());
     page(move || {
@@ -78,7 +78,7 @@ async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQue
     .await
 }
 
-/// The recording of one request, as a file.
+/// Returns the recording of one request, as a file.
 async fn recording(State(inspector): State<Inspector>, Path(id): Path<u64>) -> Response {
     let Some((_, text)) = found(&inspector, id) else { return missing() };
     let name = format!("attachment; filename=\"request-{id}.jsonl\"");
@@ -95,7 +95,7 @@ fn missing() -> Response {
         .into_response()
 }
 
-/// A page that is made aside: long recordings take a while.
+/// Returns a page that is made aside: long recordings take a while.
 async fn page(make: impl FnOnce() -> std::io::Result<String> + Send + 'static) -> Response {
     match tokio::task::spawn_blocking(make).await {
         Ok(Ok(page)) => Html(page).into_response(),

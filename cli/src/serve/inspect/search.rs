@@ -69,7 +69,7 @@ impl Query {
     }
 }
 
-/// All texts of a round.
+/// Returns all texts of a round.
 fn texts(round: &Round) -> impl Iterator<Item = String> + '_ {
     let said = [DeltaKind::Content, DeltaKind::Reasoning].into_iter().map(|kind| round.text(kind));
     let told = round.messages.iter().map(|message| message.shown().into_owned());
@@ -91,7 +91,7 @@ fn calls(recording: &Recording) -> Vec<String> {
     found.chain(native).collect()
 }
 
-/// Why calls were rejected, and of which tools.
+/// Returns the kinds of the rejected calls, and their tools.
 fn rejections(recording: &Recording) -> Vec<String> {
     let name = |rejected: &Rejected| [Some(rejected.kind.as_str().to_owned()), rejected.tool.clone()];
     recorded(recording).filter_map(|call| call.result.as_ref().err()).flat_map(name).flatten().collect()

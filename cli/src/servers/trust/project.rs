@@ -34,7 +34,7 @@ struct Started {
 const NAME: usize = 40;
 
 impl Started {
-    /// The servers of a text that are not disabled.
+    /// Returns the servers of a text that are not disabled.
     fn all(
         text: &str,
         path: &Path,
@@ -53,7 +53,7 @@ impl Started {
         Ok(servers.collect())
     }
 
-    /// A line that says how the server is reached, and lines for what it gets.
+    /// Returns a line that says how the server is reached, and lines for what it gets.
     fn lines(&self) -> (String, Vec<String>) {
         let line = |what: String| format!("{}: {what}", named(&self.real.name));
         let (Ok(_), Ok(transport)) = (&self.real.transport, &self.written.transport) else {
@@ -81,7 +81,7 @@ impl Started {
     }
 }
 
-/// A name as the file has it, in one piece and no longer than a name should be.
+/// Returns a name as the file has it, in one piece and no longer than a name should be.
 fn named(name: &str) -> String {
     bounded(&quoted(name), NAME)
 }
@@ -130,7 +130,7 @@ impl Project {
     }
 }
 
-/// The folder without links, and the file's name in it. A file that is a link is not
+/// Returns the folder without links, and the file's name in it. A file that is a link is not
 /// followed: `./server` in it means a program of the folder where the link stands.
 pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
     let name = file.file_name().ok_or(std::io::ErrorKind::InvalidInput)?;
@@ -138,7 +138,7 @@ pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
     Ok(folder.canonicalize()?.join(name))
 }
 
-/// The variables that stand in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
+/// Returns the variables that stand in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
 fn variables_of(transport: &TransportConfig) -> BTreeSet<String> {
     let texts: Vec<&String> = match transport {
         TransportConfig::Stdio { command, args, cwd, .. } => std::iter::once(command).chain(args).chain(cwd).collect(),
@@ -178,7 +178,7 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    /// The program or the first argument that is a file in the folder.
+    /// Returns the program or the first argument that is a file in the folder.
     fn inside(&self, transport: &TransportConfig) -> Option<String> {
         let TransportConfig::Stdio { command, args, cwd, .. } = transport else { return None };
         let here = cwd.as_deref().map_or(self.path.to_owned(), |cwd| self.path.join(cwd));

@@ -86,7 +86,7 @@ impl Store {
         if was { self.write().map(|()| true) } else { Ok(false) }
     }
 
-    /// The trusted files, by path.
+    /// Returns the trusted files, by path.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, &TrustedFile)> {
         self.kept.files.iter().map(|(path, entry)| (path.as_path(), entry))
     }
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// A day, such as `22 Nov 2026`.
+/// Returns a day, such as `22 Nov 2026`.
 pub(crate) fn date(seconds: u64) -> String {
     let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     // `Sun, 22 Nov 2026 11:10:45 GMT`

@@ -142,12 +142,12 @@ impl Database {
         self.change(|transaction| put(transaction, id, used, saved))
     }
 
-    /// When a conversation was written last, and its text; `None` where there is none of this name.
+    /// Returns the time at which a conversation was written last, and its text; `None` if there is none of this name.
     pub(super) fn get(&self, id: &str) -> io::Result<Option<(SystemTime, String)>> {
         one_of(&self.connection, id).map_err(|e| failed(&self.path, e))
     }
 
-    /// All names, with when each was written last.
+    /// Returns all names, with when each was written last.
     pub(super) fn ids(&self) -> io::Result<Vec<(String, SystemTime)>> {
         let ids = || -> rusqlite::Result<Vec<_>> {
             let mut all = self.connection.prepare("SELECT id, used FROM conversations")?;
@@ -156,7 +156,7 @@ impl Database {
         ids().map_err(|e| failed(&self.path, e))
     }
 
-    /// The names of those that were not written for so long by `now`. A time by which the clock has
+    /// Returns the names of those that were not written for so long by `now`. A time by which the clock has
     /// jumped does not count.
     pub(super) fn older_than(&mut self, age: Duration, now: SystemTime) -> io::Result<Vec<String>> {
         self.change(|transaction| {
@@ -169,7 +169,7 @@ impl Database {
         })
     }
 
-    /// The conversations in which all of these words stand, the latest first.
+    /// Returns the conversations in which all of these words stand, the latest first.
     pub(super) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
         self.listed(words).map_err(|e| failed(&self.path, e))
     }
@@ -308,7 +308,7 @@ fn has_all(text: &str, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-/// The first of the words that is not in the title, with the line in which it stands.
+/// Returns the first of the words that is not in the title, with the line in which it stands.
 fn hit(title: &str, text: &str, words: &[String]) -> Option<(String, String)> {
     let title = title.to_lowercase();
     let word = words.iter().map(|word| word.to_lowercase()).find(|word| !title.contains(word))?;
@@ -325,7 +325,7 @@ fn time(nanoseconds: i64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
 }
 
-/// An error with the database's place, and the remedy where there is one.
+/// Returns an error with the database's place, and the remedy where there is one.
 fn failed(path: &Path, error: rusqlite::Error) -> io::Error {
     let remedy: &dyn Display = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

@@ -28,7 +28,7 @@ pub(crate) struct Found {
 pub(crate) struct Kept {
     /// The conversation's name on the command line.
     pub(crate) id: String,
-    /// When it was written last.
+    /// The time at which it was written last.
     pub(crate) used: SystemTime,
     pub(crate) saved: Saved,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Kept {
 pub(crate) struct Listed {
     /// The conversation's name on the command line.
     pub(crate) id: String,
-    /// When it was written last.
+    /// The time at which it was written last.
     pub(crate) used: SystemTime,
     /// Model that was talked to last.
     pub(crate) model: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) struct Listed {
     pub(crate) hit: Option<(String, String)>,
 }
 
-/// A name that nothing `is_taken` by: eight digits of a hash.
+/// Returns a name that nothing `is_taken` by: eight digits of a hash.
 pub(super) fn fresh_id(is_taken: impl Fn(&str) -> bool) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut seed = format!("{} {}", now.as_nanos(), std::process::id());

@@ -115,7 +115,7 @@ impl Tags {
         }
     }
 
-    /// Returns the word in the tags around a value where all are closed alike.
+    /// Returns the name in the closing tag of a value, if all values have the same one.
     pub(super) fn element(self) -> Option<&'static str> {
         self.of_values().map(|(_, close, _)| close.trim_start_matches("</").trim_end_matches('>'))
     }
