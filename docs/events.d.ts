@@ -243,8 +243,8 @@ export type AskReason =
   /** A value of the call was recovered from text without quotation marks. */
   | "mended"
   /**
-   * The call occurs in a result or a file of the conversation, or its arguments contain a text of the program to the
-   * model.
+   * The call occurs in a result or a file of the conversation or in what another server says about itself, or its
+   * arguments contain a text of the program to the model.
    */
   | "echoed"
   /** The call may change what a rejected call just before it only tried to read. */
@@ -780,8 +780,8 @@ export type Provenance =
   /** A value of it was chosen from text without quotes, which may be prose. */
   | "mended"
   /**
-   * It is in a result or a file of the conversation: its bytes, or its tool and arguments. Or it may
-   * change something, and its arguments contain a text of the program to the model.
+   * It is in a result or a file of the conversation, or in the instructions, descriptions and schemas of another
+   * server: its bytes, or its tool and arguments. Or it may change something, and its arguments contain a text of the program to the model.
    */
   | "echoed"
   /** It may change something, and names what a rejected call of a read-only tool named just before. */
