@@ -24,7 +24,7 @@ pub enum ClientPiece {
     Moved(Region, usize),
 }
 
-/// What the client gets at the end of a turn, after the text.
+/// The end of a turn for the client, after the text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientEnd {
     /// The answer is over.

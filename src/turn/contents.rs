@@ -1,4 +1,4 @@
-//! What was read of untrusted texts in search of calls that a model copies from them.
+//! The calls in untrusted texts that a model may copy.
 
 use serde_json::Value;
 
