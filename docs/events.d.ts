@@ -232,8 +232,10 @@ export type AskReason =
   | "fenced_first"
   /** The call had no marker and followed prose, so it may have been an example in the text. */
   | "after_prose"
-  /** The call had no marker, or came after a line that is no finished sentence, and was followed by prose. */
+  /** The call had no marker and was followed by prose. */
   | "before_prose"
+  /** The line before the call or after it puts it in doubt: a question, an example, another's words. */
+  | "hedged"
   /** The call did not begin its line. */
   | "in_a_line"
   /** The call was alone in a code fence after prose. */
@@ -763,11 +765,13 @@ export type Provenance =
   | "fenced_first"
   /** No marker announces it, and prose is before it on other lines: many such calls are examples. */
   | "after_prose"
-  /**
-   * No marker announces it, or the line before it is no finished sentence, nor ends with a colon right before it; and
-   * prose follows it.
-   */
+  /** No marker announces it, and prose follows it. */
   | "before_prose"
+  /**
+   * The line before it asks, speaks of an example or another's call, or neither announces it nor is a finished
+   * sentence; text between it and an earlier call does not announce it; or the line after it speaks of it or asks.
+   */
+  | "hedged"
   /** It does not begin its line: prose is before it there. */
   | "in_a_line"
   /** It is alone in a fence, and prose is before the fence. */

@@ -37,6 +37,7 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
         Provenance::FencedFirst => "in a fence before prose: needs approval",
         Provenance::AfterProse => "after prose: needs approval",
         Provenance::BeforeProse => "before prose: needs approval",
+        Provenance::Hedged => "in doubt by the text beside it: needs approval",
         Provenance::InALine => "in a line of text: needs approval",
         Provenance::FencedAfterProse => "in a fence after prose: needs approval",
         Provenance::InElement => "inside an unknown tag: needs approval",

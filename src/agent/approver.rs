@@ -63,6 +63,7 @@ pub(super) async fn ask(asking: Arc<ApproverState>, setup: Arc<Setup>, request: 
         AskReason::AfterProse
         | AskReason::FencedFirst
         | AskReason::BeforeProse
+        | AskReason::Hedged
         | AskReason::InALine
         | AskReason::FencedAfterProse
         | AskReason::InElement => ModelNote::MayBeExample,

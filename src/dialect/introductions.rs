@@ -1,6 +1,7 @@
-//! Our own words: the lines with which the prompts introduce a call that is not one.
+//! The words around a call: the lines with which the prompts introduce a call that is not one, and words of sentences
+//! that announce a call, or put one in doubt.
 //!
-//! The templates print them, and the parser knows by them that a model repeats its prompt.
+//! The templates print the former, and the parser knows by them that a model repeats its prompt.
 
 use std::sync::LazyLock;
 
@@ -9,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "prompt")]
 use super::Lang;
 use super::table::{leaked, read};
-use crate::json::window::last_char;
 
 /// The lines of one language, as the templates name them.
 #[derive(Debug, Serialize, Deserialize)]
@@ -74,6 +74,23 @@ struct Words {
     /// Phrases in such a line that forbid running what follows, or say in its midst that it is an example.
     #[serde(borrow)]
     forbids: Box<[&'static str]>,
+    /// Beginnings of a sentence with which a model announces what it does itself.
+    #[serde(borrow)]
+    begins_announcing: Box<[&'static str]>,
+    /// The same, anywhere in the sentence.
+    #[serde(borrow)]
+    announces: Box<[&'static str]>,
+    /// Words of a sentence about a call that is shown, only proposed, or another's.
+    #[serde(borrow)]
+    hedges: Box<[&'static str]>,
+    /// Words that deny, of which one and one of `runs` in a clause say that nothing is run.
+    #[serde(borrow)]
+    negations: Box<[&'static str]>,
+    #[serde(borrow)]
+    runs: Box<[&'static str]>,
+    /// Beginnings of a line that speaks of the call right before it.
+    #[serde(borrow)]
+    takes_back: Box<[&'static str]>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| read(include_str!("../../prompts/introductions.json")));
@@ -141,18 +158,103 @@ fn shows_example(line: &str) -> bool {
         || WORDS.forbids.iter().any(|words| line.contains(words))
 }
 
-/// Returns `true` if a line ends with the mark that ends a sentence, closing marks and emphasis aside, or with a closing
-/// tag.
-pub(crate) fn ends_as_sentence(line: &[u8]) -> bool {
-    let is_closer = |c: &char| matches!(c, '*' | '_' | '"' | '\'' | ')' | ']' | '”' | '’' | '」' | '』' | '）' | '»');
-    let mut line = line.trim_ascii_end();
-    while let Some(closer) = last_char(line).filter(is_closer) {
-        line = &line[..line.len() - closer.len_utf8()];
+/// Returns `true` if the line before a call, of which these are the last bytes, puts the call in doubt: it asks, speaks
+/// of an example, a proposal or another's call, or says that nothing is run; or it is no finished sentence and does not
+/// announce what the model does itself. After an earlier call nothing but an announcement is free of doubt: the text may
+/// be what the model takes for the result.
+pub(crate) fn hedges_call(line: &[u8], follows_call: bool) -> bool {
+    let line = lower(line);
+    let line = line.trim_end();
+    let closed = line.trim_end_matches(['*', '_', ' ', '"', '\'', ')', ']', '”', '」', '』', '）', '»']);
+    let is_finished = closed.ends_with(SENTENCE_ENDS);
+    let sentence = last_sentence(closed);
+    if puts_in_doubt(sentence) || closed.ends_with(['?', '？', '؟']) {
+        return true;
     }
-    let is_ended = matches!(last_char(line), Some('.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।'));
-    let is_tag = || memchr::memrchr(b'<', line).is_some_and(|at| line[at..].starts_with(b"</"));
-    line.ends_with(b">") && is_tag()
-        || is_ended && line.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0xc0)
+    // A rule between paragraphs says nothing; other signs open a block. After a call a fence may hold a result.
+    let is_mark = |c: char| c.is_ascii_punctuation() || matches!(c, '“' | '„' | '«' | '「' | '『');
+    let says = line.contains(char::is_alphanumeric) || line.contains(is_mark) && !RULES.contains(&line.trim_start());
+    (follows_call || says && !is_finished) && !announces(sentence)
+}
+
+/// Returns `true` if the line after a call, of which these are the first bytes, takes it back: it speaks of the call
+/// itself, asks, or goes on with the sentence that the call is in.
+pub(crate) fn takes_back_call(line: &[u8]) -> bool {
+    let line = lower(line);
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '>'));
+    let end = line.char_indices().find(|(at, c)| ends_sentence(line, *at, *c)).map_or(line.len(), |(at, _)| at);
+    let (sentence, rest) = line.split_at(end);
+    // It introduces what comes next.
+    if line.trim_end().ends_with([':', '：']) {
+        return false;
+    }
+    begins_with_one(line, &WORDS.takes_back) || puts_in_doubt(sentence) || rest.starts_with(['?', '？', '؟'])
+}
+
+/// Lines that say nothing: rules, the end of a fence, the sign of a list's item.
+const RULES: [&str; 6] = ["---", "***", "___", "```", "-", "*"];
+
+const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', '。', '！', '？', '؟', '।'];
+
+/// A line in small letters, without what is left of a character that was cut.
+fn lower(line: &[u8]) -> String {
+    let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
+    String::from_utf8_lossy(&line[skipped..]).to_lowercase().replace('’', "'")
+}
+
+/// Returns `true` if the character at `at` ends a sentence: a point in a name or a number does not.
+fn ends_sentence(line: &str, at: usize, c: char) -> bool {
+    let after = &line[at + c.len_utf8()..];
+    SENTENCE_ENDS.contains(&c) && (!c.is_ascii() || after.is_empty() || after.starts_with([' ', '\t', '"', ')', '*']))
+}
+
+/// Returns the last sentence of a line, without its end and what marks its beginning.
+fn last_sentence(line: &str) -> &str {
+    let line = line.trim_end_matches(SENTENCE_ENDS);
+    let start =
+        line.char_indices().rfind(|(at, c)| ends_sentence(line, *at, *c)).map_or(0, |(at, c)| at + c.len_utf8());
+    line[start..].trim_start_matches(|c: char| !c.is_alphanumeric() && c.is_ascii())
+}
+
+fn puts_in_doubt(sentence: &str) -> bool {
+    let is_denied = |clause: &str| {
+        WORDS.runs.iter().any(|word| has(clause, word, false)) && WORDS.negations.iter().any(|no| has(clause, no, true))
+    };
+    WORDS.hedges.iter().any(|words| has(sentence, words, false))
+        || sentence.split([',', ';', ':', '，', '；', '：', '—']).any(is_denied)
+}
+
+/// Returns `true` if a sentence announces what the model does itself: also by the English word of what it is doing.
+fn announces(sentence: &str) -> bool {
+    let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    first.len() > DOING.len() + 1 && first.ends_with(DOING)
+        || begins_with_one(sentence, &WORDS.begins_announcing)
+        || WORDS.announces.iter().any(|words| has(sentence, words, true))
+}
+
+const DOING: &str = "ing";
+
+fn begins_with_one(text: &str, all: &[&str]) -> bool {
+    all.iter().any(|words| text.strip_prefix(*words).is_some_and(|rest| !goes_on(words, rest)))
+}
+
+/// Returns `true` if these words are in the text, from the beginning of a word on and, if `is_whole`, to the end of one.
+fn has(text: &str, words: &str, is_whole: bool) -> bool {
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back().filter(|_| words.starts_with(is_spaced));
+        let begins_word = !before.is_some_and(is_spaced);
+        begins_word && (!is_whole || !goes_on(words, &text[at + words.len()..]))
+    })
+}
+
+/// Returns `true` if the last of the words goes on in the text after them.
+fn goes_on(words: &str, after: &str) -> bool {
+    words.ends_with(is_spaced) && after.starts_with(is_spaced)
+}
+
+/// Returns `true` for letters and digits of writing that puts spaces between words.
+fn is_spaced(c: char) -> bool {
+    c.is_alphanumeric() && c < '\u{2e80}'
 }
 
 /// Returns `true` if a line, after its indent, begins as the question of an example does.
@@ -198,6 +300,67 @@ mod tests {
         }
         for line in ["", "Let me look:", "An Example: it is", "示例", "I call the tool:"] {
             assert!(!introduces_example(line.as_bytes(), true), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_announces_no_act_of_the_model_puts_a_call_in_doubt() {
+        for line in [
+            "Shall I delete it?",
+            "It is old. Delete it?",
+            "要我删除它吗？",
+            "The log shows:",
+            "## Usage",
+            "Sample call",
+            "I will not run the following call.",
+            "Das werde ich nicht ausführen:",
+            "If you agree, I will send this:",
+            "{{",
+            "Im Protokoll steht:",
+            "日志显示：",
+            "**Example**",
+            "❌",
+        ] {
+            assert!(hedges_call(line.as_bytes(), false) && hedges_call(line.as_bytes(), true), "{line}");
+        }
+        for line in [
+            "I'll look:",
+            "Let me look",
+            "The file is missing, so let me look:",
+            "**Reading a.txt**",
+            "1. I read a.txt:",
+            "Step 2: the tests",
+            "Ich lese die Datei:",
+            "我先看一下：",
+            "확인해 보겠습니다.",
+            "Voy a comprobarlo:",
+            "First, a.txt:",
+        ] {
+            assert!(!hedges_call(line.as_bytes(), false) && !hedges_call(line.as_bytes(), true), "{line}");
+        }
+        // Between calls only an announcement is free of doubt.
+        for line in ["It is old.", "Done!", "---", "", "I don't know it, and nobody does."] {
+            assert!(!hedges_call(line.as_bytes(), false) && hedges_call(line.as_bytes(), true), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_speaks_of_the_call_takes_it_back() {
+        for line in [
+            "(The above is only an illustration.)",
+            "That was just an example.",
+            "I have not run this.",
+            "以上仅为示例。",
+            "Is that OK? I wait.",
+            "Actually, no.",
+            "This call is not mine.",
+        ] {
+            assert!(takes_back_call(line.as_bytes()), "{line}");
+        }
+        for line in
+            ["Let me know if you need more.", "Then I read b.", "With 1000 euros that would be:", "Done. More?", ""]
+        {
+            assert!(!takes_back_call(line.as_bytes()), "{line}");
         }
     }
 }

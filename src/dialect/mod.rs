@@ -29,7 +29,7 @@ pub use file::{DialectError, MAX_FILE, MAX_ROWS, MAX_TEXT};
 pub use header::Piece;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
-pub(crate) use introductions::{asks_as_example, ends_as_sentence, introduces_example};
+pub(crate) use introductions::{asks_as_example, hedges_call, introduces_example, takes_back_call};
 pub(crate) use known::Dialect;
 pub use known::{DialectSet, UnknownDialect};
 pub use loaded::{LoadedDialect, MAX_LOADED};
@@ -43,7 +43,7 @@ pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
 pub use spec::{
     ACTION, Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named,
-    NamedArguments, NamedCall, React, Shape, Spec, Wrapper,
+    NamedArguments, NamedCall, React, ReactHead, Shape, Spec, Wrapper,
 };
 #[doc(hidden)]
 pub(crate) use spec::{IDLE, LIST};

@@ -317,14 +317,36 @@ pub enum NamedArguments {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct React {
-    /// The lines up to the arguments' JSON.
-    #[serde(rename = "header", deserialize_with = "header::read")]
-    pub head: Vec<Piece>,
-    /// The same where the arguments are in brackets after the name.
-    #[serde(rename = "bracketed", deserialize_with = "header::read")]
-    pub bracketed: Vec<Piece>,
+    /// The forms of its words; the first is written.
+    pub heads: Vec<ReactHead>,
     /// Beginnings of the lines that may follow.
     pub lines: Vec<String>,
+}
+
+/// The words of ReAct's up to the arguments' JSON.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReactHead {
+    /// The words, on one line or two.
+    #[serde(rename = "header", deserialize_with = "header::read")]
+    pub head: Vec<Piece>,
+    /// `true` if the arguments are in brackets after the name.
+    #[serde(default)]
+    pub in_brackets: bool,
+    /// Who writes it, and where that is written down.
+    #[serde(default)]
+    pub source: String,
+}
+
+impl ReactHead {
+    /// The word that it begins with.
+    pub fn word(&self) -> &str {
+        let text = |piece: &'_ Piece| matches!(piece, Piece::Text(_));
+        match self.head.iter().find(|piece| text(piece)) {
+            Some(Piece::Text(word)) => word,
+            _ => "",
+        }
+    }
 }
 
 /// A pair of delimiters around one or several calls.

@@ -35,7 +35,7 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
-        Shape::React(react) => write_head(&react.head, &full_name(server, tool)) + &spaced(arguments),
+        Shape::React(react) => write_head(&react.heads[0].head, &full_name(server, tool)) + &spaced(arguments),
         Shape::Python => write_python(server, tool, arguments),
         Shape::Json(keys) => {
             format!("```json\n{}\n```", write_object(keys, server, tool, arguments))

@@ -21,7 +21,6 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::ends_as_sentence;
 use crate::event::{
     Call, Destination, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span, call_of,
 };
@@ -245,9 +244,8 @@ impl Collector {
     /// is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
-            // Prose may come after it.
-            let may_be_shown = || self.is_introduced(self.yielded);
-            let waits = |call: &Call| call.provenance.is_plain() && (!call.dialect.has_marker() || may_be_shown());
+            // The line after it may take it back.
+            let waits = |call: &Call| call.provenance.is_plain() && !self.line_after_is_over(self.yielded);
             if !self.is_over && self.entries[self.yielded].result.as_ref().is_ok_and(waits) {
                 return None;
             }
@@ -259,25 +257,20 @@ impl Collector {
         None
     }
 
-    /// Returns `true` if the text before the call of this number is no finished sentence, nor a line that ends with a
-    /// colon right before it: the call may be shown.
-    fn is_introduced(&self, number: usize) -> bool {
-        let mut calls = self.segments.iter().enumerate().filter(|(_, segment)| segment.what == What::Call);
-        let Some((at, _)) = calls.nth(number) else { return false };
-        let mut end = self.segments[..at].iter().map(|segment| segment.length).sum::<usize>();
-        let mut lines = 0;
-        for Segment { what, region, length } in self.segments[..at].iter().rev() {
-            let piece = &self.text[end - *length..end];
-            end -= *length;
-            let text = piece.trim_end();
-            lines += piece[text.len()..].matches('\n').count();
-            if *what == What::Text && *region == Region::Content && !text.is_empty() {
-                // Of a line that came in pieces the last one is enough: it ends as the line does.
-                let line = text.rsplit('\n').next().unwrap_or(text);
-                return !ends_as_sentence(line.as_bytes()) && (lines > 1 || !text.ends_with([':', '：']));
+    /// Returns `true` if the line of text after the call of this number is over, so that it says nothing more of the call.
+    fn line_after_is_over(&self, number: usize) -> bool {
+        let mut calls = 0;
+        let (mut at, mut line) = (0, String::new());
+        for Segment { what, length, .. } in &self.segments {
+            let piece = &self.text[at..at + *length];
+            at += *length;
+            match what {
+                What::Call => calls += 1,
+                What::Text if calls > number => line.push_str(piece),
+                _ => {}
             }
         }
-        false
+        line.trim_start().contains('\n')
     }
 
     /// Rejects a call that the parser found, for this reason.

@@ -46,9 +46,11 @@ pub enum Provenance {
     FencedFirst,
     /// No marker announces it, and prose is before it on other lines: many such calls are examples.
     AfterProse,
-    /// No marker announces it, or the line before it is no finished sentence, nor ends with a colon right before it; and
-    /// prose follows it.
+    /// No marker announces it, and prose follows it.
     BeforeProse,
+    /// The line before it asks, speaks of an example or another's call, or neither announces it nor is a finished
+    /// sentence; text between it and an earlier call does not announce it; or the line after it speaks of it or asks.
+    Hedged,
     /// It does not begin its line: prose is before it there.
     InALine,
     /// It is alone in a fence, and prose is before the fence.
@@ -70,7 +72,8 @@ pub enum Provenance {
 keyword_enum!(Provenance, "a way to find a call",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
     "after_prose" => Provenance::AfterProse, "before_prose" => Provenance::BeforeProse,
-    "in_a_line" => Provenance::InALine, "fenced_after_prose" => Provenance::FencedAfterProse,
+    "hedged" => Provenance::Hedged, "in_a_line" => Provenance::InALine,
+    "fenced_after_prose" => Provenance::FencedAfterProse,
     "in_element" => Provenance::InElement, "mended" => Provenance::Mended,
     "echoed" => Provenance::Echoed, "instead_of_read" => Provenance::InsteadOfRead,
     "promoted" => Provenance::Promoted);

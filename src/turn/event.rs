@@ -254,8 +254,10 @@ pub enum AskReason {
     FencedFirst,
     /// The call had no marker and followed prose, so it may have been an example in the text.
     AfterProse,
-    /// The call had no marker, or came after a line that is no finished sentence, and was followed by prose.
+    /// The call had no marker and was followed by prose.
     BeforeProse,
+    /// The line before the call or after it puts it in doubt: a question, an example, another's words.
+    Hedged,
     /// The call did not begin its line.
     InALine,
     /// The call was alone in a code fence after prose.
@@ -293,6 +295,7 @@ impl AskReason {
             Provenance::FencedFirst => AskReason::FencedFirst,
             Provenance::AfterProse => AskReason::AfterProse,
             Provenance::BeforeProse => AskReason::BeforeProse,
+            Provenance::Hedged => AskReason::Hedged,
             Provenance::InALine => AskReason::InALine,
             Provenance::FencedAfterProse => AskReason::FencedAfterProse,
             Provenance::InElement => AskReason::InElement,

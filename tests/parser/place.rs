@@ -1,7 +1,7 @@
 //! The position of a call on its line and next to prose determines its provenance, in every dialect
 //! that allows the position and at every split.
 use toolgraft::Dialect;
-use toolgraft::event::Provenance::{self, AfterProse, BeforeProse, FencedAfterProse, InALine, Plain};
+use toolgraft::event::Provenance::{self, AfterProse, BeforeProse, FencedAfterProse, Hedged, InALine, Plain};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
 use toolgraft_testkit::laws::{self, Input};
@@ -37,7 +37,9 @@ fn a_marked_call_begins_its_line_or_is_in_it() {
         ("1. {}", &[InALine]),
         ("- {}\n{}", &[InALine, Plain]),
         ("<think>So I look.</think>{}", &[Plain]),
-        ("Sure: {} and\n{}", &[InALine, Plain]),
+        ("Sure: {} and\n{}", &[InALine, Hedged]),
+        ("Sure.\n{}\nNow the next one:\n{}", &[Plain, Plain]),
+        ("Shall I?\n{}", &[Hedged]),
         // A special token ends the text before it.
         ("Sure.<|im_end|>\n{}", &[Plain]),
         ("<|im_start|>assistant\n{}", &[Plain]),

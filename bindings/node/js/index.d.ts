@@ -44,6 +44,7 @@ export type Provenance =
   | "fenced_first"
   | "after_prose"
   | "before_prose"
+  | "hedged"
   | "in_a_line"
   | "fenced_after_prose"
   | "in_element"

@@ -11,7 +11,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use toolgraft::dialect::{Announcer, MarkedJson, REASONING_MARKS, Shape, Wrapper};
+use toolgraft::dialect::{Announcer, MarkedJson, Piece as HeaderPiece, REASONING_MARKS, Shape, Wrapper};
 use toolgraft::event::{
     Assembled, Collector, Entry, MarkerKind, Piece, Provenance, Reason, Region, Rejected, RejectedKind, Span,
 };
@@ -386,7 +386,7 @@ impl<'a> Watch<'a> {
                 self.withdrawn.push(calls.clone());
                 expect(entries().all(|entry| entry.result.is_ok()), || "what is rejected was withdrawn".to_owned())
             }
-            Ok(Provenance::BeforeProse) if !self.finished => {
+            Ok(Provenance::BeforeProse | Provenance::Hedged) if !self.finished => {
                 let settled = self.settled.iter().any(|(settled, _)| calls.contains(settled));
                 expect(!settled, || "the call was settled".to_owned())?;
                 let is_plain = |entry: &Entry| entry.result.as_ref().is_ok_and(|call| call.provenance.is_plain());
@@ -632,17 +632,24 @@ fn marked_at(stream: &str) -> usize {
 /// fence around one, or to a plain text, which extends to the end of its line and the white space
 /// after it.
 fn begins_react(text: &str) -> bool {
-    let (_, input) = text.split_once("Action Input").unwrap_or_default();
+    let Shape::React(react) = &Dialect::React.spec().shape else { return false };
     // After a plain text, another line of ReAct may begin.
-    let may_follow = |rest: &str| REACT_LINES.iter().any(|line| line.starts_with(rest.trim()));
-    let is_bare = || input.split_once(['\n']).is_none_or(|(line, rest)| !line.is_empty() && may_follow(rest));
-    text.trim_start_matches(['*', '_']).starts_with("Action")
-        && text.find("Action Input").is_some_and(|at| at < LONGEST_LINE)
-        && (head(input, LONGEST_LINE).contains(['{', '`', '~', '\'']) || is_bare())
+    let may_follow = |rest: &str| react.lines.iter().any(|line| line.starts_with(rest.trim()));
+    let is_bare =
+        |input: &str| input.split_once(['\n']).is_none_or(|(line, rest)| !line.is_empty() && may_follow(rest));
+    react.heads.iter().any(|form| {
+        let mut texts = form.head.iter().filter_map(|piece| match piece {
+            HeaderPiece::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let last = texts.next_back().unwrap_or_default();
+        let Some((lead, input)) = text.split_once(last).filter(|(lead, _)| lead.len() < LONGEST_LINE) else {
+            return false;
+        };
+        lead.trim_start_matches(['*', '_']).starts_with(form.word())
+            && (head(input, LONGEST_LINE).contains(['{', '`', '~', '\'']) || is_bare(input))
+    })
 }
-
-/// Lines that may follow a ReAct call.
-const REACT_LINES: [&str; 4] = ["Action:", "Observation:", "Thought:", "Final Answer:"];
 
 /// Text after `<` at the beginning of opening tags of foreign dialects.
 const FOREIGN: &[&str] = &[

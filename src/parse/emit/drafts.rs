@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::dialect::takes_back_call;
 use crate::event::{Destination, Event, Provenance, QuotedIn, Reason, Region, RejectedKind, Span};
 use crate::message::{FencedCalls, ReasoningCalls};
 use crate::parse::config::Config;
@@ -25,9 +26,14 @@ pub(crate) struct Drafts {
     begins_with_call: bool,
     /// Calls that nothing announces, and after which no prose came yet in their region.
     pub(super) bare: Vec<(u32, Region)>,
+    /// The first line after the last call, as far as it came; it may take back the call and those next to it.
+    pub(super) line_after: Option<String>,
     /// The fence that the message begins with, once it is known to be an example.
     pub(super) first_fence: Option<Unfenced>,
 }
+
+/// Bytes by which the line after a call is known.
+const LINE: usize = 128;
 
 /// Calls of the first fence, and the bytes around them.
 #[derive(Debug, Default)]
@@ -61,6 +67,12 @@ impl Logged {
         })
     }
 
+    /// Returns `true` if it is a call unless the text turns out to be reasoning.
+    fn is_call_in_answer(&self) -> bool {
+        let at = Placement { in_reasoning: false, ..self.at };
+        judge(&at, self.fault.as_ref().map(|fault| fault.kind)).is_ok()
+    }
+
     fn is_quoted(&self) -> bool {
         self.at.quoted_in.is_some()
     }
@@ -91,6 +103,7 @@ impl Drafts {
     pub(super) fn push(&mut self, call: Logged, begins: bool) {
         self.begins_with_call |= self.calls.is_empty() && begins;
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
+        self.line_after = Some(String::new());
         self.calls.push(Logged { run: self.run, ..call });
     }
 
@@ -130,6 +143,37 @@ impl Drafts {
         self.revise(first, at, precedes, |place| place.prose_follows = true, sink);
         bare.retain(|(_, of)| *of != region);
         self.bare = bare;
+    }
+
+    /// Returns `true` if nothing that the next text says matters.
+    pub(super) fn is_settled(&self) -> bool {
+        self.run_is_over && self.line_after.is_none()
+    }
+
+    /// Returns whether the last call is in doubt, if nothing but white space came since.
+    pub(super) fn adjacent_is_hedged(&self) -> Option<bool> {
+        self.calls.last().filter(|_| !self.run_is_over).map(|call| call.at.is_hedged)
+    }
+
+    /// Text follows, up to `at`.
+    pub(super) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
+        let Some(line) = &mut self.line_after else { return };
+        let text = if line.is_empty() { text.trim_start() } else { text };
+        line.push_str(&text[..text.floor_char_boundary(LINE)]);
+        if line.len() >= LINE || line.contains('\n') {
+            self.line_is_over(at, sink);
+        }
+    }
+
+    /// The line after the last call is over at `at`.
+    pub(super) fn line_is_over(&mut self, at: u64, sink: &mut Sink<'_>) {
+        let Some(line) = self.line_after.take() else { return };
+        let line = line.split('\n').next().unwrap_or_default();
+        if takes_back_call(&line.as_bytes()[..line.floor_char_boundary(LINE)]) {
+            let run = self.calls.last().map_or(0, |call| call.run);
+            let is_call = |call: &Logged| call.run == run && call.is_call_in_answer();
+            self.revise(0, at, is_call, |place| place.is_hedged = true, sink);
+        }
     }
 
     /// The calls from `first` on may be text of one that was damaged.

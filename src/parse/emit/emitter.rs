@@ -54,7 +54,7 @@ impl Emitter {
 
     /// Returns `true` if text before said all that more text would say.
     pub(crate) fn is_settled(&self) -> bool {
-        self.region.is_settled() && self.drafts.run_is_over
+        self.region.is_settled() && self.drafts.is_settled()
     }
 
     /// Something said where the reasoning ends or begins: what came is reasoning.
@@ -75,6 +75,12 @@ impl Emitter {
             Err(No) => false,
         };
         self.stop.iter().any(took)
+    }
+
+    /// Returns `true` if the line before puts a call in doubt that begins here: next to a call it is the same as for that.
+    /// `hedges`: tells it of a call after an earlier one or not.
+    pub(crate) fn is_hedged(&self, hedges: impl FnOnce(bool) -> bool) -> bool {
+        self.drafts.adjacent_is_hedged().unwrap_or_else(|| hedges(self.region.answer_has_calls))
     }
 
     /// Returns `true` if some fence is undecided.
@@ -147,7 +153,8 @@ impl Emitter {
     }
 
     fn text_piece(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
-        if !window.slice(self.reported..to).trim_ascii_start().is_empty() {
+        let text = window.slice(self.reported..to);
+        if !text.trim_ascii_start().is_empty() {
             self.precede_prose(sink);
             self.drafts.run_is_over = true;
             self.region.fence_is_clean = false;
@@ -155,6 +162,11 @@ impl Emitter {
             self.prose_comes(window, to);
         }
         self.plain(window, to, sink);
+        // Another's words say nothing of the model's call.
+        match self.region.turn {
+            Turn::Own => self.drafts.text_follows(text, to, sink),
+            _ => self.drafts.line_after = None,
+        }
     }
 
     /// Text other than white space comes outside of syntax.
@@ -211,6 +223,7 @@ impl Emitter {
             self.region.prose.read(window.slice(self.reported..to));
         }
         self.precede_prose(sink);
+        self.drafts.line_is_over(self.reported, sink);
         self.prose_comes(window, to);
         while let Some((at, found)) = self.telling_bracket(window, to) {
             self.plain(window, at, sink);
@@ -272,6 +285,7 @@ impl Emitter {
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
         self.drafts.run_is_over = true;
+        self.drafts.line_is_over(self.reported, sink);
         self.decide();
         self.region.go_to(region);
     }
@@ -298,6 +312,7 @@ impl Emitter {
             call.start = Some((at, server.map(str::to_owned), tool.to_owned()));
             return;
         }
+        self.drafts.line_is_over(self.reported, sink);
         let span = self.reported..at;
         self.reported = at;
         self.started = true;
@@ -360,6 +375,9 @@ impl Emitter {
             // The end of the reasoning ended it.
             Some(_) => !is_whole && think_close(window.from(span.end), false) != Err(No),
         };
+        if !self.started {
+            self.drafts.line_is_over(self.reported, sink);
+        }
         let has_call = call_of(&verdict).is_some();
         let is_due = call_of(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
         let at = Placement { in_reasoning, ..at };
@@ -378,10 +396,7 @@ impl Emitter {
                 sink(Event::CallStart { index, server: server.as_deref(), tool, span });
             }
         }
-        if (at.is_bare || at.is_introduced)
-            && !is_quoted
-            && call_of(&verdict).is_some_and(|call| call.provenance.is_plain())
-        {
+        if at.is_bare && !is_quoted && call_of(&verdict).is_some_and(|call| call.provenance.is_plain()) {
             self.drafts.bare.push((index, self.region.kind));
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));

@@ -29,11 +29,11 @@ pub(crate) struct Placement {
     pub(crate) begins_line: bool,
     /// Neither a delimiter nor a word of its dialect nor a token announces it.
     pub(crate) is_bare: bool,
-    /// The line before it is no finished sentence, nor ends with a colon right before it: it may be shown.
-    pub(crate) is_introduced: bool,
+    /// The line before it or after it puts it in doubt.
+    pub(crate) is_hedged: bool,
     /// The position of the prose before it.
     pub(crate) prose: Prose,
-    /// Nothing announces it, or a line introduces it, and prose follows it.
+    /// Nothing announces it, and prose follows it.
     pub(crate) prose_follows: bool,
     /// A closer of an earlier call follows it and closes nothing.
     pub(crate) has_stray_closer: bool,
@@ -53,7 +53,7 @@ pub(crate) struct Rule {
 /// The rules that rest on the place alone, in order of precedence: the first that holds decides. What is wrong
 /// with the call itself comes after the last rejection and before the first provenance. Without a rule a call
 /// is plain.
-pub(crate) const RULES: [Rule; 12] = [
+pub(crate) const RULES: [Rule; 13] = [
     Rule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
     Rule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
     Rule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
@@ -67,6 +67,7 @@ pub(crate) const RULES: [Rule; 12] = [
     Rule { verdict: Ok(Provenance::AfterProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
     Rule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
     Rule { verdict: Ok(Provenance::BeforeProse), holds: |at| at.prose_follows },
+    Rule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged },
 ];
 
 /// Decides about a call by its place, and by what is wrong with the call itself, if anything is.

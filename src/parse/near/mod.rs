@@ -36,6 +36,12 @@ const SEGMENT: usize = 1 << 10;
 /// Bytes in which its tool's name stands.
 const NAME_WITHIN: usize = 400;
 
+/// Bytes between the name and the object of its arguments.
+const ARGUMENTS_WITHIN: usize = 48;
+
+/// Bytes of the words before a colon that a line begins with.
+const LABEL: usize = 24;
+
 /// Places that are looked at.
 const MOST_LOOKS: usize = 128;
 
@@ -45,17 +51,36 @@ const SHOWN: usize = 16;
 /// The text before the tool's name in Harmony's header, whose tokens a server may have taken off.
 const RECIPIENT: &str = "commentary to=";
 
+/// Brackets that models write in place of the angle ones: full-width, of other quotations, escaped.
+const OTHER_BRACKETS: [(&str, &str); 5] = [("＜", "＞"), ("〈", "〉"), ("《", "》"), ("&lt;", "&gt;"), ("\\<", "\\>")];
+
 /// The first near call in `text`, what a message says beside its calls. Where it `has_calls`, an
 /// object or code beside them is an example.
 pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
-    let catalog = tables.catalog()?;
     let text = &text[text.floor_char_boundary(text.len().saturating_sub(MOST))..];
+    near_call_in(tables, text, has_calls).or_else(|| {
+        let (open, close) =
+            OTHER_BRACKETS.into_iter().find(|(open, close)| text.contains(open) && text.contains(close))?;
+        let (before, written) = text.split_at(text.find(open)?);
+        if !begins_apart(before) || !written.trim_end().ends_with(close) {
+            return None;
+        }
+        let found = near_call_in(tables, &written.replace(open, "<").replace(close, ">"), has_calls)?;
+        let tool = found.tool.as_deref().unwrap_or_default();
+        let slip = format!("its brackets are `{open}` and `{close}` in place of `<` and `>`");
+        let message = near_message(tool, &slip);
+        Some(Rejected { message, raw: written.trim_end().to_owned(), ..found })
+    })
+}
+
+fn near_call_in(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
+    let catalog = tables.catalog()?;
     // Most messages have no line that begins so, and their words are not looked at.
     let mut names: Option<Vec<Name<'_>>> = None;
     let mut looks = MOST_LOOKS;
     let mut fence: Option<&str> = None;
-    // A call that a model fences stands alone in its message.
-    let is_fenced = FENCES.iter().any(|run| text.trim_start().starts_with(run) && text.trim_end().ends_with(run));
+    // A call that a model fences is in the fence that ends its message.
+    let last_fence = last_fence(text);
     let (mut at, mut introduced, mut region) = (0, false, None);
     for line in text.split_inclusive('\n') {
         let is_example = introduced && !line.trim().is_empty();
@@ -63,6 +88,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
         let start = at;
         at += line.len();
         let begins = line.trim_start_matches([' ', '\t']);
+        let begins = begins.strip_prefix("- ").unwrap_or(begins);
         if let Some(run) = FENCES.iter().find(|run| begins.starts_with(**run)) {
             fence = match fence {
                 Some(open) if open == *run => None,
@@ -83,8 +109,13 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             region = Some(close).filter(|close| !after.contains(close));
             continue;
         }
+        let is_fenced = fence.is_some() && last_fence.is_some_and(|from| from <= start);
         let is_quoted = begins.starts_with("> ") || is_example || (fence.is_some() && !is_fenced);
-        if is_quoted || line.starts_with('\t') || line.len() - begins.len() > 3 || !may_begin(begins) {
+        if is_quoted || line.starts_with('\t') || line.len() - begins.len() > 3 {
+            continue;
+        }
+        let begins_call = may_begin(begins);
+        if !begins_call && (fence.is_some() || !may_name(begins)) {
             continue;
         }
         let names = names.get_or_insert_with(|| self::names(tables, text, catalog));
@@ -98,7 +129,8 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
         looks = looks.checked_sub(1)?;
         let rest = &text[start..text.floor_char_boundary(start + SEGMENT)];
         let rest = rest.split(CALL).next().unwrap_or(rest);
-        let paragraph = object_between_sentences(&text[..start], rest);
+        let before = &text[..last_fence.filter(|_| is_fenced).unwrap_or(start)];
+        let paragraph = paragraph(before, rest);
         let end = start + paragraph.unwrap_or_else(|| up_to_prose(rest));
         if *name >= end {
             continue;
@@ -107,10 +139,10 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             text: &text[start..end],
             name: name - start..name - start + length,
             tool,
-            is_last: text[end..].trim().is_empty() && begins_apart(&text[..start]),
-            is_first: text[..start].trim().is_empty(),
+            is_last: text[end..].trim().is_empty() && begins_apart(before),
             is_paragraph: paragraph.is_some(),
             is_fenced,
+            begins_call,
             has_calls,
             marks: tables.near_marks(),
         };
@@ -121,6 +153,11 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
     None
 }
 
+/// The position of the last fence in `text`, if nothing follows it.
+fn last_fence(text: &str) -> Option<usize> {
+    FENCES.iter().find_map(|run| text.trim_end().strip_suffix(run)?.rfind(run))
+}
+
 /// An occurrence of a known tool's name in the form of a call's name, except for one slip.
 struct Name<'t> {
     at: usize,
@@ -129,7 +166,9 @@ struct Name<'t> {
 }
 
 fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>> {
-    let named = words(text).filter(|word| word.is_structural() && word.before != Some('`'));
+    // A name that no prose has counts wherever it is.
+    let is_name = |word: &Word<'_>| word.text.contains('_') && catalog.tools().any(|tool| tool.name == word.text);
+    let named = words(text).filter(|word| word.before != Some('`') && (word.is_structural() || is_name(word)));
     named
         .filter_map(|word| Some(Name { at: word.at, length: word.text.len(), tool: tool(tables, catalog, word.text)? }))
         .collect()
@@ -167,13 +206,15 @@ fn begins_apart(before: &str) -> bool {
     is_blank || before.trim_end().is_empty() || before.trim_end().ends_with(['.', ':', '!', '?', '：', '。'])
 }
 
-/// Bytes of the paragraph that `text` begins with, if it is an object after a sentence that does not introduce it, and
-/// more follows.
-fn object_between_sentences(before: &str, text: &str) -> Option<usize> {
-    let is_apart = before.ends_with("\n\n") && before.trim_end().ends_with(['.', '!', '?', '。', '！', '？']);
+/// Bytes of the paragraph that `text` begins with, if it is an object or one line with brackets at its end, first or after
+/// a sentence that does not introduce it, and more follows.
+fn paragraph(before: &str, text: &str) -> Option<usize> {
+    let ends = ['.', '!', '?', '。', '！', '？'];
+    let is_apart = before.trim().is_empty() || before.ends_with("\n\n") && before.trim_end().ends_with(ends);
     let (paragraph, _) = text.split_once("\n\n").filter(|_| is_apart)?;
     let object = label(paragraph).map_or(paragraph, |label| &paragraph[label.len()..]);
-    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(object).ok().map(|_| paragraph.len())
+    let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(object).is_ok();
+    (is_object || !paragraph.contains('\n') && paragraph.ends_with([')', '}'])).then_some(paragraph.len())
 }
 
 /// Returns `true` if a line begins as a sentence does: with three words, and a fourth; not with ReAct's.
@@ -229,8 +270,12 @@ fn unpaired(text: &str) -> Option<char> {
 
 const FENCES: [&str; 3] = ["```", "~~~", "'''"];
 
+fn near_message(tool: &str, slip: &str) -> String {
+    format!("this looks like a call of `{tool}` and cannot be read as one: {slip}")
+}
+
 fn rejected(tool: &Tool, dialect: Dialect, text: &str, slip: &str) -> Rejected {
-    let message = format!("this looks like a call of `{}` and cannot be read as one: {slip}", tool.name);
+    let message = near_message(&tool.name, slip);
     let mut rejected = Rejected::new(RejectedKind::NearCall, dialect, text.trim_end(), message);
     rejected.server.clone_from(&tool.server);
     rejected.tool = Some(tool.name.clone());
@@ -281,6 +326,13 @@ fn may_begin(line: &str) -> bool {
     }
 }
 
+/// Returns `true` if a line may hold the name of a call whose arguments follow it: it has a brace, a label, or code that
+/// uses a result.
+fn may_name(line: &str) -> bool {
+    let is_labelled = line.split_once([':', '：']).is_some_and(|(label, _)| label.len() <= LABEL);
+    is_labelled || line.contains('{') || line.contains("= ") || line.starts_with("await ")
+}
+
 fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '▁')
 }
@@ -293,12 +345,12 @@ struct Segment<'t> {
     tool: &'t Tool,
     /// `true` if it is a paragraph of its own and reaches to the end of the message.
     is_last: bool,
-    /// Nothing is before it.
-    is_first: bool,
-    /// It is an object between paragraphs of prose.
+    /// It is an object, or one line with brackets at its end, with a paragraph of prose after it.
     is_paragraph: bool,
     /// `true` if it is in a fence.
     is_fenced: bool,
+    /// It begins as calls do.
+    begins_call: bool,
     /// `true` if the message has calls.
     has_calls: bool,
     marks: &'t NearMarks,
@@ -307,6 +359,10 @@ struct Segment<'t> {
 impl Segment<'_> {
     /// The syntax that the tool's call is meant in here, if one is.
     fn dialect(&self) -> Option<Dialect> {
+        if !self.begins_call {
+            let is_one = self.is_one_expression().then_some(Dialect::Python);
+            return is_one.or_else(|| self.has_arguments_after().then_some(Dialect::Json));
+        }
         let words: Vec<Word<'_>> = words(self.text).collect();
         let keys: Vec<_> = words.iter().filter(|word| word.at != self.name.start && word.is_key()).collect();
         let is_parameter = |word: &&&Word<'_>| self.tool.parameters().any(|known| alike(word.text, known.name));
@@ -321,11 +377,14 @@ impl Segment<'_> {
         }
         let name = words.iter().find(|word| word.at == self.name.start)?;
         let before = &self.text[..self.name.start];
-        if name.is_tag() && before.trim_start() == "<" && self.is_in_own_tags() {
+        if name.is_tag() && before.trim_start() == "<" && (self.is_in_own_tags() || self.foreign_tag().is_some()) {
             return Some(Dialect::ToolTag);
         }
         if self.is_one_expression() {
             return Some(Dialect::Python);
+        }
+        if self.has_arguments_after() {
+            return Some(Dialect::Json);
         }
         if given.is_empty() && !takes_nothing {
             return None;
@@ -349,7 +408,8 @@ impl Segment<'_> {
             && !before.contains('(')
             && !before.contains("\n\n")
             && !defines
-            && (self.is_alone(['}', ']', '"']) || self.is_paragraph && !self.has_calls)
+            && (self.is_alone(['}', ']', if before.starts_with('<') { '>' } else { '"' }])
+                || self.is_paragraph && !self.has_calls)
         {
             return Some(Dialect::Json);
         }
@@ -357,12 +417,7 @@ impl Segment<'_> {
         let is_labelled = LABELS.contains(&label);
         let called = self.text[self.name.end..].starts_with(['(', '{', '=']) && !given.is_empty();
         let is_code = || self.is_code() && !is_labelled;
-        if (label.is_empty() || is_labelled)
-            && called
-            && !self.is_fenced
-            && !is_code()
-            && self.is_alone([')', ']', '}'])
-        {
+        if (label.is_empty() || is_labelled) && called && !is_code() && self.is_alone([')', ']', '}']) {
             return Some(Dialect::Python);
         }
         let acts = words.iter().filter(|word| alike(&word.text.to_ascii_lowercase(), "action")).count();
@@ -392,8 +447,14 @@ impl Segment<'_> {
         if let Some((written, parameter)) = misspelt {
             return format!("it has no parameter `{written}`, but one that is called `{parameter}`");
         }
+        if dialect == Dialect::Json && self.has_arguments_after() {
+            return "nothing says that its arguments are a call's".to_owned();
+        }
         if dialect == Dialect::React && !self.text.contains('{') {
             return "its arguments are not a JSON object".to_owned();
+        }
+        if let Some(tag) = self.foreign_tag() {
+            return format!("it has no parameter `{tag}`");
         }
         if dialect == Dialect::ToolTag && self.is_in_own_tags() {
             return "its text is in no parameter".to_owned();
@@ -404,7 +465,7 @@ impl Segment<'_> {
             return format!("its JSON cannot be read from `{from}` on");
         }
         if self.is_one_expression() && unpaired(self.text).is_none() {
-            return "its arguments are not all of the form `name=\"value\"`, with commas between them".to_owned();
+            return "it is not alone on its line as `name(key=\"value\")`, with literal values".to_owned();
         }
         match unpaired(self.text) {
             Some(bracket) => format!("a `{bracket}` is missing, or there is one too many"),
@@ -422,18 +483,34 @@ impl Segment<'_> {
         takes_text && inner.is_some_and(is_text) && self.is_alone(['>'; 3])
     }
 
-    /// Returns `true` if the message is one line with the tool's name and something in brackets after it.
+    /// Returns `true` if the message ends with one line of code that calls the tool, also with what a program does with
+    /// the result: `x = await f(…)`, `print(f(…))`.
     fn is_one_expression(&self) -> bool {
-        let (before, text) =
-            (&self.text[..self.name.start], self.text[self.name.end..].trim_end().trim_start_matches(' '));
-        let in_brackets = text.starts_with('(') && text.ends_with(')') || text.starts_with('{') && text.ends_with('}');
-        self.is_first
-            && before.trim().is_empty()
+        let (before, after) = (self.text[..self.name.start].trim(), &self.unfenced()[self.name.end..]);
+        let before = label(before).map_or(before, |label| before[label.len()..].trim_start());
+        let after = after.trim_end_matches([' ', ';']).trim_start_matches(' ');
+        let in_brackets =
+            after.starts_with('(') && after.ends_with(')') || after.starts_with('{') && after.ends_with('}');
+        let is_code = before.is_empty() || before.ends_with(['.', '(', '=']) || before.ends_with("await");
+        is_code
+            && before.split_whitespace().count() <= 3
             && in_brackets
-            && text.contains(['"', '\''])
-            && !text.contains('\n')
+            && after.contains(['"', '\''])
+            && !after.contains('\n')
             && !self.is_fenced
-            && self.ends_message()
+            && self.is_apart()
+    }
+
+    /// Returns `true` if the message ends with a JSON object of the tool's parameters after its name, on the line or on
+    /// the next one.
+    fn has_arguments_after(&self) -> bool {
+        let after = &self.unfenced()[self.name.end..];
+        let Some(at) = after.find('{').filter(|at| *at <= ARGUMENTS_WITHIN) else { return false };
+        let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&after[at..]);
+        let are_known = |object: &serde_json::Map<_, _>| object.keys().all(|key| self.tool.has_parameter(key));
+        !after[..at].contains("\n\n")
+            && object.is_ok_and(|object| !object.is_empty() && are_known(&object))
+            && self.is_apart()
     }
 
     /// Returns `true` if the segment is intended as code: names are spelt exactly, brackets and quotation marks are in
@@ -448,6 +525,20 @@ impl Segment<'_> {
         let pairs = [('(', ')'), ('[', ']'), ('{', '}')];
         let count = |c: char| self.text.matches(c).count();
         is_exact && pairs.iter().all(|(open, close)| count(*open) == count(*close)) && count('"') % 2 == 0
+    }
+
+    /// The tag in a tool's own ones that is none of its parameters.
+    fn foreign_tag(&self) -> Option<&str> {
+        let close = format!("</{}>", &self.text[self.name.clone()]);
+        let inner = self.text[self.name.end..].strip_prefix('>')?.trim().strip_suffix(&*close)?.trim();
+        let tag = inner.strip_prefix('<')?.split('>').next()?;
+        let is_element = inner.ends_with(&format!("</{tag}>")) && tag.chars().all(is_in_word);
+        Some(tag).filter(|tag| is_element && !self.tool.has_parameter(tag) && self.is_alone(['>'; 3]))
+    }
+
+    /// Returns `true` if the segment is a paragraph of its own, or all that is left of the message.
+    fn is_apart(&self) -> bool {
+        self.is_paragraph && !self.has_calls || self.ends_message()
     }
 
     /// Returns `true` if the segment is all that is left of the message, and ends as a call does: prose after it makes

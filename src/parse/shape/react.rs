@@ -63,11 +63,14 @@ pub(crate) struct Words;
 impl Markerless for Words {
     fn add_leads(&self, tables: &mut Tables) {
         let Some((_, spec)) = tables.react else { return };
-        tables.lexicon.line.add(b"Action", Kinds::BARE);
-        for emphasis in *b"*_" {
-            b"A*_".iter().for_each(|second| tables.lexicon.line.add(&[emphasis, *second], Kinds::BARE));
+        for form in &spec.heads {
+            let word = form.word().as_bytes();
+            tables.lexicon.line.add(word, Kinds::BARE);
+            for emphasis in *b"*_" {
+                [word[0], b'*', b'_'].iter().for_each(|next| tables.lexicon.line.add(&[emphasis, *next], Kinds::BARE));
+            }
+            tables.hold = tables.hold.max(longest_head(&form.head, tables.longest_name(0)) + HOLD_SLACK);
         }
-        tables.hold = tables.hold.max(longest_head(&spec.head, tables.longest_name(0)) + HOLD_SLACK);
     }
 
     fn stands(&self) -> Stands {
@@ -87,7 +90,7 @@ impl Markerless for Words {
 
     fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, Reason)> {
         let (dialect, spec) = tables.react?;
-        let head = head(&spec.head, text, false).ok()?;
+        let (head, _) = react_head(spec, text, false).ok()?;
         let reason = if tables.names.knows(head.name) { Reason::NoJson } else { Reason::UnknownTool };
         Some((dialect, head.length, reason))
     }
@@ -95,7 +98,7 @@ impl Markerless for Words {
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)> {
         let (dialect, spec) = tables.react?;
         let Head { name, length, .. } = words(spec, text, tables, false).ok()?;
-        let is_bracketed = head(&spec.head, text, false).is_err();
+        let (_, is_bracketed) = react_head(spec, text, false).ok()?;
         let takes = one_text(tables, name, &text[length..]).map(str::to_owned);
         let state = if takes.is_some() { State::Bare } else { State::Lead };
         let (server, tool) = tables.split_name(name);
@@ -110,8 +113,8 @@ impl Markerless for Words {
 /// takes one.
 fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     words_and_json(spec, text, tables, more).else_try(|| {
-        let found = head(&spec.head, text, false)?;
-        if !tables.names.knows(found.name) {
+        let (found, is_bracketed) = react_head(spec, text, false)?;
+        if is_bracketed || !tables.names.knows(found.name) {
             return Err(No);
         }
         let text = &text[found.length..];
@@ -126,13 +129,18 @@ fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) 
 
 /// The words that `text` begins with, with JSON after them or a fence, which holds it.
 fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
-    let found = head(&spec.head, text, more).either(head(&spec.bracketed, text, more))?;
+    let (found, _) = react_head(spec, text, more)?;
     if !tables.names.knows(found.name) {
         return Err(No);
     }
     let inner = &text[found.length..];
     let inner = &inner[leading_space(inner)..];
     begins(inner, "{", more).else_try(|| unit(fence_chars(inner, more))).map(|()| found)
+}
+
+/// The words that `text` begins with, and whether brackets are around the arguments.
+pub(crate) fn react_head<'t>(spec: &dialect::React, text: &'t str, more: bool) -> Match<(Head<'t>, bool)> {
+    first_of(spec.heads.iter().map(|form| head(&form.head, text, more).map(|found| (found, form.in_brackets))))
 }
 
 /// Returns `true` if `text`, after the words, is a text in the same line, no JSON and no marker

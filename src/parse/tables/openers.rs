@@ -6,7 +6,7 @@
 //! Lines, names and heads are matched by the scanner's own matchers.
 
 use std::cell::LazyCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -15,12 +15,13 @@ use memchr::{memchr_iter, memchr2_iter};
 use super::Tables;
 use crate::dialect::{
     ACTION, Announcer, CallKeys, Dialect, FUNCTION, LineMarker, MarkedJson, NamedCall, REASONING_MARKS, RESULT_TAGS,
-    React, SENTENCE_END, Shape, THINK_TAGS, Wrapper, template_tokens,
+    React, ReactHead, SENTENCE_END, Shape, THINK_TAGS, Wrapper, template_tokens,
 };
-use crate::json::window::{Answer, leading_space};
+use crate::json::window::leading_space;
 use crate::parse::marks::fence::{PRINT, TOOL_CODE};
 use crate::parse::marks::head::head;
 use crate::parse::marks::names::Names;
+use crate::parse::shape::react::react_head;
 use crate::tools::Catalog;
 
 /// A place where a call may begin.
@@ -219,9 +220,9 @@ impl Finder<'_> {
     }
 
     fn react(&mut self, dialect: Dialect, react: &React) {
-        for (at, _) in self.text.match_indices("Action") {
-            let text = &self.text[at..];
-            if let Ok(found) = head(&react.head, text, false).either(head(&react.bracketed, text, false)) {
+        let words: BTreeSet<_> = react.heads.iter().map(ReactHead::word).collect();
+        for (at, _) in words.into_iter().flat_map(|word| self.text.match_indices(word)) {
+            if let Ok((found, _)) = react_head(react, &self.text[at..], false) {
                 let begins = begins_line(self.text, at);
                 self.add(dialect, OpenerKind::React, at..at + found.length, at, begins);
             }

@@ -242,7 +242,7 @@ impl Context {
         self.block = None;
         self.read(window, at);
         self.tell();
-        self.lines.triple = None;
+        self.lines.after_block();
     }
 
     /// Returns the state of the lines that are over.

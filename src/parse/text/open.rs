@@ -105,7 +105,8 @@ impl OpenCall {
         // What a token announces begins its line if the token does; in a fence each call does.
         let begins_line = announced.filter(|_| self.is_markerless && !at.is_fenced).unwrap_or(at.begins_line);
         let is_bare = self.at.is_bare && announced.is_none();
-        self.at = Placement { begins_line, is_bare, prose: emitter.region.prose, ..at };
+        let is_hedged = at.is_hedged && announced.is_none();
+        self.at = Placement { begins_line, is_bare, is_hedged, prose: emitter.region.prose, ..at };
     }
 
     /// The first byte that the call still needs.

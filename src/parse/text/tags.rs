@@ -208,7 +208,8 @@ impl Scanner {
         let at = Placement {
             quoted_in,
             in_element: self.context.in_element(),
-            is_introduced: self.context.lines().is_introduced(),
+            is_hedged: self.fence.is_none()
+                && self.emitter.is_hedged(|follows_call| self.context.lines().hedges(follows_call)),
             is_fenced: self.fence.is_some(),
             begins_line: self.fence.is_some() || begins_line,
             ..Placement::default()

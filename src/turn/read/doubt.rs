@@ -31,6 +31,7 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
         Provenance::FencedFirst => "the call is in a code fence with other text after it",
         Provenance::InElement => "the call is inside a tag of an unknown name",
         Provenance::BeforeProse => "other text follows the call",
+        Provenance::Hedged => "the line before the call or after it puts the call in doubt",
         Provenance::AfterProse => "other text is before the call",
         _ => "nothing says for certain that the call is meant",
     };

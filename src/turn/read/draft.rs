@@ -309,7 +309,9 @@ impl Body {
         self.collector.push(event);
         match result {
             _ if self.message.untagged && !is_example => return self.restored.extend(calls),
-            Ok(Provenance::BeforeProse) => return calls.for_each(|index| self.doubt(index, reader, emit)),
+            Ok(Provenance::BeforeProse | Provenance::Hedged) => {
+                return calls.for_each(|index| self.doubt(index, reader, emit));
+            }
             Ok(provenance) => {
                 for index in calls {
                     let promoted = AgentEvent::Promoted { index, id: self.id_of(index, reader), provenance };

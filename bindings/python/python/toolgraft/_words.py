@@ -29,6 +29,7 @@ Provenance = Literal[
     "fenced_first",
     "after_prose",
     "before_prose",
+    "hedged",
     "in_a_line",
     "fenced_after_prose",
     "in_element",

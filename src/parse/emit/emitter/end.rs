@@ -11,6 +11,7 @@ impl Emitter {
     /// mark that nothing closed.
     pub(crate) fn finish(&mut self, is_unclosed: bool, sink: &mut Sink<'_>) {
         let (at, normal) = (self.reported, self.ended_normally);
+        self.drafts.line_is_over(at, sink);
         let undecided = self.region.is_undecided;
         // Nobody looked for a call past the limits, so none can be said to be missing.
         let hidden = self.budget.is_spent();

@@ -1,7 +1,8 @@
 //! Classifies lines: blank, code, items of a list, or an introduction to an example.
 
 use super::super::elements::Element;
-use crate::dialect::{asks_as_example, ends_as_sentence, introduces_example};
+use super::TAIL;
+use crate::dialect::{asks_as_example, hedges_call, introduces_example};
 
 /// Bytes of a line's start that say what it is.
 pub(super) const START: usize = 64;
@@ -30,16 +31,29 @@ pub(in crate::parse::text) struct Lines {
     pub(in crate::parse::text) introduces: bool,
     /// The last line that is not blank is a block quote's, which may go on without its sign.
     pub(in crate::parse::text) is_quoted: bool,
-    /// The last line that is not blank is no finished sentence.
-    is_unfinished: bool,
-    /// It ends with a colon.
-    has_colon: bool,
+    /// The end of the last line that is not blank.
+    last: Tail,
+    /// A block's closer is on the open line.
+    ends_block: bool,
     /// The last line that is not blank may be in the prompt's list of tools.
     pub(in crate::parse::text) lists_tools: bool,
     /// The block that the text is in: an element of an unknown name, an edit, a block of YAML.
     pub(super) element: Option<Element>,
     /// The open line's start, once it is known and no longer at hand.
     pub(super) open: Option<LineStart>,
+}
+
+/// The last bytes of a line.
+#[derive(Debug, Clone, Copy)]
+struct Tail {
+    bytes: [u8; TAIL],
+    length: usize,
+}
+
+impl Default for Tail {
+    fn default() -> Self {
+        Tail { bytes: [0; TAIL], length: 0 }
+    }
 }
 
 /// The line before.
@@ -120,10 +134,12 @@ impl Lines {
         self.introduces = !start.has_syntax && (start.asks || introduces());
     }
 
-    /// Notes how a line, or the text before a call on it, ends. After a call that ends its line the text before counts.
+    /// Notes how a line, or the text before a call on it, ends: up to [`TAIL`] bytes. After a call that ends its line the
+    /// text before counts, and what closes an element that nothing opened is none.
     pub(super) fn ends(&mut self, end: &[u8]) {
-        if !is_blank(end) {
-            (self.is_unfinished, self.has_colon) = (!ends_as_sentence(end), ends_with_colon(end));
+        if !std::mem::take(&mut self.ends_block) && !is_blank(end) && !end.trim_ascii_start().starts_with(b"</") {
+            self.last.bytes[..end.len()].copy_from_slice(end);
+            self.last.length = end.len();
         }
     }
 
@@ -134,15 +150,14 @@ impl Lines {
         line.columns >= CODE_INDENT + self.item_columns && before && self.has_text
     }
 
-    /// Returns `true` if a call on the open line may be shown: the line before is no finished sentence, but may open a
-    /// quotation. Right after a colon a call is meant.
-    pub(in crate::parse::text) fn is_introduced(&self) -> bool {
-        self.is_unfinished && (self.before == Before::Blank || !self.has_colon)
+    /// Returns `true` if the line before puts a call on the open line in doubt. `follows_call`: a call is before that.
+    pub(in crate::parse::text) fn hedges(&self, follows_call: bool) -> bool {
+        (follows_call || self.last.length > 0) && hedges_call(&self.last.bytes[..self.last.length], follows_call)
     }
 
     /// The reasoning begins or ends: no element and no sentence reaches across.
     pub(in crate::parse::text) fn leave(&mut self) {
-        (self.element, self.is_unfinished) = (None, false);
+        (self.element, self.last) = (None, Tail::default());
     }
 
     /// Returns `true` if a line of this start is a block quote's.
@@ -155,9 +170,15 @@ impl Lines {
         *self = Lines { before: Before::Text, introduces: false, lists_tools: false, open: None, ..*self };
     }
 
+    /// Goes on after the closer of a block: no line in it says anything of what follows.
+    pub(super) fn after_block(&mut self) {
+        (self.triple, self.last, self.ends_block) = (None, Tail::default(), true);
+    }
+
     /// Goes on after the closer of a fence; `goes_on`: its line does.
     pub(super) fn after_fence(&mut self, goes_on: bool) {
         self.after_syntax();
+        self.ends(b"```");
         self.has_text = true;
         self.open = goes_on.then(|| LineStart::of(b"").after(false));
     }
