@@ -181,7 +181,8 @@ async fn an_invented_result_is_neither_shown_nor_remembered() {
     assert!(played.events.contains(&cancelled));
 
     let drained = Scene::new(rounds()).with(|c| c.after_call = AfterCall::Drain).play().await;
-    assert_eq!(drained.ran, 2);
+    // Text between calls may be a result: the second call needs approval.
+    assert_eq!(drained.ran, 1);
     assert!(drained.text().contains("40"));
 
     let only_prose = [format!("{}\nIt is 40 degrees.", weather("Paris")), "Sunny.".into()];

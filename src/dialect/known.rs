@@ -160,7 +160,6 @@ impl Dialect {
     }
 
     /// Returns `true` if something announces its calls; else they are known by their tools' names alone.
-    #[cfg(feature = "agent")]
     pub(crate) fn has_marker(self) -> bool {
         use super::spec::Shape;
         !matches!(self.spec().shape, Shape::Python | Shape::Json(_))

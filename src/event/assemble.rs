@@ -240,12 +240,12 @@ impl Collector {
     }
 
     /// Returns the next call that is settled, each once and in order: it is a call, no think tag can make
-    /// reasoning of it, and what follows says nothing more of how it was found. `None` until there
-    /// is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
+    /// reasoning of it, and what follows says nothing more of how it was found, but that the line after it may put it in
+    /// doubt. `None` until there is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
-            // The line after it may take it back.
-            let waits = |call: &Call| call.provenance.is_plain() && !self.line_after_is_over(self.yielded);
+            // Prose may come after it.
+            let waits = |call: &Call| call.provenance.is_plain() && !call.dialect.has_marker();
             if !self.is_over && self.entries[self.yielded].result.as_ref().is_ok_and(waits) {
                 return None;
             }
@@ -255,22 +255,6 @@ impl Collector {
             }
         }
         None
-    }
-
-    /// Returns `true` if the line of text after the call of this number is over, so that it says nothing more of the call.
-    fn line_after_is_over(&self, number: usize) -> bool {
-        let mut calls = 0;
-        let (mut at, mut line) = (0, String::new());
-        for Segment { what, length, .. } in &self.segments {
-            let piece = &self.text[at..at + *length];
-            at += *length;
-            match what {
-                What::Call => calls += 1,
-                What::Text if calls > number => line.push_str(piece),
-                _ => {}
-            }
-        }
-        line.trim_start().contains('\n')
     }
 
     /// Rejects a call that the parser found, for this reason.

@@ -29,7 +29,7 @@ impl Displays<'_> {
     }
 
     /// Returns `true` if a call needs approval because of its provenance. A display-only call may be inside a line of
-    /// text, since nothing runs, and so may a call that is passed to a client. A client gets a call below prose, too,
+    /// text or after any line, since nothing runs; a call that is passed to a client may be inside a line, too. A client gets a call below prose, too,
     /// if the model repeats it after it was asked whether it is a call.
     pub(super) fn doubts(&self, call: &Call) -> bool {
         let hands_out = self.setup.config.hands_out && call.server.is_none();
@@ -39,6 +39,7 @@ impl Displays<'_> {
                 let is_handed_out = hands_out && call.dialect.has_marker();
                 !is_handed_out && !self.shows(call.server.as_deref(), &call.tool)
             }
+            Provenance::Hedged => !self.shows(call.server.as_deref(), &call.tool),
             Provenance::AfterProse => !(hands_out && self.is_made_again(call)),
             _ => true,
         }

@@ -293,7 +293,7 @@ fn calls_after_text_wait_for_the_next_round() {
 #[test]
 fn drained_messages_run_all_their_calls() {
     let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..allowing() });
-    assert!(!cancels(&says(&mut turn, &format!("{} and:\n{} and so on.", paris(), paris()))));
+    assert!(!cancels(&says(&mut turn, &format!("{} and then:\n{} and so on.", paris(), paris()))));
     assert_eq!(calls(&ends(&mut turn)), ["call_1", "call_2"]);
     assert!(!turn.shared.conversation.messages().next().unwrap().written().contains("so on"));
 }

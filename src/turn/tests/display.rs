@@ -111,7 +111,7 @@ fn a_message_of_one_shown_call_is_an_answer() {
 #[test]
 fn beside_a_call_that_runs_the_usual_rule_holds() {
     let mut turn = started(silent());
-    let streamed = says(&mut turn, &format!("{}So far.\n{}{}", chart(), paris(), chart()));
+    let streamed = says(&mut turn, &format!("{}Now rain.\n{}{}", chart(), paris(), chart()));
     assert_eq!(shown(&streamed), [("call_1", 0), ("call_3", 2)]);
     assert!(!cancels(&streamed));
     assert!(!cancels(&says(&mut turn, "It is sunny.")));
@@ -121,7 +121,7 @@ fn beside_a_call_that_runs_the_usual_rule_holds() {
     turn.handle(Input::Outcome { id: "call_2".into(), outcome: Outcome::result("rain") }).unwrap();
     let next = actions(&mut turn);
     let messages = &sent(&next).messages;
-    assert_eq!(messages[2].content, format!("{}So far.\n{}{}", chart(), paris(), chart()));
+    assert_eq!(messages[2].content, format!("{}Now rain.\n{}{}", chart(), paris(), chart()));
     let told = "call_1 Displayed: Displayed\ncall_2 Result: rain\ncall_3 Displayed: Displayed";
     assert_eq!(messages[3].content, told);
 }
@@ -129,11 +129,11 @@ fn beside_a_call_that_runs_the_usual_rule_holds() {
 #[test]
 fn drained_text_stays_only_where_no_call_waits_before_it() {
     let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..silent() });
-    says(&mut turn, &format!("{} a.\n{} b {} c", chart(), paris(), chart()));
+    says(&mut turn, &format!("{} I look.\n{} b {} c", chart(), paris(), chart()));
     let end = ends(&mut turn);
     assert_eq!(calls(&end), ["call_2"]);
     let written = turn.shared.conversation.messages().next().unwrap().written();
-    assert_eq!(written, format!("{} a.\n{} b {}", chart(), paris(), chart()));
+    assert_eq!(written, format!("{} I look.\n{} b {}", chart(), paris(), chart()));
 }
 
 #[test]
