@@ -1,7 +1,7 @@
 //! Openers that hold a name, matched piece by piece, and special tokens in
 //! their spellings.
 
-use crate::dialect::{Named, NamedArguments, NamedCall, Piece};
+use crate::dialect::{Named, NamedArguments, NamedCall, Piece, React};
 use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
@@ -288,6 +288,11 @@ pub(crate) fn unit<T>(found: Match<T>) -> Match<()> {
 /// Checks whether `text` begins with what closes a group of these calls.
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
     first_of(named.groups.iter().map(|group| begins_token(text, &group.close, more)))
+}
+
+/// The words that `text` begins with, and whether brackets are around the arguments.
+pub(crate) fn react_head<'t>(spec: &React, text: &'t str, more: bool) -> Match<(Head<'t>, bool)> {
+    first_of(spec.heads.iter().map(|form| head(&form.head, text, more).map(|found| (found, form.in_brackets))))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::fence_chars;
-use crate::parse::marks::head::{Head, head, longest_head, unit};
+use crate::parse::marks::head::{Head, longest_head, react_head, unit};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::shape::tool_tag::Callee;
@@ -136,11 +136,6 @@ fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, mor
     let inner = &text[found.length..];
     let inner = &inner[leading_space(inner)..];
     begins(inner, "{", more).else_try(|| unit(fence_chars(inner, more))).map(|()| found)
-}
-
-/// The words that `text` begins with, and whether brackets are around the arguments.
-pub(crate) fn react_head<'t>(spec: &dialect::React, text: &'t str, more: bool) -> Match<(Head<'t>, bool)> {
-    first_of(spec.heads.iter().map(|form| head(&form.head, text, more).map(|found| (found, form.in_brackets))))
 }
 
 /// Returns `true` if `text`, after the words, is a text in the same line, no JSON and no marker

@@ -19,9 +19,8 @@ use crate::dialect::{
 };
 use crate::json::window::leading_space;
 use crate::parse::marks::fence::{PRINT, TOOL_CODE};
-use crate::parse::marks::head::head;
+use crate::parse::marks::head::{head, react_head};
 use crate::parse::marks::names::Names;
-use crate::parse::shape::react::react_head;
 use crate::tools::Catalog;
 
 /// A place where a call may begin.

@@ -19,11 +19,8 @@ use super::blocks::Block;
 use crate::dialect::COMMENT_SIGNS;
 use crate::event::QuotedIn;
 use crate::json::window::{Window, last_char};
-use lines::{LineStart, Lines, START};
+use lines::{LineStart, Lines, START, TAIL};
 pub(super) use marks::Marks;
-
-/// Bytes of a line's end that are kept.
-const TAIL: usize = 128;
 
 /// Room for text that was not looked at.
 const ROOM: usize = 4096 - SHORT;

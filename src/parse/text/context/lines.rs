@@ -1,11 +1,13 @@
 //! Classifies lines: blank, code, items of a list, or an introduction to an example.
 
 use super::super::elements::Element;
-use super::TAIL;
 use crate::dialect::{asks_as_example, hedges_call, introduces_example};
 
 /// Bytes of a line's start that say what it is.
 pub(super) const START: usize = 64;
+
+/// Bytes of a line's end that are kept.
+pub(super) const TAIL: usize = 128;
 
 /// Columns from which a line is indented as code is.
 const CODE_INDENT: usize = 4;
