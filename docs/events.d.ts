@@ -768,8 +768,9 @@ export type Provenance =
   /** No marker announces it, and prose follows it. */
   | "before_prose"
   /**
-   * The line before it asks, speaks of an example or another's call, or neither announces it nor is a finished
-   * sentence; text between it and an earlier call does not announce it; or the line after it speaks of it or asks.
+   * The line before it asks, speaks of an example or introduces another's words; or it neither announces the call nor
+   * is a finished sentence, and prose follows; text between it and an earlier call does not announce it; or the line
+   * after it speaks of it or asks.
    */
   | "hedged"
   /** It does not begin its line: prose is before it there. */

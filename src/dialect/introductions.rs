@@ -88,6 +88,9 @@ struct Words {
     negations: Box<[&'static str]>,
     #[serde(borrow)]
     runs: Box<[&'static str]>,
+    /// Last words of a line before its colon, after which another's words follow.
+    #[serde(borrow)]
+    reports: Box<[&'static str]>,
     /// Beginnings of a line that speaks of the call right before it.
     #[serde(borrow)]
     takes_back: Box<[&'static str]>,
@@ -158,23 +161,45 @@ fn shows_example(line: &str) -> bool {
         || WORDS.forbids.iter().any(|words| line.contains(words))
 }
 
-/// Returns `true` if the line before a call, of which these are the last bytes, puts the call in doubt: it asks, speaks
-/// of an example, a proposal or another's call, or says that nothing is run; or it is no finished sentence and does not
-/// announce what the model does itself. After an earlier call nothing but an announcement is free of doubt: the text may
-/// be what the model takes for the result.
-pub(crate) fn hedges_call(line: &[u8], follows_call: bool) -> bool {
+/// Doubt about a call by the line before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Doubt {
+    /// Nothing against it.
+    #[default]
+    None,
+    /// It may be shown, if prose follows it.
+    IfProseFollows,
+    /// It may not be meant.
+    Certain,
+}
+
+/// Returns what the line before a call, of which these are the last bytes, says of the call. It puts the call in doubt if
+/// it asks, speaks of an example, a proposal or another's call, or says that nothing is run. If it is no finished sentence
+/// and does not announce what the model does itself, the call may be shown. After an earlier call nothing but an
+/// announcement is free of doubt, since the text may be what the model takes for the result; a label may be either.
+pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     let line = lower(line);
     let line = line.trim_end();
     let closed = line.trim_end_matches(['*', '_', ' ', '"', '\'', ')', ']', '”', '」', '』', '）', '»']);
     let is_finished = closed.ends_with(SENTENCE_ENDS);
     let sentence = last_sentence(closed);
     if puts_in_doubt(sentence) || closed.ends_with(['?', '？', '؟']) {
-        return true;
+        return Doubt::Certain;
     }
+    let (label, is_label) = closed.strip_suffix([':', '：']).map_or((closed, false), |label| (label, true));
+    let is_of_another =
+        || is_label && WORDS.reports.iter().any(|word| label.ends_with(word)) || OTHERS.contains(&sentence);
     // A rule between paragraphs says nothing; other signs open a block. After a call a fence may hold a result.
-    let is_mark = |c: char| c.is_ascii_punctuation() || matches!(c, '“' | '„' | '«' | '「' | '『');
-    let says = line.contains(char::is_alphanumeric) || line.contains(is_mark) && !RULES.contains(&line.trim_start());
-    (follows_call || says && !is_finished) && !announces(sentence)
+    let has_words = line.contains(char::is_alphanumeric);
+    let is_tag = line.trim_start().starts_with('<') && line.ends_with('>');
+    let opens_block = || !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c));
+    match announces(sentence) {
+        _ if is_of_another() || opens_block() => Doubt::Certain,
+        true => Doubt::None,
+        false if follows_call && !is_label => Doubt::Certain,
+        false if has_words && !is_finished && !is_tag => Doubt::IfProseFollows,
+        false => Doubt::None,
+    }
 }
 
 /// Returns `true` if the line after a call, of which these are the first bytes, takes it back: it speaks of the call
@@ -191,8 +216,11 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     begins_with_one(line, &WORDS.takes_back) || puts_in_doubt(sentence) || rest.starts_with(['?', '？', '؟'])
 }
 
-/// Lines that say nothing: rules, the end of a fence, the sign of a list's item.
-const RULES: [&str; 6] = ["---", "***", "___", "```", "-", "*"];
+/// Signs of lines that say nothing: rules, the end of a fence, the sign of a list's item.
+const RULES: [char; 8] = ['-', '=', '*', '_', '~', '`', '#', '•'];
+
+/// Headings of another's turn.
+const OTHERS: [&str; 4] = ["user", "human", "用户", "人类"];
 
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', '。', '！', '？', '؟', '।'];
 
@@ -305,23 +333,31 @@ mod tests {
 
     #[test]
     fn a_line_that_announces_no_act_of_the_model_puts_a_call_in_doubt() {
+        let doubts = |line: &str| [false, true].map(|follows_call| doubt_before(line.as_bytes(), follows_call));
         for line in [
             "Shall I delete it?",
             "It is old. Delete it?",
             "要我删除它吗？",
-            "The log shows:",
-            "## Usage",
             "Sample call",
             "I will not run the following call.",
             "Das werde ich nicht ausführen:",
             "If you agree, I will send this:",
-            "{{",
-            "Im Protokoll steht:",
-            "日志显示：",
             "**Example**",
             "❌",
+            "{{",
+            "### User",
+            "The log shows:",
+            "Im Protokoll steht:",
+            "日志显示：",
         ] {
-            assert!(hedges_call(line.as_bytes(), false) && hedges_call(line.as_bytes(), true), "{line}");
+            assert_eq!(doubts(line), [Doubt::Certain; 2], "{line}");
+        }
+        // They may head the model's own call.
+        for line in ["Weather in Oslo:", "The next step is to look:", "Alright:"] {
+            assert_eq!(doubts(line), [Doubt::IfProseFollows; 2], "{line}");
+        }
+        for line in ["## Usage", "Okay"] {
+            assert_eq!(doubts(line), [Doubt::IfProseFollows, Doubt::Certain], "{line}");
         }
         for line in [
             "I'll look:",
@@ -336,11 +372,11 @@ mod tests {
             "Voy a comprobarlo:",
             "First, a.txt:",
         ] {
-            assert!(!hedges_call(line.as_bytes(), false) && !hedges_call(line.as_bytes(), true), "{line}");
+            assert_eq!(doubts(line), [Doubt::None; 2], "{line}");
         }
         // Between calls only an announcement is free of doubt.
         for line in ["It is old.", "Done!", "---", "", "I don't know it, and nobody does."] {
-            assert!(!hedges_call(line.as_bytes(), false) && hedges_call(line.as_bytes(), true), "{line}");
+            assert_eq!(doubts(line), [Doubt::None, Doubt::Certain], "{line}");
         }
     }
 

@@ -29,7 +29,7 @@ pub use file::{DialectError, MAX_FILE, MAX_ROWS, MAX_TEXT};
 pub use header::Piece;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
-pub(crate) use introductions::{asks_as_example, hedges_call, introduces_example, takes_back_call};
+pub(crate) use introductions::{Doubt, asks_as_example, doubt_before, introduces_example, takes_back_call};
 pub(crate) use known::Dialect;
 pub use known::{DialectSet, UnknownDialect};
 pub use loaded::{LoadedDialect, MAX_LOADED};

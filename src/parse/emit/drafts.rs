@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::dialect::takes_back_call;
+use crate::dialect::{Doubt, takes_back_call};
 use crate::event::{Destination, Event, Provenance, QuotedIn, Reason, Region, RejectedKind, Span};
 use crate::message::{FencedCalls, ReasoningCalls};
 use crate::parse::config::Config;
@@ -150,9 +150,9 @@ impl Drafts {
         self.run_is_over && self.line_after.is_none()
     }
 
-    /// Returns whether the last call is in doubt, if nothing but white space came since.
-    pub(super) fn adjacent_is_hedged(&self) -> Option<bool> {
-        self.calls.last().filter(|_| !self.run_is_over).map(|call| call.at.is_hedged)
+    /// Returns the doubt about the last call, if nothing but white space came since.
+    pub(super) fn doubt_of_adjacent(&self) -> Option<Doubt> {
+        self.calls.last().filter(|_| !self.run_is_over).map(|call| call.at.doubt)
     }
 
     /// Text follows, up to `at`.
@@ -172,7 +172,7 @@ impl Drafts {
         if takes_back_call(&line.as_bytes()[..line.floor_char_boundary(LINE)]) {
             let run = self.calls.last().map_or(0, |call| call.run);
             let is_call = |call: &Logged| call.run == run && call.is_call_in_answer();
-            self.revise(0, at, is_call, |place| place.is_hedged = true, sink);
+            self.revise(0, at, is_call, |place| place.doubt = Doubt::Certain, sink);
         }
     }
 

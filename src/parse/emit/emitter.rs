@@ -6,7 +6,7 @@ mod held;
 
 use std::ops::Range;
 
-use crate::dialect::Shape;
+use crate::dialect::{Doubt, Shape};
 use crate::event::{Call, Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
@@ -77,10 +77,10 @@ impl Emitter {
         self.stop.iter().any(took)
     }
 
-    /// Returns `true` if the line before puts a call in doubt that begins here: next to a call it is the same as for that.
-    /// `hedges`: tells it of a call after an earlier one or not.
-    pub(crate) fn is_hedged(&self, hedges: impl FnOnce(bool) -> bool) -> bool {
-        self.drafts.adjacent_is_hedged().unwrap_or_else(|| hedges(self.region.answer_has_calls))
+    /// Returns what the line before says of a call that begins here: next to a call it is the same as for that.
+    /// `of_line`: tells it of a call after an earlier one or not.
+    pub(crate) fn doubt(&self, of_line: impl FnOnce(bool) -> Doubt) -> Doubt {
+        self.drafts.doubt_of_adjacent().unwrap_or_else(|| of_line(self.region.answer_has_calls))
     }
 
     /// Returns `true` if some fence is undecided.
@@ -396,7 +396,10 @@ impl Emitter {
                 sink(Event::CallStart { index, server: server.as_deref(), tool, span });
             }
         }
-        if at.is_bare && !is_quoted && call_of(&verdict).is_some_and(|call| call.provenance.is_plain()) {
+        if (at.is_bare || at.doubt == Doubt::IfProseFollows)
+            && !is_quoted
+            && call_of(&verdict).is_some_and(|call| call.provenance.is_plain())
+        {
             self.drafts.bare.push((index, self.region.kind));
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));

@@ -3,6 +3,7 @@
 //! Code that reads text sets facts ([`Placement`]) and concludes nothing. [`judge`] alone turns them into a
 //! verdict, in the order of [`RULES`]; where a fact becomes known later, it is asked again.
 
+use crate::dialect::Doubt;
 use crate::event::{Call, Provenance, QuotedIn, Reason, Rejected, RejectedKind};
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::verdict::Verdict;
@@ -29,11 +30,11 @@ pub(crate) struct Placement {
     pub(crate) begins_line: bool,
     /// Neither a delimiter nor a word of its dialect nor a token announces it.
     pub(crate) is_bare: bool,
-    /// The line before it or after it puts it in doubt.
-    pub(crate) is_hedged: bool,
+    /// The doubt about it by the lines before and after it.
+    pub(crate) doubt: Doubt,
     /// The position of the prose before it.
     pub(crate) prose: Prose,
-    /// Nothing announces it, and prose follows it.
+    /// Nothing announces it, or the line before it may show it, and prose follows it.
     pub(crate) prose_follows: bool,
     /// A closer of an earlier call follows it and closes nothing.
     pub(crate) has_stray_closer: bool,
@@ -66,8 +67,11 @@ pub(crate) const RULES: [Rule; 13] = [
     Rule { verdict: Ok(Provenance::FencedAfterProse), holds: |at| at.is_fenced && at.prose != Prose::None },
     Rule { verdict: Ok(Provenance::AfterProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
     Rule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
-    Rule { verdict: Ok(Provenance::BeforeProse), holds: |at| at.prose_follows },
-    Rule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged },
+    Rule {
+        verdict: Ok(Provenance::BeforeProse),
+        holds: |at| at.prose_follows && (at.is_bare || at.doubt != Doubt::IfProseFollows),
+    },
+    Rule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged() },
 ];
 
 /// Decides about a call by its place, and by what is wrong with the call itself, if anything is.
@@ -79,6 +83,10 @@ pub(crate) fn judge(at: &Placement, fault: Option<RejectedKind>) -> Result<Prove
 }
 
 impl Placement {
+    fn is_hedged(&self) -> bool {
+        self.doubt == Doubt::Certain || self.doubt == Doubt::IfProseFollows && self.prose_follows
+    }
+
     /// Returns how a call at this place was found, even if a rule rejects it.
     pub(crate) fn provenance(&self) -> Provenance {
         let found = RULES.iter().filter(|rule| (rule.holds)(self)).find_map(|rule| rule.verdict.ok());

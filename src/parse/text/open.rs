@@ -14,7 +14,7 @@
 
 use super::context::Marks;
 use super::fast_value::{FastValue, ValueKind};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Doubt};
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
 use crate::parse::call::{CallOut, CallShape, Missing, SeriesPart, Step};
@@ -105,8 +105,8 @@ impl OpenCall {
         // What a token announces begins its line if the token does; in a fence each call does.
         let begins_line = announced.filter(|_| self.is_markerless && !at.is_fenced).unwrap_or(at.begins_line);
         let is_bare = self.at.is_bare && announced.is_none();
-        let is_hedged = at.is_hedged && announced.is_none();
-        self.at = Placement { begins_line, is_bare, is_hedged, prose: emitter.region.prose, ..at };
+        let doubt = if announced.is_none() { at.doubt } else { Doubt::None };
+        self.at = Placement { begins_line, is_bare, doubt, prose: emitter.region.prose, ..at };
     }
 
     /// The first byte that the call still needs.

@@ -3,7 +3,7 @@
 use super::blocks::Block;
 use super::open::OpenCall;
 use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
-use crate::dialect::{Dialect, NamedCall};
+use crate::dialect::{Dialect, Doubt, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
 use crate::parse::call::{CallShape, Opened, Opening, Opens};
@@ -208,8 +208,10 @@ impl Scanner {
         let at = Placement {
             quoted_in,
             in_element: self.context.in_element(),
-            is_hedged: self.fence.is_none()
-                && self.emitter.is_hedged(|follows_call| self.context.lines().hedges(follows_call)),
+            doubt: match self.fence {
+                Some(_) => Doubt::None,
+                None => self.emitter.doubt(|follows_call| self.context.lines().doubt(follows_call)),
+            },
             is_fenced: self.fence.is_some(),
             begins_line: self.fence.is_some() || begins_line,
             ..Placement::default()

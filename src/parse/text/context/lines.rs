@@ -1,7 +1,7 @@
 //! Classifies lines: blank, code, items of a list, or an introduction to an example.
 
 use super::super::elements::Element;
-use crate::dialect::{asks_as_example, hedges_call, introduces_example};
+use crate::dialect::{Doubt, asks_as_example, doubt_before, introduces_example};
 
 /// Bytes of a line's start that say what it is.
 pub(super) const START: usize = 64;
@@ -152,9 +152,12 @@ impl Lines {
         line.columns >= CODE_INDENT + self.item_columns && before && self.has_text
     }
 
-    /// Returns `true` if the line before puts a call on the open line in doubt. `follows_call`: a call is before that.
-    pub(in crate::parse::text) fn hedges(&self, follows_call: bool) -> bool {
-        (follows_call || self.last.length > 0) && hedges_call(&self.last.bytes[..self.last.length], follows_call)
+    /// Returns what the line before says of a call on the open line. `follows_call`: a call is before that.
+    pub(in crate::parse::text) fn doubt(&self, follows_call: bool) -> Doubt {
+        match &self.last.bytes[..self.last.length] {
+            [] if !follows_call => Doubt::None,
+            line => doubt_before(line, follows_call),
+        }
     }
 
     /// The reasoning begins or ends: no element and no sentence reaches across.
