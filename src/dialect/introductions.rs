@@ -192,7 +192,9 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     // A rule between paragraphs says nothing; other signs open a block. After a call a fence may hold a result.
     let has_words = line.contains(char::is_alphanumeric);
     let is_tag = line.trim_start().starts_with('<') && line.ends_with('>');
-    let opens_block = || !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c));
+    let opens_block = || {
+        !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c) && !SENTENCE_ENDS.contains(&c))
+    };
     match announces(sentence) {
         _ if is_of_another() || opens_block() => Doubt::Certain,
         true => Doubt::None,

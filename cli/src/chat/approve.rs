@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn each_doubt_has_words_for_the_user_and_for_the_model() {
-        assert!(REASONS.len() == 15 && REASONS.iter().all(|(_, _, why)| !why.is_empty()));
+        assert!(REASONS.len() == 16 && REASONS.iter().all(|(_, _, why)| !why.is_empty()));
         assert_eq!(doubt(AskReason::InALine), Some("the call does not begin its line and may be an example"));
         assert_eq!(doubt(AskReason::Changed), None);
         assert!(

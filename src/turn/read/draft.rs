@@ -397,7 +397,10 @@ impl Body {
 
     /// Handles a call that the text after it makes doubtful: without an approver it becomes text.
     fn doubt(&mut self, index: u32, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
-        if !reader.unattended || self.cut.is_some() {
+        let is_doubted = |entry: &Entry| {
+            entry.index == index && entry.result.as_ref().is_ok_and(|call| reader.displays.doubts(call))
+        };
+        if !reader.unattended || self.cut.is_some() || !self.collector.entries().iter().any(is_doubted) {
             return;
         }
         let Some(rejected) = self.collector.refuse(index, doubted) else { return };
