@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "prompt")]
@@ -229,7 +230,8 @@ const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', '。', '！', '？', '؟
 /// A line in small letters, without what is left of a character that was cut.
 fn lower(line: &[u8]) -> String {
     let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
-    String::from_utf8_lossy(&line[skipped..]).to_lowercase().replace('’', "'")
+    let line = String::from_utf8_lossy(&line[skipped..]).to_lowercase();
+    if line.contains('’') { line.replace('’', "'") } else { line }
 }
 
 /// Returns `true` if the character at `at` ends a sentence: a point in a name or a number does not.
@@ -247,11 +249,22 @@ fn last_sentence(line: &str) -> &str {
 }
 
 fn puts_in_doubt(sentence: &str) -> bool {
-    let is_denied = |clause: &str| {
-        WORDS.runs.iter().any(|word| has(clause, word, false)) && WORDS.negations.iter().any(|no| has(clause, no, true))
-    };
-    WORDS.hedges.iter().any(|words| has(sentence, words, false))
-        || sentence.split([',', ';', ':', '，', '；', '：', '—']).any(is_denied)
+    let mut denied = Vec::new();
+    for (at, kind) in PHRASES.in_text(sentence) {
+        // A clause denies that something is run: its number, and which of the two words it has.
+        let clause = || sentence[..at].matches([',', ';', ':', '，', '；', '：', '—']).count();
+        let (word, other) = match kind {
+            PhraseKind::Hedges => return true,
+            PhraseKind::Announces => continue,
+            PhraseKind::Runs => ((clause(), true), false),
+            PhraseKind::Denies => ((clause(), false), true),
+        };
+        if denied.contains(&(word.0, other)) {
+            return true;
+        }
+        denied.push(word);
+    }
+    false
 }
 
 /// Returns `true` if a sentence announces what the model does itself: also by the English word of what it is doing.
@@ -259,22 +272,53 @@ fn announces(sentence: &str) -> bool {
     let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     first.len() > DOING.len() + 1 && first.ends_with(DOING)
         || begins_with_one(sentence, &WORDS.begins_announcing)
-        || WORDS.announces.iter().any(|words| has(sentence, words, true))
+        || PHRASES.in_text(sentence).any(|(_, kind)| kind == PhraseKind::Announces)
+}
+
+/// A list of phrases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PhraseKind {
+    Hedges,
+    Announces,
+    Runs,
+    Denies,
+}
+
+/// The phrases that may be anywhere in a sentence, which are looked for at once.
+struct Phrases {
+    finder: AhoCorasick,
+    all: Vec<(&'static str, PhraseKind)>,
+}
+
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
+    let of = |words: &'static [&'static str], kind| words.iter().map(move |words| (*words, kind));
+    let all: Vec<_> = of(&WORDS.hedges, PhraseKind::Hedges)
+        .chain(of(&WORDS.announces, PhraseKind::Announces))
+        .chain(of(&WORDS.runs, PhraseKind::Runs))
+        .chain(of(&WORDS.negations, PhraseKind::Denies))
+        .collect();
+    let finder = AhoCorasick::new(all.iter().map(|(words, _)| words)).expect("a test reads them");
+    Phrases { finder, all }
+});
+
+impl Phrases {
+    /// Returns the places and kinds of the phrases in a text, each from the beginning of a word on and, where it announces
+    /// or denies, to the end of one.
+    fn in_text<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, PhraseKind)> + 't {
+        self.finder.find_overlapping_iter(text).filter_map(|found| {
+            let (words, kind) = self.all[found.pattern().as_usize()];
+            let before = text[..found.start()].chars().next_back().filter(|_| words.starts_with(is_spaced));
+            let is_whole = matches!(kind, PhraseKind::Announces | PhraseKind::Denies);
+            let is_part = before.is_some_and(is_spaced) || is_whole && goes_on(words, &text[found.end()..]);
+            (!is_part).then_some((found.start(), kind))
+        })
+    }
 }
 
 const DOING: &str = "ing";
 
 fn begins_with_one(text: &str, all: &[&str]) -> bool {
     all.iter().any(|words| text.strip_prefix(*words).is_some_and(|rest| !goes_on(words, rest)))
-}
-
-/// Returns `true` if these words are in the text, from the beginning of a word on and, if `is_whole`, to the end of one.
-fn has(text: &str, words: &str, is_whole: bool) -> bool {
-    text.match_indices(words).any(|(at, _)| {
-        let before = text[..at].chars().next_back().filter(|_| words.starts_with(is_spaced));
-        let begins_word = !before.is_some_and(is_spaced);
-        begins_word && (!is_whole || !goes_on(words, &text[at + words.len()..]))
-    })
 }
 
 /// Returns `true` if the last of the words goes on in the text after them.
