@@ -184,7 +184,8 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     let closed = line.trim_end_matches(['*', '_', ' ', '"', '\'', ')', ']', '”', '」', '』', '）', '»']);
     let is_finished = closed.ends_with(SENTENCE_ENDS);
     let sentence = last_sentence(closed);
-    if puts_in_doubt(sentence) || closed.ends_with(['?', '？', '؟']) {
+    let phrased = Phrased::of(sentence);
+    if phrased.is_doubtful || closed.ends_with(['?', '？', '؟']) {
         return Doubt::Certain;
     }
     let (label, is_label) = closed.strip_suffix([':', '：']).map_or((closed, false), |label| (label, true));
@@ -196,7 +197,7 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     let opens_block = || {
         !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c) && !SENTENCE_ENDS.contains(&c))
     };
-    match announces(sentence) {
+    match phrased.announces {
         _ if is_of_another() || opens_block() => Doubt::Certain,
         true => Doubt::None,
         false if follows_call && !is_label => Doubt::Certain,
@@ -216,7 +217,7 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     if line.trim_end().ends_with([':', '：']) {
         return false;
     }
-    begins_with_one(line, &WORDS.takes_back) || puts_in_doubt(sentence) || rest.starts_with(['?', '？', '؟'])
+    begins_with_one(line, &WORDS.takes_back) || Phrased::of(sentence).is_doubtful || rest.starts_with(['?', '？', '؟'])
 }
 
 /// Signs of lines that say nothing: rules, the end of a fence, the sign of a list's item.
@@ -230,7 +231,11 @@ const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', '。', '！', '？', '؟
 /// A line in small letters, without what is left of a character that was cut.
 fn lower(line: &[u8]) -> String {
     let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
-    let line = String::from_utf8_lossy(&line[skipped..]).to_lowercase();
+    let line = String::from_utf8_lossy(&line[skipped..]);
+    if line.is_ascii() {
+        return line.to_ascii_lowercase();
+    }
+    let line = line.to_lowercase();
     if line.contains('’') { line.replace('’', "'") } else { line }
 }
 
@@ -248,31 +253,35 @@ fn last_sentence(line: &str) -> &str {
     line[start..].trim_start_matches(|c: char| !c.is_alphanumeric() && c.is_ascii())
 }
 
-fn puts_in_doubt(sentence: &str) -> bool {
-    let mut denied = Vec::new();
-    for (at, kind) in PHRASES.in_text(sentence) {
-        // A clause denies that something is run: its number, and which of the two words it has.
-        let clause = || sentence[..at].matches([',', ';', ':', '，', '；', '：', '—']).count();
-        let (word, other) = match kind {
-            PhraseKind::Hedges => return true,
-            PhraseKind::Announces => continue,
-            PhraseKind::Runs => ((clause(), true), false),
-            PhraseKind::Denies => ((clause(), false), true),
-        };
-        if denied.contains(&(word.0, other)) {
-            return true;
-        }
-        denied.push(word);
-    }
-    false
+/// The phrases of a sentence.
+#[derive(Debug, Default)]
+struct Phrased {
+    /// It asks, speaks of an example or another's call, or says that nothing is run.
+    is_doubtful: bool,
+    /// It announces what the model does itself.
+    announces: bool,
 }
 
-/// Returns `true` if a sentence announces what the model does itself: also by the English word of what it is doing.
-fn announces(sentence: &str) -> bool {
-    let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    first.len() > DOING.len() + 1 && first.ends_with(DOING)
-        || begins_with_one(sentence, &WORDS.begins_announcing)
-        || PHRASES.in_text(sentence).any(|(_, kind)| kind == PhraseKind::Announces)
+impl Phrased {
+    fn of(sentence: &str) -> Self {
+        let (mut found, mut denied) = (Phrased::default(), Vec::new());
+        for (at, kind) in PHRASES.in_text(sentence) {
+            // A clause denies that something is run: its number, and which of the two words it has.
+            let clause = || sentence[..at].matches([',', ';', ':', '，', '；', '：', '—']).count();
+            match kind {
+                PhraseKind::Hedges => found.is_doubtful = true,
+                PhraseKind::Announces => found.announces = true,
+                PhraseKind::Runs | PhraseKind::Denies => denied.push((clause(), kind)),
+            }
+        }
+        let has_both = |(clause, _): &(usize, PhraseKind)| denied.contains(&(*clause, PhraseKind::Denies));
+        found.is_doubtful |= denied.iter().filter(|(_, kind)| *kind == PhraseKind::Runs).any(has_both);
+        // The English word for what is being done, and other beginnings.
+        let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        found.announces |= first.len() > DOING.len() + 1 && first.ends_with(DOING)
+            || begins_with_one(sentence, &WORDS.begins_announcing);
+        found
+    }
 }
 
 /// A list of phrases.
