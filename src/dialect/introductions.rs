@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "prompt")]
@@ -217,7 +216,10 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     if line.trim_end().ends_with([':', '：']) {
         return false;
     }
-    begins_with_one(line, &WORDS.takes_back) || Phrased::of(sentence).is_doubtful || rest.starts_with(['?', '？', '؟'])
+    line.starts_with('(')
+        || PHRASES.beginning(line).any(|kind| kind == PhraseKind::TakesBack)
+        || Phrased::of(sentence).is_doubtful
+        || rest.starts_with(['?', '？', '؟'])
 }
 
 /// Signs of lines that say nothing: rules, the end of a fence, the sign of a list's item.
@@ -271,63 +273,89 @@ impl Phrased {
             match kind {
                 PhraseKind::Hedges => found.is_doubtful = true,
                 PhraseKind::Announces => found.announces = true,
+                PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
                 PhraseKind::Runs | PhraseKind::Denies => denied.push((clause(), kind)),
+                PhraseKind::TakesBack => {}
             }
         }
         let has_both = |(clause, _): &(usize, PhraseKind)| denied.contains(&(*clause, PhraseKind::Denies));
         found.is_doubtful |= denied.iter().filter(|(_, kind)| *kind == PhraseKind::Runs).any(has_both);
-        // The English word for what is being done, and other beginnings.
+        // The English word for what is being done.
         let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-        found.announces |= first.len() > DOING.len() + 1 && first.ends_with(DOING)
-            || begins_with_one(sentence, &WORDS.begins_announcing);
+        found.announces |= first.len() > DOING.len() + 1 && first.ends_with(DOING);
         found
-    }
-}
-
-/// A list of phrases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PhraseKind {
-    Hedges,
-    Announces,
-    Runs,
-    Denies,
-}
-
-/// The phrases that may be anywhere in a sentence, which are looked for at once.
-struct Phrases {
-    finder: AhoCorasick,
-    all: Vec<(&'static str, PhraseKind)>,
-}
-
-static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
-    let of = |words: &'static [&'static str], kind| words.iter().map(move |words| (*words, kind));
-    let all: Vec<_> = of(&WORDS.hedges, PhraseKind::Hedges)
-        .chain(of(&WORDS.announces, PhraseKind::Announces))
-        .chain(of(&WORDS.runs, PhraseKind::Runs))
-        .chain(of(&WORDS.negations, PhraseKind::Denies))
-        .collect();
-    let finder = AhoCorasick::new(all.iter().map(|(words, _)| words)).expect("a test reads them");
-    Phrases { finder, all }
-});
-
-impl Phrases {
-    /// Returns the places and kinds of the phrases in a text, each from the beginning of a word on and, where it announces
-    /// or denies, to the end of one.
-    fn in_text<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, PhraseKind)> + 't {
-        self.finder.find_overlapping_iter(text).filter_map(|found| {
-            let (words, kind) = self.all[found.pattern().as_usize()];
-            let before = text[..found.start()].chars().next_back().filter(|_| words.starts_with(is_spaced));
-            let is_whole = matches!(kind, PhraseKind::Announces | PhraseKind::Denies);
-            let is_part = before.is_some_and(is_spaced) || is_whole && goes_on(words, &text[found.end()..]);
-            (!is_part).then_some((found.start(), kind))
-        })
     }
 }
 
 const DOING: &str = "ing";
 
-fn begins_with_one(text: &str, all: &[&str]) -> bool {
-    all.iter().any(|words| text.strip_prefix(*words).is_some_and(|rest| !goes_on(words, rest)))
+/// The list that a phrase is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PhraseKind {
+    Hedges,
+    Announces,
+    BeginsAnnouncing,
+    Runs,
+    Denies,
+    TakesBack,
+}
+
+/// The phrases of all lists, which are looked for at once.
+struct Phrases {
+    /// Sorted, so that those with the same first two bytes are beside each other.
+    all: Vec<(&'static str, PhraseKind)>,
+    /// The pairs of bytes that phrases begin with, a bit for each.
+    pairs: Vec<u64>,
+}
+
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
+    let lists = [
+        (&WORDS.hedges, PhraseKind::Hedges),
+        (&WORDS.announces, PhraseKind::Announces),
+        (&WORDS.begins_announcing, PhraseKind::BeginsAnnouncing),
+        (&WORDS.runs, PhraseKind::Runs),
+        (&WORDS.negations, PhraseKind::Denies),
+        (&WORDS.takes_back, PhraseKind::TakesBack),
+    ];
+    let mut all: Vec<_> = lists.iter().flat_map(|(list, kind)| list.iter().map(|words| (*words, *kind))).collect();
+    all.sort_unstable_by_key(|(words, _)| *words);
+    let mut pairs = vec![0; 1 << 10];
+    for pair in all.iter().filter_map(|(words, _)| pair(words)) {
+        pairs[usize::from(pair >> 6)] |= 1 << (pair & 63);
+    }
+    Phrases { all, pairs }
+});
+
+impl Phrases {
+    /// Returns the places and kinds of the phrases in a text, each from the beginning of a word on and, but for those that
+    /// put in doubt or run something, to the end of one.
+    fn in_text<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, PhraseKind)> + 't {
+        let mut follows_word = false;
+        let begins = text.char_indices().filter(move |(_, c)| {
+            let is_in_word = is_spaced(*c);
+            !(std::mem::replace(&mut follows_word, is_in_word) && is_in_word)
+        });
+        begins.flat_map(|(at, _)| self.beginning(&text[at..]).map(move |kind| (at, kind)))
+    }
+
+    /// Returns the kinds of the phrases that a text begins with.
+    fn beginning<'t>(&'t self, text: &'t str) -> impl Iterator<Item = PhraseKind> + 't {
+        let own = pair(text).filter(|pair| self.pairs[usize::from(pair >> 6)] >> (pair & 63) & 1 == 1);
+        let all = own.map_or(&[][..], |own| {
+            let from = self.all.partition_point(|(words, _)| pair(words) < Some(own));
+            &self.all[from..]
+        });
+        let alike = all.iter().take_while(move |(words, _)| pair(words) == own);
+        alike.filter_map(|(words, kind)| {
+            let may_go_on = matches!(kind, PhraseKind::Hedges | PhraseKind::Runs);
+            text.strip_prefix(words).filter(|rest| may_go_on || !goes_on(words, rest)).map(|_| *kind)
+        })
+    }
+}
+
+/// Returns the first two bytes of a text.
+fn pair(text: &str) -> Option<u16> {
+    text.as_bytes().first_chunk().map(|pair| u16::from_be_bytes(*pair))
 }
 
 /// Returns `true` if the last of the words goes on in the text after them.
@@ -383,6 +411,14 @@ mod tests {
         }
         for line in ["", "Let me look:", "An Example: it is", "示例", "I call the tool:"] {
             assert!(!introduces_example(line.as_bytes(), true), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_phrase_is_found_where_it_stands() {
+        for (words, kind) in &PHRASES.all {
+            assert!(pair(words).is_some(), "{words}");
+            assert!(PHRASES.in_text(words).any(|found| found == (0, *kind)), "{words}");
         }
     }
 

@@ -159,6 +159,7 @@ impl Drafts {
     pub(super) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         let Some(line) = &mut self.line_after else { return };
         let text = if line.is_empty() { text.trim_start() } else { text };
+        line.reserve(LINE - line.len());
         line.push_str(&text[..text.floor_char_boundary(LINE)]);
         if line.len() >= LINE || line.contains('\n') {
             self.line_is_over(at, sink);
