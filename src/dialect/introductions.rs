@@ -181,7 +181,7 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     let line = lower(line);
     let line = line.trim_end();
     let closed = line.trim_end_matches(['*', '_', ' ', '"', '\'', ')', ']', '”', '」', '』', '）', '»']);
-    let is_finished = closed.ends_with(SENTENCE_ENDS);
+    let is_finished = closed.ends_with(is_sentence_end);
     let sentence = last_sentence(closed);
     let phrased = Phrased::of(sentence);
     if phrased.is_doubtful || closed.ends_with(['?', '？', '؟']) {
@@ -193,9 +193,8 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     // A rule between paragraphs says nothing; other signs open a block. After a call a fence may hold a result.
     let has_words = line.contains(char::is_alphanumeric);
     let is_tag = line.trim_start().starts_with('<') && line.ends_with('>');
-    let opens_block = || {
-        !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c) && !SENTENCE_ENDS.contains(&c))
-    };
+    let opens_block =
+        || !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c) && !is_sentence_end(c));
     match phrased.announces {
         _ if is_of_another() || opens_block() => Doubt::Certain,
         true => Doubt::None,
@@ -210,7 +209,7 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
 pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     let line = lower(line);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '>'));
-    let end = line.char_indices().find(|(at, c)| ends_sentence(line, *at, *c)).map_or(line.len(), |(at, _)| at);
+    let end = sentence_ends(line).next().map_or(line.len(), |(at, _)| at);
     let (sentence, rest) = line.split_at(end);
     // It introduces what comes next.
     if line.trim_end().ends_with([':', '：']) {
@@ -228,30 +227,31 @@ const RULES: [char; 8] = ['-', '=', '*', '_', '~', '`', '#', '•'];
 /// Headings of another's turn.
 const OTHERS: [&str; 4] = ["user", "human", "用户", "人类"];
 
-const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', '。', '！', '？', '؟', '।'];
+fn is_sentence_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।')
+}
 
 /// A line in small letters, without what is left of a character that was cut.
 fn lower(line: &[u8]) -> String {
     let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
-    let line = String::from_utf8_lossy(&line[skipped..]);
-    if line.is_ascii() {
-        return line.to_ascii_lowercase();
+    match std::str::from_utf8(&line[skipped..]) {
+        Ok(line) if line.is_ascii() => line.to_ascii_lowercase(),
+        Ok(line) => line.to_lowercase().replace('’', "'"),
+        Err(_) => String::from_utf8_lossy(&line[skipped..]).to_lowercase().replace('’', "'"),
     }
-    let line = line.to_lowercase();
-    if line.contains('’') { line.replace('’', "'") } else { line }
 }
 
-/// Returns `true` if the character at `at` ends a sentence: a point in a name or a number does not.
-fn ends_sentence(line: &str, at: usize, c: char) -> bool {
-    let after = &line[at + c.len_utf8()..];
-    SENTENCE_ENDS.contains(&c) && (!c.is_ascii() || after.is_empty() || after.starts_with([' ', '\t', '"', ')', '*']))
+/// Returns the characters that end sentences, with their places: a point in a name or a number does not.
+fn sentence_ends(line: &str) -> impl DoubleEndedIterator<Item = (usize, char)> {
+    let is_last = |after: Option<&u8>| matches!(after, None | Some(b' ' | b'\t' | b'"' | b')' | b'*'));
+    let ends = line.char_indices().filter(|(_, c)| is_sentence_end(*c));
+    ends.filter(move |(at, c)| !c.is_ascii() || is_last(line.as_bytes().get(at + 1)))
 }
 
 /// Returns the last sentence of a line, without its end and what marks its beginning.
 fn last_sentence(line: &str) -> &str {
-    let line = line.trim_end_matches(SENTENCE_ENDS);
-    let start =
-        line.char_indices().rfind(|(at, c)| ends_sentence(line, *at, *c)).map_or(0, |(at, c)| at + c.len_utf8());
+    let line = line.trim_end_matches(is_sentence_end);
+    let start = sentence_ends(line).next_back().map_or(0, |(at, c)| at + c.len_utf8());
     line[start..].trim_start_matches(|c: char| !c.is_alphanumeric() && c.is_ascii())
 }
 
@@ -266,20 +266,20 @@ struct Phrased {
 
 impl Phrased {
     fn of(sentence: &str) -> Self {
-        let (mut found, mut denied) = (Phrased::default(), Vec::new());
-        for (at, kind) in PHRASES.in_text(sentence) {
-            // A clause denies that something is run: its number, and which of the two words it has.
-            let clause = || sentence[..at].matches([',', ';', ':', '，', '；', '：', '—']).count();
+        // The clauses in which something is run, and those that deny: a bit for each.
+        let (mut found, mut runs, mut denies) = (Phrased::default(), 0_u64, 0_u64);
+        PHRASES.in_text(sentence, |at, kind| {
+            let clause = || 1 << sentence[..at].matches([',', ';', ':', '，', '；', '：', '—']).count().min(63);
             match kind {
                 PhraseKind::Hedges => found.is_doubtful = true,
                 PhraseKind::Announces => found.announces = true,
                 PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
-                PhraseKind::Runs | PhraseKind::Denies => denied.push((clause(), kind)),
+                PhraseKind::Runs => runs |= clause(),
+                PhraseKind::Denies => denies |= clause(),
                 PhraseKind::TakesBack => {}
             }
-        }
-        let has_both = |(clause, _): &(usize, PhraseKind)| denied.contains(&(*clause, PhraseKind::Denies));
-        found.is_doubtful |= denied.iter().filter(|(_, kind)| *kind == PhraseKind::Runs).any(has_both);
+        });
+        found.is_doubtful |= runs & denies != 0;
         // The English word for what is being done.
         let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
         found.announces |= first.len() > DOING.len() + 1 && first.ends_with(DOING);
@@ -300,12 +300,27 @@ enum PhraseKind {
     TakesBack,
 }
 
+/// Words of one of the lists.
+struct Phrase {
+    words: &'static str,
+    kind: PhraseKind,
+    /// The one before it that begins alike, as [`Phrases::last`] names it.
+    before: u16,
+}
+
+impl Phrase {
+    /// Returns `true` if a text begins with these words and, unless they put in doubt or run something, no letter follows.
+    fn begins(&self, text: &str) -> bool {
+        let may_go_on = matches!(self.kind, PhraseKind::Hedges | PhraseKind::Runs);
+        text.strip_prefix(self.words).is_some_and(|rest| may_go_on || !goes_on(self.words, rest))
+    }
+}
+
 /// The phrases of all lists, which are looked for at once.
 struct Phrases {
-    /// Sorted, so that those with the same first two bytes are beside each other.
-    all: Vec<(&'static str, PhraseKind)>,
-    /// The pairs of bytes that phrases begin with, a bit for each.
-    pairs: Vec<u64>,
+    all: Vec<Phrase>,
+    /// The place after the last phrase in `all` with a [`key`]; 0 where there is none.
+    last: Vec<u16>,
 }
 
 static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
@@ -317,46 +332,64 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
         (&WORDS.negations, PhraseKind::Denies),
         (&WORDS.takes_back, PhraseKind::TakesBack),
     ];
-    let mut all: Vec<_> = lists.iter().flat_map(|(list, kind)| list.iter().map(|words| (*words, *kind))).collect();
-    all.sort_unstable_by_key(|(words, _)| *words);
-    let mut pairs = vec![0; 1 << 10];
-    for pair in all.iter().filter_map(|(words, _)| pair(words)) {
-        pairs[usize::from(pair >> 6)] |= 1 << (pair & 63);
+    let (mut all, mut last) = (Vec::new(), vec![0; KEYS]);
+    for (words, kind) in lists.iter().flat_map(|(list, kind)| list.iter().map(|words| (*words, *kind))) {
+        let last = &mut last[key(words.as_bytes())];
+        all.push(Phrase { words, kind, before: *last });
+        *last = all.len() as u16;
     }
-    Phrases { all, pairs }
+    Phrases { all, last }
 });
 
 impl Phrases {
-    /// Returns the places and kinds of the phrases in a text, each from the beginning of a word on and, but for those that
-    /// put in doubt or run something, to the end of one.
-    fn in_text<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, PhraseKind)> + 't {
+    /// Tells `found` the places and kinds of the phrases in a text, each from the beginning of a word on.
+    fn in_text(&self, text: &str, mut found: impl FnMut(usize, PhraseKind)) {
         let mut follows_word = false;
-        let begins = text.char_indices().filter(move |(_, c)| {
-            let is_in_word = is_spaced(*c);
-            !(std::mem::replace(&mut follows_word, is_in_word) && is_in_word)
-        });
-        begins.flat_map(|(at, _)| self.beginning(&text[at..]).map(move |kind| (at, kind)))
+        for (at, byte) in text.bytes().enumerate() {
+            let in_word = match byte {
+                ..0x80 => IN_WORDS[usize::from(byte)],
+                0x80..0xc0 => continue,
+                _ => text[at..].starts_with(is_spaced),
+            };
+            let goes_on = follows_word && in_word;
+            follows_word = in_word;
+            if !goes_on && byte != b' ' && self.last[key(&text.as_bytes()[at..])] > 0 {
+                self.beginning(&text[at..]).for_each(|kind| found(at, kind));
+            }
+        }
     }
 
     /// Returns the kinds of the phrases that a text begins with.
     fn beginning<'t>(&'t self, text: &'t str) -> impl Iterator<Item = PhraseKind> + 't {
-        let own = pair(text).filter(|pair| self.pairs[usize::from(pair >> 6)] >> (pair & 63) & 1 == 1);
-        let all = own.map_or(&[][..], |own| {
-            let from = self.all.partition_point(|(words, _)| pair(words) < Some(own));
-            &self.all[from..]
-        });
-        let alike = all.iter().take_while(move |(words, _)| pair(words) == own);
-        alike.filter_map(|(words, kind)| {
-            let may_go_on = matches!(kind, PhraseKind::Hedges | PhraseKind::Runs);
-            text.strip_prefix(words).filter(|rest| may_go_on || !goes_on(words, rest)).map(|_| *kind)
-        })
+        let named = |after: u16| self.all.get(usize::from(after).checked_sub(1)?);
+        let alike = std::iter::successors(named(self.last[key(text.as_bytes())]), move |phrase| named(phrase.before));
+        alike.filter(|phrase| phrase.begins(text)).map(|phrase| phrase.kind)
     }
 }
 
-/// Returns the first two bytes of a text.
-fn pair(text: &str) -> Option<u16> {
-    text.as_bytes().first_chunk().map(|pair| u16::from_be_bytes(*pair))
+/// The number of keys. Few words in small letters have the key of a phrase that they do not begin.
+const KEYS: usize = 1 << 12;
+
+/// Returns a number for how a text begins: its first two bytes, and the third if it is a letter's. A phrase of two bytes
+/// is a word, so that no letter follows it.
+fn key(text: &[u8]) -> usize {
+    let [first, second, third] = match *text {
+        [first, second, third, ..] if IN_WORDS[usize::from(third)] => [first, second, third],
+        [first, second, ..] => [first, second, 0],
+        _ => [0; 3],
+    };
+    (usize::from(first) * 1147 + usize::from(second) * 37 + usize::from(third)) % KEYS
 }
+
+/// ASCII letters and digits, and the bytes of all other characters.
+const IN_WORDS: [bool; 256] = {
+    let (mut table, mut byte) = ([true; 256], 0_u8);
+    while byte < 0x80 {
+        table[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
 
 /// Returns `true` if the last of the words goes on in the text after them.
 fn goes_on(words: &str, after: &str) -> bool {
@@ -416,9 +449,11 @@ mod tests {
 
     #[test]
     fn every_phrase_is_found_where_it_stands() {
-        for (words, kind) in &PHRASES.all {
-            assert!(pair(words).is_some(), "{words}");
-            assert!(PHRASES.in_text(words).any(|found| found == (0, *kind)), "{words}");
+        for Phrase { words, kind, .. } in &PHRASES.all {
+            assert!(words.len() > 2 || words.len() == 2 && words.ends_with(is_spaced), "{words}");
+            let mut found = Vec::new();
+            PHRASES.in_text(words, |at, kind| found.push((at, kind)));
+            assert!(found.contains(&(0, *kind)), "{words}");
         }
     }
 

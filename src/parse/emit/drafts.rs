@@ -103,7 +103,7 @@ impl Drafts {
     pub(super) fn push(&mut self, call: Logged, begins: bool) {
         self.begins_with_call |= self.calls.is_empty() && begins;
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
-        self.line_after = Some(String::new());
+        self.line_after = Some(String::with_capacity(LINE));
         self.calls.push(Logged { run: self.run, ..call });
     }
 
@@ -145,11 +145,6 @@ impl Drafts {
         self.bare = bare;
     }
 
-    /// Returns `true` if nothing that the next text says matters.
-    pub(super) fn is_settled(&self) -> bool {
-        self.run_is_over && self.line_after.is_none()
-    }
-
     /// Returns the doubt about the last call, if nothing but white space came since.
     pub(super) fn doubt_of_adjacent(&self) -> Option<Doubt> {
         self.calls.last().filter(|_| !self.run_is_over).map(|call| call.at.doubt)
@@ -159,9 +154,9 @@ impl Drafts {
     pub(super) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         let Some(line) = &mut self.line_after else { return };
         let text = if line.is_empty() { text.trim_start() } else { text };
-        line.reserve(LINE - line.len());
-        line.push_str(&text[..text.floor_char_boundary(LINE)]);
-        if line.len() >= LINE || line.contains('\n') {
+        let more = &text[..text.floor_char_boundary(LINE)];
+        line.push_str(more);
+        if line.len() >= LINE || more.contains('\n') {
             self.line_is_over(at, sink);
         }
     }

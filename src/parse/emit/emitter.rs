@@ -54,7 +54,17 @@ impl Emitter {
 
     /// Returns `true` if text before said all that more text would say.
     pub(crate) fn is_settled(&self) -> bool {
-        self.region.is_settled() && self.drafts.is_settled()
+        self.region.is_settled() && self.drafts.run_is_over
+    }
+
+    /// Returns `true` if the line after a call is open, which may take the call back.
+    pub(crate) fn reads_line_after_call(&self) -> bool {
+        self.drafts.line_after.is_some()
+    }
+
+    /// Plain text was handed on that is the model's own.
+    pub(crate) fn text_follows_call(&mut self, text: &str, sink: &mut Sink<'_>) {
+        self.drafts.text_follows(text, self.reported, sink);
     }
 
     /// Something said where the reasoning ends or begins: what came is reasoning.

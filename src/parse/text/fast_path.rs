@@ -24,7 +24,7 @@ pub(crate) enum Way {
     Answer,
     /// The same of a separate reasoning field.
     Reasoning,
-    /// More text of either, at a line's start, or after a quotation mark where brackets matter.
+    /// More text of either, at a line's start, right after a call, or after a quotation mark where brackets matter.
     Line,
     /// More text of either, on a line: a bracket in it may close a damaged call before it.
     Bracketed,
@@ -95,7 +95,7 @@ impl Scanner {
     pub(crate) fn way_of_text(&self) -> Way {
         let damage = self.emitter.region.known_damage();
         match damage.watches_brackets {
-            _ if self.line_start => Way::Line,
+            _ if self.line_start || self.emitter.reads_line_after_call() => Way::Line,
             true if damage.is_after_quote() => Way::Line,
             true => Way::Bracketed,
             false if self.reasoning.is_field => Way::Reasoning,
@@ -124,6 +124,9 @@ impl Scanner {
         self.context.pass(front);
         if !front.is_empty() {
             self.emit_plain(front, sink);
+            if self.emitter.reads_line_after_call() {
+                self.emitter.text_follows_call(front, sink);
+            }
         }
         Ok(tail)
     }
