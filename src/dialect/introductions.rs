@@ -215,10 +215,15 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     if line.trim_end().ends_with([':', '：']) {
         return false;
     }
+    // Most begin with another letter.
+    let begins = |words: &&str| {
+        line.as_bytes().first() == words.as_bytes().first()
+            && line.strip_prefix(words).is_some_and(|rest| !goes_on(words, rest))
+    };
     line.starts_with('(')
-        || PHRASES.beginning(line).any(|kind| kind == PhraseKind::TakesBack)
-        || Phrased::of(sentence).is_doubtful
         || rest.starts_with(['?', '？', '؟'])
+        || WORDS.takes_back.iter().any(begins)
+        || Phrased::of(sentence).is_doubtful
 }
 
 /// Signs of lines that say nothing: rules, the end of a fence, the sign of a list's item.
@@ -276,7 +281,6 @@ impl Phrased {
                 PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
                 PhraseKind::Runs => runs |= clause(),
                 PhraseKind::Denies => denies |= clause(),
-                PhraseKind::TakesBack => {}
             }
         });
         found.is_doubtful |= runs & denies != 0;
@@ -297,7 +301,6 @@ enum PhraseKind {
     BeginsAnnouncing,
     Runs,
     Denies,
-    TakesBack,
 }
 
 /// Words of one of the lists.
@@ -310,6 +313,7 @@ struct Phrase {
 
 impl Phrase {
     /// Returns `true` if a text begins with these words and, unless they put in doubt or run something, no letter follows.
+    #[inline(always)] // At each word.
     fn begins(&self, text: &str) -> bool {
         let may_go_on = matches!(self.kind, PhraseKind::Hedges | PhraseKind::Runs);
         text.strip_prefix(self.words).is_some_and(|rest| may_go_on || !goes_on(self.words, rest))
@@ -330,7 +334,6 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
         (&WORDS.begins_announcing, PhraseKind::BeginsAnnouncing),
         (&WORDS.runs, PhraseKind::Runs),
         (&WORDS.negations, PhraseKind::Denies),
-        (&WORDS.takes_back, PhraseKind::TakesBack),
     ];
     let (mut all, mut last) = (Vec::new(), vec![0; KEYS]);
     for (words, kind) in lists.iter().flat_map(|(list, kind)| list.iter().map(|words| (*words, *kind))) {
@@ -344,46 +347,55 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
 impl Phrases {
     /// Tells `found` the places and kinds of the phrases in a text, each from the beginning of a word on.
     fn in_text(&self, text: &str, mut found: impl FnMut(usize, PhraseKind)) {
-        let mut follows_word = false;
-        for (at, byte) in text.bytes().enumerate() {
-            let in_word = match byte {
-                ..0x80 => IN_WORDS[usize::from(byte)],
-                0x80..0xc0 => continue,
-                _ => text[at..].starts_with(is_spaced),
-            };
-            let goes_on = follows_word && in_word;
-            follows_word = in_word;
-            if !goes_on && byte != b' ' && self.last[key(&text.as_bytes()[at..])] > 0 {
-                self.beginning(&text[at..]).for_each(|kind| found(at, kind));
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let mut place = usize::from(self.last[key(rest.as_bytes())]);
+            while let Some(phrase) = place.checked_sub(1).and_then(|last| self.all.get(last)) {
+                if phrase.begins(rest) {
+                    found(at, phrase.kind);
+                }
+                place = usize::from(phrase.before);
             }
+            at += to_next_word(rest);
         }
     }
-
-    /// Returns the kinds of the phrases that a text begins with.
-    fn beginning<'t>(&'t self, text: &'t str) -> impl Iterator<Item = PhraseKind> + 't {
-        let named = |after: u16| self.all.get(usize::from(after).checked_sub(1)?);
-        let alike = std::iter::successors(named(self.last[key(text.as_bytes())]), move |phrase| named(phrase.before));
-        alike.filter(|phrase| phrase.begins(text)).map(|phrase| phrase.kind)
-    }
 }
 
-/// The number of keys. Few words in small letters have the key of a phrase that they do not begin.
+/// Returns the length of the word that a text begins with, or of its first character, and of a space after it.
+fn to_next_word(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let letters = bytes.iter().take_while(|byte| IS_LETTER[usize::from(**byte)]).count();
+    let end = match bytes.get(letters) {
+        Some(b' ') => return letters + 1,
+        Some(0x80..) => text.find(|c| !is_spaced(c)).unwrap_or(text.len()),
+        _ => letters,
+    };
+    if end > 0 { end } else { text.chars().next().map_or(0, char::len_utf8) }
+}
+
+/// The number of keys. Few words have the key of a phrase that they do not begin.
 const KEYS: usize = 1 << 12;
 
-/// Returns a number for how a text begins: its first two bytes, and the third if it is a letter's. A phrase of two bytes
-/// is a word, so that no letter follows it.
+/// Returns a number for how a text begins: its first four bytes, without the letters after a character that is no letter
+/// of ASCII. After a phrase of two or three bytes no letter follows.
 fn key(text: &[u8]) -> usize {
-    let [first, second, third] = match *text {
-        [first, second, third, ..] if IN_WORDS[usize::from(third)] => [first, second, third],
-        [first, second, ..] => [first, second, 0],
-        _ => [0; 3],
+    let [first, second, third, fourth] = match *text {
+        [first, second, third, fourth, ..] => [first, second, third, fourth],
+        [first, second, third] => [first, second, third, 0],
+        [first, second] => [first, second, 0, 0],
+        _ => return 0,
     };
-    (usize::from(first) * 1147 + usize::from(second) * 37 + usize::from(third)) % KEYS
+    let has_third = IS_LETTER[usize::from(third)];
+    let third = if has_third || !third.is_ascii() { third } else { 0 };
+    let fourth = if has_third && IS_LETTER[usize::from(fourth)] { fourth } else { 0 };
+    // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of the product.
+    (u32::from_le_bytes([first, second, third, fourth]).wrapping_mul(0x9e37_79b1) >> (32 - KEYS.ilog2())) as usize
 }
 
-/// ASCII letters and digits, and the bytes of all other characters.
-const IN_WORDS: [bool; 256] = {
-    let (mut table, mut byte) = ([true; 256], 0_u8);
+/// ASCII letters and digits.
+static IS_LETTER: [bool; 256] = {
+    let (mut table, mut byte) = ([false; 256], 0_u8);
     while byte < 0x80 {
         table[byte as usize] = byte.is_ascii_alphanumeric();
         byte += 1;
@@ -451,6 +463,10 @@ mod tests {
     fn every_phrase_is_found_where_it_stands() {
         for Phrase { words, kind, .. } in &PHRASES.all {
             assert!(words.len() > 2 || words.len() == 2 && words.ends_with(is_spaced), "{words}");
+            let begins_longer = matches!(kind, PhraseKind::Hedges | PhraseKind::Runs) && words.len() > 3;
+            let mut found = Vec::new();
+            PHRASES.in_text(&format!("{words}x"), |_, kind| found.push(kind));
+            assert!(found.contains(kind) || !begins_longer, "{words}");
             let mut found = Vec::new();
             PHRASES.in_text(words, |at, kind| found.push((at, kind)));
             assert!(found.contains(&(0, *kind)), "{words}");
