@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::base::{Failure, input, media, output, words};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::servers::{self, ServerArgs, runner::Runner};
-use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::{Outcome, Tool};
 use toolgraft_mcp::{Hub, MEDIA_EVENT};
 
 /// Options of `toolgraft mcp call`.
@@ -80,11 +80,7 @@ async fn called(
         let known = "`toolgraft mcp tools` lists what there is";
         Failure::usage(format!("{not_found}; {known}"))
     })?;
-    let arguments = match given {
-        Given::Object(arguments) => arguments,
-        Given::Words(words) => words::of_tool(&words, found.tool.input_schema.as_ref())
-            .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
-    };
+    let arguments = given.of_tool(found.tool)?;
     let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
     Ok(questions.watch(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
@@ -108,14 +104,14 @@ pub(super) fn with_server<T>(
 }
 
 /// Arguments as they were given.
-enum Given {
+pub(crate) enum Given {
     Object(Map<String, Value>),
     Words(Vec<String>),
 }
 
 impl Given {
     /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
-    fn read(arguments: &[String]) -> Result<Self, Failure> {
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
             [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {
                 object(one).map(Given::Object)
@@ -128,6 +124,15 @@ impl Given {
                 Err(Failure::usage(format!("{one:?} is neither NAME=VALUE nor a JSON object: {example}")))
             }
             words => Ok(Given::Words(words.to_vec())),
+        }
+    }
+
+    /// Returns them as the arguments of a tool.
+    pub(crate) fn of_tool(self, tool: &Tool) -> Result<Map<String, Value>, Failure> {
+        match self {
+            Given::Object(arguments) => Ok(arguments),
+            Given::Words(words) => words::of_tool(&words, tool.input_schema.as_ref())
+                .map_err(|problem| Failure::usage(format!("{}: {problem}", tool.name))),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use toml_edit::{DocumentMut, Item};
 
-use super::explain::{self, ToolArgs};
+use super::explain::{self, ExplainArgs, ToolArgs};
 use super::file;
 use super::keys::{self, CallDisplay, KEYS, Key, ReasoningDisplay, Settings};
 use super::names::{Place, TABLES};
@@ -60,8 +60,8 @@ enum Command {
     },
     /// Print the path of the file
     Path,
-    /// Explain which rule decides whether calls of a tool run
-    Explain(ToolArgs),
+    /// Explain which rule decides whether a call, or calls of a tool, run
+    Explain(ExplainArgs),
     /// Allow a tool that has changed since it was allowed
     Accept(ToolArgs),
 }
@@ -70,7 +70,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let path = || file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"));
     match &args.command {
-        Some(Command::Explain(tool)) => explain::explain(tool),
+        Some(Command::Explain(call)) => explain::explain(call),
         Some(Command::Accept(tool)) => explain::accept(tool),
         Some(Command::Path) => output::emit(&format!("{}\n", path()?.display())),
         None => show(&ShowArgs::default(), &path()?),

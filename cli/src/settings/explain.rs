@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{Annotations, Decision, Judgement, Rule, conditions};
 use toolgraft::{Catalog, Policy, Tool};
@@ -11,6 +12,7 @@ use toolgraft_mcp::{Hub, ServerConfig};
 use super::keys::Settings;
 use super::sources::Source;
 use crate::base::{Failure, output};
+use crate::mcp::call::Given;
 use crate::screen::{excerpt::names, full_name, visible::word};
 use crate::servers::ServerArgs;
 use crate::servers::permissions::{Permissions, change_line};
@@ -27,6 +29,17 @@ pub(super) struct ToolArgs {
     /// Configuration of MCP servers; without it the one that chat takes
     #[arg(long, value_name = "FILE")]
     mcp_config: Vec<PathBuf>,
+}
+
+/// A call, or all calls of a tool.
+#[derive(Debug, clap::Args)]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    tool: ToolArgs,
+
+    /// Arguments of the call: NAME=VALUE words; or one JSON object, @FILE, or - for standard input
+    #[arg(value_name = "NAME=VALUE|JSON")]
+    arguments: Vec<String>,
 }
 
 impl ToolArgs {
@@ -63,18 +76,20 @@ impl Pattern {
         if self.is_denial { policy.deny(&self.text) } else { policy.allow(&self.text) }
     }
 
-    /// Returns `true` if this is the rule, as a policy for this catalog reads it.
-    fn is(&self, rule: &Rule, tool: &Tool, catalog: &Catalog) -> bool {
+    /// Returns `true` if this is the rule about a call, as a policy for this catalog reads it.
+    fn is(&self, rule: &Rule, (tool, arguments): (&Tool, Option<&Map<String, Value>>), catalog: &Catalog) -> bool {
         let alone = self.add_to(Policy::default()).in_catalog(catalog);
-        alone.judge(tool.server.as_deref(), &tool.name, None, None).rule.as_ref() == Some(rule)
+        alone.judge(tool.server.as_deref(), &tool.name, None, arguments).rule.as_ref() == Some(rule)
     }
 }
 
-/// Prints which rule decides about the calls of a tool.
-pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
+/// Prints which rule decides about a call, or about the calls of a tool.
+pub(super) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
+    let given = (!args.arguments.is_empty()).then(|| Given::read(&args.arguments)).transpose()?;
     let sources = Source::ALL.into_iter().map(|source| Ok((source, source.settings()?)));
     let sources = sources.collect::<Result<Vec<_>, Failure>>()?;
-    args.with_tool(|hub, tool| {
+    args.tool.with_tool(|hub, tool| {
+        let arguments = given.map(|given| given.of_tool(tool)).transpose()?;
         let (catalog, servers) = (hub.catalog(), hub.config().servers());
         let mut patterns: Vec<Pattern> = servers.iter().flat_map(approved).collect();
         patterns.extend(sources.iter().flat_map(of_settings));
@@ -84,17 +99,20 @@ pub(super) fn explain(args: &ToolArgs) -> Result<(), Failure> {
             let counts = |pattern: &&Pattern| program == "chat" || pattern.is_in_serve;
             let policy = patterns.iter().filter(counts).fold(Policy::new(default), |policy, one| one.add_to(policy));
             let policy = permissions.informed(policy, &catalog);
-            let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool), None);
+            let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool), arguments.as_ref());
             let from = judged.rule.as_ref().map(|rule| {
-                let from = patterns.iter().filter(counts).find(|pattern| pattern.is(rule, tool, &catalog));
+                let from = patterns
+                    .iter()
+                    .filter(counts)
+                    .find(|pattern| pattern.is(rule, (tool, arguments.as_ref()), &catalog));
                 from.map(|pattern| format!("{} ({})", word(&pattern.text), word(&pattern.from))).unwrap_or_default()
             });
             text += &format!("  {program}: {}\n", outcome(&judged, from.as_deref(), tool, program == "chat"));
         }
-        for pattern in patterns.iter().filter(|pattern| pattern.denies_some(tool)) {
+        for pattern in patterns.iter().filter(|pattern| arguments.is_none() && pattern.denies_some(tool)) {
             text += &format!("  what {} ({}) denies does not run\n", word(&pattern.text), word(&pattern.from));
         }
-        text += &after_untrusted(&sources, &patterns, tool, &catalog);
+        text += &after_untrusted(&sources, &patterns, (tool, arguments.as_ref()), &catalog);
         output::emit(&text)
     })
 }
@@ -150,11 +168,18 @@ fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: boo
 }
 
 /// Returns the decision after the output of untrusted servers, if it is another.
-fn after_untrusted(sources: &[(Source, Settings)], patterns: &[Pattern], tool: &Tool, catalog: &Catalog) -> String {
+fn after_untrusted(
+    sources: &[(Source, Settings)],
+    patterns: &[Pattern],
+    (tool, arguments): (&Tool, Option<&Map<String, Value>>),
+    catalog: &Catalog,
+) -> String {
     let untrusted: Vec<String> = sources.iter().flat_map(|(_, settings)| settings.untrusted.iter().cloned()).collect();
     let policy = patterns.iter().fold(Policy::default(), |policy, one| one.add_to(policy)).in_catalog(catalog);
     let annotations: Option<&Annotations> = tool.annotations.as_ref();
-    if untrusted.is_empty() || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, None, &untrusted) {
+    if untrusted.is_empty()
+        || !policy.can_be_led(tool.server.as_deref(), &tool.name, annotations, arguments, &untrusted)
+    {
         return String::new();
     }
     format!(

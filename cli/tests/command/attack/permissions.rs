@@ -179,5 +179,12 @@ fn the_rule_that_decides_is_named_with_its_place() {
         "serve: calls with such arguments run: allowed by mail.send(to=kim@example.org) (allow of config.toml)";
     assert!(said.contains(allowed), "{said}");
     assert!(said.contains("what mail.*(copy=*.example.org) (deny of config.toml) denies does not run"), "{said}");
+    let said = says(&place, &["config", "explain", "mail", "send", "to=kim@example.org"]);
+    assert!(said.contains("serve: calls with such arguments run: allowed by mail.send(to=kim@example.org)"), "{said}");
+    assert!(!said.contains("denies does not run"), "{said}");
+    let said = says(&place, &["config", "explain", "mail", "send", r#"{"to": "eve@example.org"}"#]);
+    assert!(said.contains("serve: does not run: nothing allows it"), "{said}");
+    let said = says(&place, &["config", "explain", "mail", "send", "to=kim@example.org", "copy=a.example.org"]);
+    assert!(said.contains("serve: does not run: denied by mail.*(copy=*.example.org)"), "{said}");
     place.run(&["config", "explain", "mail", "sned", "--mcp-config", "mcp.json"]).fails_with(2, &["send"]);
 }
