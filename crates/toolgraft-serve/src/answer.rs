@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -65,9 +65,6 @@ impl Running {
 
     async fn next(&mut self) -> Option<Next> {
         let next = self.driver.next().await;
-        if let Some((ids, before)) = self.driver.take_kept() {
-            self.driver.kept().keep(ids, before, Instant::now());
-        }
         match &next {
             Some(Next::Out(Out::Text(text) | Out::Refusal(text))) => {
                 self.said.iter_mut().for_each(|said| said.push_str(text));

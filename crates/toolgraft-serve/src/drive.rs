@@ -17,7 +17,7 @@ use super::progress::Progress;
 use super::prompt_cost::PromptCost;
 use super::redaction::RedactedEvents;
 use super::shared::Shared;
-use super::store::{ClientStore, UnseenRounds};
+use super::store::ClientStore;
 use toolgraft::agent::{CALL_TIMEOUT, run_call};
 use toolgraft::model::endpoint::{in_span, of_request};
 use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
@@ -43,8 +43,6 @@ pub(super) struct Driver {
     shared: Arc<Shared>,
     /// The last progress, for the time while the exchange is away.
     progress: Progress,
-    /// Stored facts of the client that sends the request.
-    kept: ClientStore,
     headers: Vec<(String, String)>,
     /// Secrets that no client may see, whatever the endpoint sends.
     secrets: Secrets,
@@ -71,7 +69,6 @@ impl Driver {
         let limit = shared.config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
         Driver {
             progress: exchange.progress(),
-            kept: exchange.kept().clone(),
             exchange: Some(exchange),
             away: None,
             headers,
@@ -85,21 +82,10 @@ impl Driver {
         }
     }
 
-    /// Takes the identifiers of the client's calls and the messages that stood before them, if
-    /// calls of the toolbox ran.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, UnseenRounds)> {
-        self.exchange.as_mut()?.take_kept()
-    }
-
-    /// Returns the stored facts of the client.
-    pub(super) fn kept(&self) -> &ClientStore {
-        &self.kept
-    }
-
     /// Returns the same if this answer must be recognized later as one that follows no text of
     /// third parties.
     pub(super) fn clean(&self) -> Option<&ClientStore> {
-        self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
+        self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|exchange| exchange.kept())
     }
 
     /// Returns the progress of the answer.

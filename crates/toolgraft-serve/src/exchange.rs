@@ -32,7 +32,7 @@ use super::out::Out;
 use super::prepared::Prepared;
 use super::progress::Progress;
 use super::rendered_request::RenderedRequest;
-use super::store::{ClientStore, UnseenRounds};
+use super::store::ClientStore;
 use toolgraft::agent::Approval;
 use toolgraft::agent::{Events, TurnRecord};
 use toolgraft::constrain::Constraint;
@@ -143,8 +143,6 @@ pub(super) struct Exchange {
     untrusted: bool,
     /// Messages since the client's history, as of the last request.
     since: Vec<Value>,
-    /// Identifiers of the client's calls, and the messages between its history and them.
-    kept: Option<(Vec<String>, UnseenRounds)>,
     /// `true` if checking a call or the answer may take long.
     is_heavy: bool,
     /// The record for the inspector, if there is one.
@@ -194,7 +192,6 @@ impl Exchange {
             running: Vec::new(),
             untrusted: asked.history.untrusted,
             since: Vec::new(),
-            kept: None,
             record: None,
             asked,
         });
@@ -285,12 +282,6 @@ impl Exchange {
             matches!(event, None | Some(Ok(ModelEvent::Delta(_) | ModelEvent::Call(_) | ModelEvent::Finish(_))));
         // Other events, such as progress, are never checked by a schema.
         is_read && (self.is_heavy || self.spoken.len() > LONG)
-    }
-
-    /// Takes the identifiers of the client's calls and the messages that stood before them, if
-    /// calls of the toolbox ran.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, UnseenRounds)> {
-        self.kept.take()
     }
 
     /// Processes an event of the model; `None` says that its stream ended without a reason.

@@ -1,5 +1,7 @@
 //! Ends an answer: with calls for the client, with text or with an error.
 
+use std::time::Instant;
+
 use serde_json::Value;
 
 use super::{Exchange, Step};
@@ -37,7 +39,8 @@ impl Exchange {
         let searched = self.turn.searched();
         if self.own_begun > 0 || !searched.is_empty() {
             let messages = std::mem::take(&mut self.since);
-            self.kept = Some((ids, UnseenRounds { messages, searched, untrusted: self.untrusted }));
+            let before = UnseenRounds { messages, searched, untrusted: self.untrusted };
+            self.asked.kept.keep(ids, before, Instant::now());
         }
         self.end(FinishReason::ToolCalls);
     }
