@@ -243,6 +243,24 @@ async fn an_unknown_model_is_answered_with_the_known_ones() {
 }
 
 #[tokio::test]
+async fn a_base_url_without_v1_is_corrected_once() {
+    let endpoint = Endpoint::setup().lists().answer(|request, _| match request.target() {
+        "GET /v1/models" => Reply::new(200, r#"{"data": [{"id": "tiny"}]}"#),
+        "POST /v1/chat/completions" => Reply::text("It rains."),
+        _ => Reply::new(404, "404 page not found"),
+    });
+    let model = OpenAi::new(endpoint.url().trim_end_matches("/v1"), "tiny").unwrap();
+    for _ in 0..2 {
+        let events: Vec<_> = model.stream(hello()).collect().await;
+        assert!(events.iter().all(Result::is_ok), "{events:?}");
+    }
+    let seen = endpoint.seen();
+    let targets: Vec<_> = seen.iter().map(|request| request.target()).collect();
+    let right = "POST /v1/chat/completions";
+    assert_eq!(targets, ["POST /chat/completions", "GET /v1/models", right, right]);
+}
+
+#[tokio::test]
 async fn an_endpoint_without_a_list_says_to_name_a_model() {
     let page = "<html><title>A router</title></html>";
     let answers =

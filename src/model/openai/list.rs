@@ -45,7 +45,7 @@ impl EndpointInner {
 
     /// Returns the base URL, with its secrets, with `/v1` appended if that URL has models and the client's own has no
     /// `/v1`: the most common mistake in a base URL.
-    pub(super) async fn with_v1(&self) -> Option<String> {
+    pub(super) async fn with_v1(&self) -> Option<Url> {
         let path = self.models.path().strip_suffix("/models")?;
         if path.ends_with("/v1") {
             return None;
@@ -54,7 +54,7 @@ impl EndpointInner {
         url.set_path(&format!("{path}/v1/models"));
         self.list_models_at(&url).await.ok().filter(|models| !models.is_empty())?;
         url.set_path(&format!("{path}/v1"));
-        Some(url.into())
+        Some(url)
     }
 
     async fn list_models_at(&self, at: &Url) -> Result<Vec<ModelInfo>, ModelError> {

@@ -131,6 +131,8 @@ struct EndpointKnowledge {
     asked: HashMap<String, WeakShared<BoxFuture<'static, Option<ModelInfo>>>>,
     /// Running trials of models' native calls.
     trying: HashMap<String, WeakShared<BoxFuture<'static, Option<bool>>>>,
+    /// The URL of requests for answers, if the base URL lacks the endpoint's `/v1`.
+    chat: Option<Url>,
     /// The last list of models; empty if the endpoint has no list.
     listed: Option<Vec<ModelInfo>>,
     /// Models that accepted a request with tools.
@@ -254,7 +256,7 @@ impl OpenAi {
     /// Returns the base URL, with its secrets, with `/v1` appended if that URL lists models and the client's own has no
     /// `/v1`: for a program that corrects the address that a user entered.
     pub async fn missing_v1(&self) -> Option<String> {
-        self.inner.with_v1().await
+        self.inner.with_v1().await.map(Url::into)
     }
 
     /// Returns the version of the server that runs the model, if it was asked for and reported.

@@ -17,7 +17,7 @@ use super::retry::{jittered, random, retry_after, told};
 use super::server::ServerKind;
 use super::terms::Terms;
 use super::trace::Response;
-use super::{EndpointInner, MAX_EVENT, MAX_RETRY_AFTER};
+use super::{EndpointInner, MAX_EVENT, MAX_RETRY_AFTER, with_path};
 use crate::cause::Cause;
 use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
@@ -64,6 +64,8 @@ struct FailedAttempt {
 }
 
 enum RetryTime {
+    /// At once, since the URL was corrected.
+    Now,
     /// After the usual wait.
     Later,
     /// After this time, which the endpoint requested.
@@ -144,6 +146,7 @@ impl EndpointInner {
                 return Err(failed.error);
             }
             let pause = match failed.again {
+                Some(RetryTime::Now) => continue,
                 Some(RetryTime::Loaded) => {
                     let since = *loading.get_or_insert_with(|| {
                         // The receiver is gone only if the request is dropped as well.
@@ -168,8 +171,10 @@ impl EndpointInner {
     }
 
     async fn attempt(&self, body: &str, headers: &HeaderMap) -> Result<Response, FailedAttempt> {
+        let corrected = self.learned().chat.clone();
+        let url = corrected.as_ref().unwrap_or(&self.chat);
         let request = || {
-            let request = self.http.post(self.chat.clone()).headers(headers.clone());
+            let request = self.http.post(url.clone()).headers(headers.clone());
             let request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
             request.body(body.to_owned())
         };
@@ -262,7 +267,7 @@ impl EndpointInner {
             message = status.canonical_reason().unwrap_or("no message").to_owned();
         }
         let temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-        let again = match temporary {
+        let mut again = match temporary {
             true if loads_its_model(status, &message) => Some(RetryTime::Loaded),
             true => Some(after.map_or(RetryTime::Later, RetryTime::After)),
             false => None,
@@ -278,9 +283,11 @@ impl EndpointInner {
             message = format!("{message}: write https:// instead of http://");
         }
         if status == StatusCode::NOT_FOUND
+            && self.learned().chat.is_none()
             && let Ok(Some(right)) = tokio::time::timeout(REFUSAL_TIME, self.with_v1()).await
         {
-            message = format!("{message}; {} lists models: is that the base URL?", shown_url(&right));
+            self.learned().chat = Some(with_path(&right, "chat/completions"));
+            again = Some(RetryTime::Now);
         } else if status == StatusCode::NOT_FOUND
             && let Ok(Ok(models)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await
         {
