@@ -15,7 +15,7 @@ pub use history::read;
 pub use prompt::{render, results};
 pub use reader::MessageParser;
 pub use settings::{ParserSettings, load_dialect, model, options};
-pub use tools::{ToolSet, tool, tools};
+pub use tools::{ToolSet, checked, tool, tools};
 pub use turn::{AnswerPiece, REASONING, TEXT, Turn};
 
 /// A mistake of the caller, by kind. Each binding has an exception for each.

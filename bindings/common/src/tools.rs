@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolgraft::event::{Assembled, Collector};
-use toolgraft::validate::Validator;
+use toolgraft::validate::{OutputSchema, Validator};
 use toolgraft::wire::{json_schema, parameters, set_member, take_member};
 use toolgraft::{Catalog, Tool};
 
@@ -19,7 +19,8 @@ const SCHEMAS: [&str; 4] = ["input_schema", "parameters", "parametersJsonSchema"
 ///
 /// # Errors
 ///
-/// [`Mistake::Tool`] if the value has none of these forms, or if the tool runs at a vendor's service.
+/// [`Mistake::Tool`] if the value has none of these forms, if the tool runs at a vendor's service, or if its schema is
+/// not usable.
 pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     let is_nested = value.get("function").is_some_and(Value::is_object) && value.get("name").is_none();
     let kind = value["type"].as_str().filter(|kind| *kind != "function" && value.get("input_schema").is_none());
@@ -41,7 +42,23 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
         let members = Vec::from_iter(object.keys().map(String::as_str)).join(", ");
         return Err(Mistake::Tool(format!("not a tool: it has no 'name', only: {members}")));
     }
-    serde_json::from_value(value).map_err(|error| Mistake::Tool(format!("not a tool: {error}")))
+    checked(serde_json::from_value(value).map_err(|error| Mistake::Tool(format!("not a tool: {error}")))?)
+}
+
+/// Returns a tool that a program made, if its schema can be used.
+///
+/// # Errors
+///
+/// [`Mistake::Tool`] with the place in the schema.
+pub fn checked(tool: Tool) -> Result<Tool, Mistake> {
+    let wrong = tool.input_schema.clone().and_then(|schema| OutputSchema::new(schema).err());
+    match wrong {
+        None => Ok(tool),
+        Some(wrong) => Err(Mistake::Tool(format!(
+            "the schema of the tool '{}' is not usable: {}; without a schema any object is accepted",
+            tool.name, wrong.message
+        ))),
+    }
 }
 
 /// Reads an element of a list of tools: one [`tool`], or the functions that an element of Gemini's list declares.

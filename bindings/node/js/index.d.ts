@@ -181,8 +181,6 @@ export declare class Catalog {
   get tools(): readonly Tool[];
   /** How many there are. */
   get size(): number;
-  /** What is wrong with schemas that cannot be used; their tools take any object. */
-  problems(): string[];
 }
 
 /** A complete call of a tool or resource. */

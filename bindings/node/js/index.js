@@ -239,10 +239,6 @@ export class Catalog {
   get size() {
     return this.tools.length;
   }
-
-  problems() {
-    return this.#native.problems();
-  }
 }
 
 // The parser.

@@ -50,12 +50,6 @@ impl Catalog {
         written(&self.0.catalog.tools().collect::<Vec<_>>())
     }
 
-    /// Returns messages about schemas that are not usable.
-    #[napi]
-    pub fn problems(&self) -> Vec<String> {
-        self.0.validator.problems().iter().map(ToString::to_string).collect()
-    }
-
     /// Renders the system text.
     #[napi]
     pub fn render(&self, settings: String) -> Result<String> {

@@ -232,9 +232,11 @@ test("a tool is read in three forms, and nothing of it is lost", () => {
   assert.deepEqual([TOOLS.size, TOOLS.tools.map((tool) => tool.name)], [1, ["forecast"]]);
 });
 
-test("a schema that cannot be used is named", () => {
-  assert.deepEqual(TOOLS.problems(), []);
-  assert.match(new Catalog([new Tool("f", { inputSchema: { type: "no such type" } })]).problems()[0], /f/);
+test("a schema that cannot be used is an error when its tool is made", () => {
+  const wrong = { type: "object", properties: { city: { type: "no such type" } } };
+  const said = { name: "ToolError", message: /tool 'f' is not usable.*properties\/city\/type/ };
+  assert.throws(() => new Tool("f", { inputSchema: wrong }), said);
+  assert.throws(() => new Catalog([{ type: "function", function: { name: "f", parameters: wrong } }]), said);
 });
 
 test("arguments are mended or refused, and what was refused is told", () => {

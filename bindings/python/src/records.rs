@@ -61,6 +61,15 @@ macro_rules! record {
                 Ok(dict)
             }
 
+            /// Makes it of its JSON form.
+            #[staticmethod]
+            fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<Self> {
+                Ok($name {
+                    $($field: $crate::records::member(dict, stringify!($field))?,)*
+                    $($($beside: PyTuple::empty(dict.py()).unbind(),)*)?
+                })
+            }
+
             /// Makes it of its fields again, for `pickle` and `copy`.
             #[staticmethod]
             #[allow(clippy::too_many_arguments, reason = "one for each field")]
@@ -271,6 +280,35 @@ pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
         Some(to_dict) => to_dict.call0(),
         None => Ok(field.clone()),
     }
+}
+
+/// Returns a member of a record's JSON form as its field.
+pub(crate) fn member<'py, T: FromPyObjectOwned<'py>>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<T> {
+    let value = dict.get_item(name)?.unwrap_or_else(|| dict.py().None().into_bound(dict.py()));
+    // These may be any JSON value.
+    let value = if matches!(name, "arguments" | "structured") { value } else { field(value)? };
+    let wrong = |error: PyErr| ToolError::new_err(format!("{name}: {error}"));
+    value.extract().map_err(|error: T::Error| wrong(error.into()))
+}
+
+/// Converts the JSON form of a field back: dicts to records, lists to tuples. The inverse of [`plain`].
+fn field(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = value.py();
+    if let Ok(items) = value.cast::<PyList>() {
+        let items = items.iter().map(field).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyTuple::new(py, items)?.into_any());
+    }
+    let Ok(dict) = value.cast::<PyDict>() else { return Ok(value) };
+    // A member that only this record has.
+    Ok(if dict.contains("start")? {
+        Bound::new(py, Span::from_dict(dict)?)?.into_any()
+    } else if dict.contains("raw_arguments")? {
+        Bound::new(py, Call::from_dict(dict)?)?.into_any()
+    } else if dict.contains("in_text")? {
+        Bound::new(py, Rejected::from_dict(dict)?)?.into_any()
+    } else {
+        Bound::new(py, Reason::from_dict(dict)?)?.into_any()
+    })
 }
 
 /// Converts a record to the library's type, by their common JSON form.

@@ -32,8 +32,8 @@ impl From<Tool> for toolgraft::Tool {
 
 #[pymethods]
 impl Tool {
-    /// Creates a tool. `input_schema` is the JSON Schema of its arguments; without it any object is
-    /// accepted.
+    /// Creates a tool. `input_schema` is the JSON Schema of its arguments, which must be usable;
+    /// without it any object is accepted.
     #[new]
     #[pyo3(signature = (name, *, description = None, input_schema = None, server = None, title = None, output_schema = None, display_only = false))]
     fn new(
@@ -50,7 +50,7 @@ impl Tool {
         (tool.description, tool.server, tool.title, tool.display_only) = (description, server, title, display_only);
         tool.input_schema = schema(input_schema).map_err(ToolError::new_err)?;
         tool.output_schema = schema(output_schema).map_err(ToolError::new_err)?;
-        Ok(Tool(tool))
+        toolgraft_bindings::checked(tool).map(Tool).map_err(raised)
     }
 
     /// Reads a tool from a dict in MCP's form (`name`, `inputSchema`, and also `server`), or in the
@@ -68,7 +68,13 @@ impl Tool {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
-        Ok((slf.getattr("from_dict")?, (slf.get().to_dict(slf.py())?,)))
+        Ok((slf.getattr("_of")?, (slf.get().to_dict(slf.py())?,)))
+    }
+
+    /// Makes it of its JSON form again, for `pickle` and `copy`. The schema of a server's tool may not be usable.
+    #[staticmethod]
+    fn _of(tool: Bound<'_, PyDict>) -> PyResult<Self> {
+        records::from_record(tool).map(Tool)
     }
 
     /// Name, unique within its server.

@@ -26,7 +26,7 @@ HERMES = '<tool_call>{"name": "forecast", "arguments": {"city": "Ulm", "days": "
 ROOT = Path(__file__).parents[3]
 NATIVE = Path(toolgraft.__file__).parent
 # What `Agent` and `Hub` stand on.
-INNER = {"Loop", "Run", "Servers", "Work", "connect"}
+INNER = {"Exchange", "Exchanges", "Loop", "Refused", "Run", "Servers", "Work", "connect"}
 
 
 class Words(unittest.TestCase):
@@ -132,6 +132,9 @@ class Events(unittest.TestCase):
             self.assertEqual(pickle.loads(pickle.dumps(value)), value)
             self.assertEqual(copy.copy(value), value)
             self.assertEqual(copy.deepcopy(value), value)
+            self.assertEqual(type(value).from_dict(json.loads(json.dumps(value.to_dict()))), value)
+        with self.assertRaisesRegex(toolgraft.ToolError, "tool: "):
+            Call.from_dict({"arguments": {}})
         self.assertEqual(pickle.loads(pickle.dumps(message)).entries, message.entries)
         self.assertIsNot(copy.deepcopy(result.structured), result.structured)
         self.assertEqual(copy.deepcopy(TOOLS).tools, TOOLS.tools)
@@ -293,8 +296,12 @@ class Tools(unittest.TestCase):
 
     def test_a_schema_that_cannot_be_used_is_named(self) -> None:
         self.assertEqual(TOOLS.problems(), [])
-        broken = Catalog([Tool("f", input_schema={"type": "no such type"})])
-        self.assertIn("f", broken.problems()[0])
+        wrong: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "no such type"}}}
+        with self.assertRaisesRegex(toolgraft.ToolError, "tool 'f' is not usable.*properties/city/type"):
+            Tool("f", input_schema=wrong)
+        for tools in ({"name": "f", "inputSchema": wrong}, {"type": "function", "function": {"name": "f", "parameters": wrong}}):
+            with self.assertRaisesRegex(toolgraft.ToolError, "'f'"):
+                Catalog([tools])
 
     def test_arguments_are_mended_or_refused(self) -> None:
         mended = toolgraft.validate(Call("forecast", {"city": "Ulm", "days": "3"}), TOOLS)
