@@ -39,13 +39,6 @@ pub(crate) const REASONING_FIELDS: [&str; 4] = [REASONING_CONTENT, "reasoning", 
 /// The first of [`REASONING_FIELDS`], in which some endpoints require the reasoning before calls in the history.
 pub(crate) const REASONING_CONTENT: &str = "reasoning_content";
 
-/// Returns the non-empty texts of a message of Chat Completions, or of a delta of one, the reasoning first. Any other
-/// value has no texts.
-#[cfg(feature = "agent")]
-pub fn texts_of(message: &Value) -> Vec<Delta> {
-    Fields::deserialize(message).map_or_else(|_| Vec::new(), |fields| fields.into_deltas().collect())
-}
-
 /// The fields of a message or a delta. Reasoning is in one of [`REASONING_FIELDS`].
 #[derive(Deserialize)]
 pub(crate) struct Fields {

@@ -2,8 +2,6 @@
 
 use serde_json::{Value, json};
 
-pub use crate::message::chunk::texts_of;
-
 /// Types of parts besides text that endpoints accept; the member of the same name has the content.
 const TAKEN: [&str; 5] = ["image_url", "input_audio", "audio_url", "video_url", "file"];
 

@@ -29,7 +29,7 @@ pub struct Entry {
     pub orphans: Vec<PastCall>,
     /// Parts of the results that are not text; null if there are none.
     pub others: Value,
-    /// `true` if a result does not say whether its tool failed (`is_error`).
+    /// `true` if a result does not say whether its tool failed (`is_error`, `status`).
     pub without_status: bool,
     /// `true` if no message of the model follows.
     pub is_newest: bool,
@@ -163,7 +163,7 @@ impl Entry {
                 self.others = join(self.others.take(), Value::Array(parts));
             }
         }
-        self.without_status |= result.get("is_error").is_none();
+        self.without_status |= result.get("is_error").or(result.get("status")).is_none();
         match self.calls.iter_mut().find(|call| call.outcome.is_none() && call.is_answered_by(&result)) {
             Some(call) => call.outcome = outcome,
             None => {

@@ -14,7 +14,6 @@ use toolgraft::route::Invocation;
 use toolgraft::tools::{Decision, ToolChoice};
 use toolgraft::turn::{Action, ClientEnd, ClientPiece, ClientText, Input, PromptWording, Setup, TurnConfig, TurnStart};
 use toolgraft::validate::OutputSchema;
-use toolgraft::wire::content::texts_of;
 use toolgraft::{AgentEvent, Policy};
 
 use crate::{Mistake, ToolSet, history, settings};
@@ -220,22 +219,6 @@ impl Turn {
     /// [`Mistake::State`] if no answer is awaited.
     pub fn push_reasoning(&mut self, chunk: &str) -> Result<Vec<AnswerPiece>, Mistake> {
         self.take(Input::Model(ModelEvent::Delta(Delta::reasoning(chunk))))
-    }
-
-    /// Takes a message of the endpoint's answer, or a chunk of one, in the form of Chat
-    /// Completions: its text and its reasoning, whatever the name of that field.
-    ///
-    /// # Errors
-    ///
-    /// [`Mistake::State`] if no answer is awaited.
-    pub fn push_message(&mut self, message: &Value) -> Result<Vec<AnswerPiece>, Mistake> {
-        let mut told = Vec::new();
-        for (at, delta) in texts_of(message).into_iter().enumerate() {
-            if at == 0 || self.is_streaming() {
-                told.extend(self.take(Input::Model(ModelEvent::Delta(delta)))?);
-            }
-        }
-        Ok(told)
     }
 
     /// Finishes the answer with the endpoint's finish reason.

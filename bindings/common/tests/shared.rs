@@ -180,20 +180,3 @@ fn a_tool_of_each_api_is_read_whole_or_refused_by_name() {
         assert!(matches!(&wrong, Mistake::Tool(words) if words.contains(why)), "{refused}: {wrong:?}");
     }
 }
-
-#[test]
-fn what_an_endpoint_thought_is_read_from_any_of_its_fields() {
-    for thought in [
-        json!({"reasoning_content": "Hm.", "content": "Fine."}),
-        json!({"reasoning": "Hm.", "content": "Fine."}),
-        json!({"thinking": "Hm.", "content": "Fine."}),
-        json!({"reasoning_details": [{"text": "Hm."}], "content": [{"type": "text", "text": "Fine."}]}),
-    ] {
-        let mut turn =
-            Turn::new(&known(), vec![json!({"role": "user", "content": "Hi"})], None, None, &Map::new()).unwrap();
-        turn.request();
-        turn.push_message(&thought).unwrap();
-        turn.finish("stop").unwrap();
-        assert_eq!((turn.reasoning(), turn.content()), ("Hm.", "Fine."), "{thought}");
-    }
-}

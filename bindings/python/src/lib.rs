@@ -8,6 +8,7 @@ mod agent;
 mod bridge;
 mod error;
 mod events;
+mod exchange;
 mod hub;
 mod model;
 mod parser;
@@ -33,6 +34,8 @@ mod _native {
     use crate::error::{HubError, PromptError, SettingError, StateError, ToolError, ToolgraftError};
     #[pymodule_export]
     use crate::events::{ArgsDelta, CallEnd, CallStart, Marker, Moved, Reasoning, Revised, Text};
+    #[pymodule_export]
+    use crate::exchange::{Exchange, Exchanges, Refused};
     #[pymodule_export]
     use crate::hub::{Servers, connect};
     #[pymodule_export]

@@ -64,14 +64,6 @@ impl Turn {
         self.0.push_reasoning(&chunk.to_cow()?).map_err(raised)
     }
 
-    /// Takes a message of the endpoint's answer, or a chunk of one, in the form of Chat
-    /// Completions.
-    #[pyo3(signature = (message, /))]
-    fn push_message(&mut self, message: &Bound<'_, PyAny>) -> PyResult<Vec<AnswerPiece>> {
-        let message: Value = value::from_python(message).map_err(ToolError::new_err)?;
-        self.0.push_message(&message).map_err(raised)
-    }
-
     /// Finishes the answer with the endpoint's finish reason.
     #[pyo3(signature = (reason = "stop"))]
     fn finish(&mut self, py: Python<'_>, reason: &str) -> PyResult<Vec<AnswerPiece>> {

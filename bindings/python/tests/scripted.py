@@ -36,7 +36,8 @@ class Scripted:
                 pieces: list[dict[str, Any]] = [{"content": text[at : at + 7]} for at in range(0, len(text), 7)]
                 choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in pieces]
                 choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
-                events = [json.dumps({**head, "object": "chat.completion.chunk", "choices": [each]}) for each in choices]
+                heads = {**head, "object": "chat.completion.chunk"}
+                events = [json.dumps({**heads, "choices": [each]}, ensure_ascii=False) for each in choices]
                 self.send(200, "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"]), "text/event-stream")
 
             def send(self, status: int, text: str, kind: str = "application/json") -> None:

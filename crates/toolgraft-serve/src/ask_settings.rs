@@ -85,6 +85,6 @@ impl AskSettings {
     /// Returns the options of the prompt for these settings.
     pub(super) fn options(self, config: &Config, profile: &Profile) -> Options {
         let options = config.prompt.clone().with_dialect(self.dialect).with_style(self.style);
-        options.with_listing(self.listing).with_lang(profile.lang).within(self.context)
+        options.with_listing(self.listing).with_lang(config.lang.unwrap_or(profile.lang)).within(self.context)
     }
 }

@@ -12,7 +12,7 @@ use super::permissions::Permissions;
 use super::settings::{ModelSettings, SettingsTable};
 use super::text_cache::TextCache;
 use toolgraft::constrain::{Constrain, Way};
-use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::http::Trust;
 use toolgraft::message::Reads;
 use toolgraft::model::{ClientError, IDLE_TIMEOUT};
@@ -218,9 +218,12 @@ config! {
     with_style(style: PromptStyle) sets style: Option<PromptStyle> = None => Some(style);
 
     /// Sets how tools are listed in the prompt. Its language, dialect and style are ignored: the
-    /// model's are used, or those of [`with_dialect`](Self::with_dialect) and
-    /// [`with_style`](Self::with_style).
+    /// model's are used, or those of [`with_lang`](Self::with_lang),
+    /// [`with_dialect`](Self::with_dialect) and [`with_style`](Self::with_style).
     with_prompt(options: Options) sets prompt: Options = Options::default() => options;
+
+    /// Sets the language of the prompt and of messages to the model, instead of the profile's.
+    with_lang(lang: Lang) sets lang: Option<Lang> = None => Some(lang);
 
     /// Sets how tools are offered to the model. With the default [`ToolsMode::Auto`] requests carry
     /// them natively where the profile or the endpoint says that this works; where it fails the

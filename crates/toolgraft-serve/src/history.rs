@@ -80,8 +80,10 @@ pub(super) struct Rendered {
 /// stopped.
 pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entry>, Fault> {
     let outcome = |result: &Value, text: String| {
+        let stated = result["status"].as_str().and_then(|status| status.parse().ok());
         let is_error = result["is_error"] == true;
-        Ok::<_, Infallible>(if is_error { Outcome::error(text) } else { Outcome::result(text) })
+        let status = stated.unwrap_or(if is_error { Status::ToolError } else { Status::Result });
+        Ok::<_, Infallible>(Outcome::new(status, text))
     };
     let mut entries = past::read(messages, outcome).map_err(|bad| Fault::field(bad.place, bad.message))?;
     for call in entries.iter_mut().flat_map(|entry| &mut entry.calls) {

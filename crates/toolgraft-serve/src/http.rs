@@ -35,7 +35,7 @@ use super::request::{self, ChatRequest};
 use super::reservation::Reservation;
 use super::responses::Responses;
 use super::search::search;
-use super::shape::{Hosted, Places, Read, Shape, Writer};
+use super::shape::{Hosted, Places, Shape, Writer};
 use super::shared::Shared;
 use super::store::ClientStore;
 use super::upstream::{GOOGLE_KEY, client_key};
@@ -259,7 +259,7 @@ fn route(path: &str) -> &'static str {
 }
 
 /// Returns the shape in which the clients of a path read errors.
-fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
+pub(super) fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     // Clients that add the version to a base URL that has one.
     let path = path.strip_prefix("/v1").filter(|_| missing_routes::is_doubled(path)).unwrap_or(path);
     if let Some(api) = APIS.iter().find(|api| path.starts_with(api.path)) {
@@ -614,10 +614,7 @@ fn read(
     kept: &ClientStore,
 ) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
     let (object, tools) = request::object(body, shape, &shared.cache)?;
-    let Read { chat, places, writer } = shape.read(target.fill(object), kept)?;
-    let mut request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
-    request.tools_text = tools;
-    Ok((request, places, writer))
+    ChatRequest::converted(shape, target.fill(object), tools, &shared.config, kept)
 }
 
 /// Does the job on a thread apart from those that serve if it is large.

@@ -44,6 +44,7 @@
 //! - `prepared`: prompt, parser and schemas for a list of tools, cached for a while.
 //! - `exchange`: a request in progress, without I/O; corrects the model's mistakes.
 //! - `cost`: token accounting of an answer's rounds.
+//! - `adapter`: an exchange for programs that send the requests themselves, such as the package for Python.
 //! - `drive`, `upstream`: the endpoint, as a model and for requests that are passed through.
 //! - `redaction`: removes the server's keys from the endpoint's answers.
 //! - `shape`: the trait of client interfaces; `chat`, `messages`, `responses`, `gemini`, `ollama`:
@@ -55,7 +56,6 @@
 //! - `log`: the log entry of a request.
 //! - `inspect`, `passthrough`: recordings of the last requests.
 
-#[cfg(feature = "testing")]
 mod adapter;
 mod admission;
 mod answer;
@@ -112,9 +112,8 @@ mod upstream;
 mod vendor;
 mod work;
 
-#[cfg(feature = "testing")]
 #[doc(hidden)]
-pub use adapter::{Adapter, Piece, Refusal};
+pub use adapter::{Adapter, Embedded, Piece, Refusal};
 pub use answer::{LEFT_OUT_HEADER, ROUNDS_HEADER, USAGE_HEADER};
 pub use budgets::Budgets;
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};

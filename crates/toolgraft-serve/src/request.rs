@@ -18,7 +18,7 @@ use super::history;
 use super::native;
 use super::prepared::{Cache, Key, Offered, Prepared, Wanted};
 use super::rendered_request::RenderedRequest;
-use super::shape::{Hosted, Shape};
+use super::shape::{Hosted, Places, Read, Shape, Writer};
 use super::store::ClientStore;
 use super::tool_names::ToolNames;
 use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
@@ -96,7 +96,7 @@ pub(super) struct ChatRequest {
     /// `true` if the toolbox's tools are wanted.
     with_tools: bool,
     /// The text of the client's tools, if it is known; the body may then lack them.
-    pub(super) tools_text: Option<String>,
+    tools_text: Option<String>,
     /// Facts about the request's model.
     pub(super) known: ModelFacts,
 }
@@ -118,8 +118,22 @@ pub(super) struct ModelFacts {
 }
 
 impl ChatRequest {
+    /// Converts a request in the form of a client's interface, with the places of its messages and the writer for its
+    /// answer. `tools_text` is the text of its tools, which may be missing in `body`.
+    pub(super) fn converted(
+        shape: &dyn Shape,
+        body: Map<String, Value>,
+        tools_text: Option<String>,
+        config: &Config,
+        kept: &ClientStore,
+    ) -> Result<(Self, Places, Box<dyn Writer>), Fault> {
+        let Read { chat, places, writer } = shape.read(body, kept)?;
+        let request = ChatRequest::read(chat, config).map_err(|fault| places.translate(shape, fault))?;
+        Ok((ChatRequest { tools_text, ..request }, places, writer))
+    }
+
     /// Reads the body. Fields are checked only where they are used here.
-    pub(super) fn read(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
+    fn read(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
         let named = match body.get("model") {
             Some(Value::String(name)) if !name.is_empty() => Some(name.as_str()),
             None | Some(Value::Null) => None,

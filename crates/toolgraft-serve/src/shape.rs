@@ -213,7 +213,7 @@ fn place<'a>(field: &'a str, list: &str, places: &'a [String]) -> Option<(&'a St
 }
 
 /// Writes one answer.
-pub(super) trait Writer: Send {
+pub(super) trait Writer: Send + Sync {
     /// Sets the model that answers, and the tokens of its prompt by our own count. Called first.
     fn begin(&mut self, model: &str, prompt_tokens: u64);
 

@@ -26,7 +26,7 @@ class _LM(dspy.LM):
 def lm(model: str, *, toolgraft: dict[str, Any] | None = None, **settings: Any) -> dspy.LM:
     """The language model of this name, one of LiteLLM's, such as `ollama_chat/qwen3:4b`.
 
-    `settings` are those of `dspy.LM`, such as `api_base`; `toolgraft` has those of `toolgraft.Turn`.
+    `settings` are those of `dspy.LM`, such as `api_base`; `toolgraft` has those of `toolgraft.openai.wrap`.
     """
     litellm.register()
     own = {"toolgraft": toolgraft} if toolgraft else {}

@@ -31,7 +31,7 @@ def chat_model(model: str, *, toolgraft: dict[str, Any] | None = None, **setting
     """The chat model of this name, with tools.
 
     `settings` are those of `ChatOpenAI`, such as `base_url`; `toolgraft` has those of
-    `toolgraft.Turn`.
+    `toolgraft.openai.wrap`.
     """
     own = toolgraft or {}
     chat = _ChatModel(model=model, **settings)

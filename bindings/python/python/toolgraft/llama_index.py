@@ -27,7 +27,7 @@ def chat_model(model: str, *, toolgraft: dict[str, Any] | None = None, **setting
     """The chat model of this name, with tools.
 
     `settings` are those of `OpenAILike`, such as `api_base` and `context_window`; `toolgraft` has
-    those of `toolgraft.Turn`.
+    those of `toolgraft.openai.wrap`.
     """
     kind: dict[str, Any] = {"is_chat_model": True, "is_function_calling_model": True, "should_use_structured_outputs": True}
     chat = _ChatModel(model=model, **{**kind, **settings})

@@ -1,22 +1,18 @@
-"""Clients of OpenAI for Python whose `tools=` works with a model that has none.
+"""Clients of OpenAI and Anthropic for Python whose `tools=` works with a model that has none.
 
-`wrap` takes a client, `OpenAI` or `AsyncOpenAI`, and gives one of the same kind, with everything
-that it can do: a request to Chat Completions with tools or a schema goes out as text, and
-calls that the model writes come back as calls. All else passes as it is.
+`wrap` takes a client, such as `OpenAI` or `AsyncAnthropic`, and gives one of the same kind, with everything that it
+can do. Its endpoint is one of Chat Completions. A request to Chat Completions with tools or a schema, and each one to
+Responses or Messages, goes out as text, and calls that the model writes come back as calls. All else passes as it is.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union
 
-from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
-
-from ._exchange import Exchange, NoAnswer, needs_tools
-from ._native import ToolgraftError
+from ._native import Exchange, Exchanges, Refused
 
 if TYPE_CHECKING:
     import httpx2 as httpx
@@ -31,28 +27,32 @@ def _library(of: object) -> Any:
 
 
 if not TYPE_CHECKING:
-    httpx = _library(DefaultHttpxClient)
+    try:
+        httpx = _library(import_module("openai").DefaultHttpxClient)
+    except ImportError:
+        import httpx
 
 __all__ = ["AsyncTransport", "Transport", "wrap", "wrap_httpx"]
 
-_Client = TypeVar("_Client", OpenAI, AsyncOpenAI)
+_Client = TypeVar("_Client")
 _Httpx = TypeVar("_Httpx")
 
 
 def wrap(client: _Client, **settings: Any) -> _Client:
     """A client like this one whose `tools=` and `response_format=` work with any model.
 
-    Settings are those of `toolgraft.Turn`: `dialect`, `lang`, `max_corrections`, and so on. The
-    client's connections are shared, its proxies, hooks and authentication hold.
+    Settings are `model` (whose family the prompt is for), `dialect`, `lang`, `style`, `listing`, `result_bytes` and
+    `max_corrections`. The client's connections are shared, its proxies, hooks and authentication hold.
     """
-    inner: Any = client._client  # pyright: ignore[reportPrivateUsage]
-    return client.copy(http_client=wrap_httpx(inner, **settings))
+    given: Any = client
+    wrapped: _Client = given.copy(http_client=wrap_httpx(given._client, **settings))
+    return wrapped
 
 
 def wrap_httpx(client: _Httpx, **settings: Any) -> _Httpx:
     """The same for a client of httpx, `Client` or `AsyncClient`, for any library that takes one."""
     library = _library(client)
-    wrapped: _Httpx = _wrapping(library, isinstance(client, library.AsyncClient))(client, settings)
+    wrapped: _Httpx = _wrapping(library, isinstance(client, library.AsyncClient))(client, Exchanges(**settings))
     return wrapped
 
 
@@ -60,7 +60,7 @@ def wrap_httpx(client: _Httpx, **settings: Any) -> _Httpx:
 def _wrapping(library: Any, is_async: bool) -> Any:
     """The class of wrapped clients of this httpx."""
     base, mixin = (library.AsyncClient, _AsyncWrapped) if is_async else (library.Client, _Wrapped)
-    return type(base.__name__, (mixin, base), {"__slots__": ("inner", "settings")})
+    return type(base.__name__, (mixin, base), {"__slots__": ("inner", "exchanges")})
 
 
 @lru_cache(maxsize=None)
@@ -74,11 +74,11 @@ class _Shared:
     """A client that is another one, all its state included, in everything but how it sends."""
 
     inner: Any
-    settings: dict[str, Any]
+    exchanges: Exchanges
 
-    def __init__(self, inner: Any, settings: dict[str, Any]) -> None:
+    def __init__(self, inner: Any, exchanges: Exchanges) -> None:
         self.__dict__ = inner.__dict__
-        self.inner, self.settings = inner, settings
+        self.inner, self.exchanges = inner, exchanges
 
     def build_request(self, *args: Any, **keywords: Any) -> Any:
         return self.inner.build_request(*args, **keywords)
@@ -86,10 +86,7 @@ class _Shared:
 
 class _Wrapped(_Shared):
     def send(self, request: Any, *, stream: bool = False, **how: Any) -> Any:
-        body = _body(request.read()) if _is_chat(request) else None
-        if body is None:
-            return self.inner.send(request, stream=stream, **how)
-        response = _answer(lambda request: self.inner.send(request, stream=True, **how), request, body, self.settings)
+        response = _answer(lambda request: self.inner.send(request, stream=True, **how), request, self.exchanges)
         if not stream:
             response.read()
         return response
@@ -97,11 +94,8 @@ class _Wrapped(_Shared):
 
 class _AsyncWrapped(_Shared):
     async def send(self, request: Any, *, stream: bool = False, **how: Any) -> Any:
-        body = _body(await request.aread()) if _is_chat(request) else None
-        if body is None:
-            return await self.inner.send(request, stream=stream, **how)
         sends: _AsyncSend = lambda request: self.inner.send(request, stream=True, **how)  # noqa: E731
-        response = await _answer_async(sends, request, body, self.settings)
+        response = await _answer_async(sends, request, self.exchanges)
         if not stream:
             await response.aread()
         return response
@@ -134,14 +128,11 @@ class Transport(httpx.BaseTransport):
 
     def __init__(self, inner: httpx.BaseTransport | None = None, **settings: Any) -> None:
         self._inner = inner or httpx.HTTPTransport()
-        self._settings = settings
+        self._exchanges = Exchanges(**settings)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, as it is or as text."""
-        body = _body(request.read()) if _is_chat(request) else None
-        if body is None:
-            return self._inner.handle_request(request)
-        response: httpx.Response = _answer(self._inner.handle_request, request, body, self._settings)
+        response: httpx.Response = _answer(self._inner.handle_request, request, self._exchanges)
         return response
 
     def close(self) -> None:
@@ -154,14 +145,11 @@ class AsyncTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, inner: httpx.AsyncBaseTransport | None = None, **settings: Any) -> None:
         self._inner = inner or httpx.AsyncHTTPTransport()
-        self._settings = settings
+        self._exchanges = Exchanges(**settings)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, as it is or as text."""
-        body = _body(await request.aread()) if _is_chat(request) else None
-        if body is None:
-            return await self._inner.handle_async_request(request)
-        response: httpx.Response = await _answer_async(self._inner.handle_async_request, request, body, self._settings)
+        response: httpx.Response = await _answer_async(self._inner.handle_async_request, request, self._exchanges)
         return response
 
     async def aclose(self) -> None:
@@ -174,75 +162,82 @@ _Send = Callable[[Any], Any]
 _AsyncSend = Callable[[Any], Awaitable[Any]]
 
 
-def _answer(send: _Send, request: Any, body: dict[str, Any], settings: dict[str, Any]) -> Any:
+#: Ends of the paths whose requests are answered here, with the path of Chat Completions beside them.
+_ROUTES = {
+    "/chat/completions": "/chat/completions",
+    "/v1/responses": "/v1/chat/completions",
+    "/v1/messages": "/v1/chat/completions",
+}
+
+
+def _route(request: Any) -> Union[str, None]:
+    """The route of a request that may be answered here."""
+    return next((end for end in _ROUTES if request.method == "POST" and request.url.path.endswith(end)), None)
+
+
+def _answer(send: _Send, request: Any, exchanges: Exchanges) -> Any:
     """Asks the model until there is an answer to the request."""
+    route = _route(request)
     try:
-        exchange = Exchange(body, settings)
-        response = send(_with(request, exchange.body()))
-        if response.status_code != 200:
-            return response
-        if body.get("stream"):
+        exchange = exchanges.begin(route, request.read(), True) if route else None
+        sent = exchange.request() if exchange else None
+        if exchange is None or sent is None:
+            return send(request)
+        response = send(_with(request, sent))
+        if response.status_code == 200 and exchange.is_stream:
             parts = _parts(send, request, exchange, response)
-            return _streamed(request, response, _streaming(_library(request), False)(parts))
-        while True:
+            return _streamed(request, response, exchange, _streaming(_library(request), False)(parts))
+        while response.status_code == 200:
             response.read()
-            exchange.take(response.json())
-            again = exchange.body()
-            if again is None:
-                return _whole(request, response, exchange.answer())
+            answer = exchange.push(response.text) + exchange.end()
+            if (sent := exchange.request()) is None:
+                return _whole(request, response, exchange, answer)
             response.close()
-            response = send(_with(request, again))
-            if response.status_code != 200:
-                return response
-    except (NoAnswer, ToolgraftError) as error:
+            response = send(_with(request, sent))
+        return response
+    except Refused as error:
         return _refused(request, error)
 
 
-def _parts(
-    send: _Send, request: Any, exchange: Exchange, response: Any
-) -> Generator[bytes, None, None]:
+def _parts(send: _Send, request: Any, exchange: Exchange, response: Any) -> Generator[bytes, None, None]:
     while True:
         try:
             if response.status_code != 200:
                 response.read()
-                yield _failed(response)
+                yield exchange.fail(response.status_code, response.text)
                 return
-            for line in response.iter_lines():
-                yield from map(_event, exchange.line(line))
+            for chunk in response.iter_bytes():
+                yield exchange.feed(chunk)
                 if not exchange.is_streaming:
                     break
         finally:
             response.close()
-        yield from map(_event, exchange.end_of_stream())
-        again = exchange.body()
-        if again is None:
-            break
-        response = send(_with(request, again))
-    yield from _end(exchange)
+        yield exchange.end()
+        if (sent := exchange.request()) is None:
+            return
+        response = send(_with(request, sent))
 
 
-async def _answer_async(
-    send: _AsyncSend, request: Any, body: dict[str, Any], settings: dict[str, Any]
-) -> Any:
+async def _answer_async(send: _AsyncSend, request: Any, exchanges: Exchanges) -> Any:
+    route = _route(request)
     try:
-        exchange = Exchange(body, settings)
-        response = await send(_with(request, exchange.body()))
-        if response.status_code != 200:
-            return response
-        if body.get("stream"):
+        exchange = exchanges.begin(route, await request.aread(), True) if route else None
+        sent = exchange.request() if exchange else None
+        if exchange is None or sent is None:
+            return await send(request)
+        response = await send(_with(request, sent))
+        if response.status_code == 200 and exchange.is_stream:
             parts = _parts_async(send, request, exchange, response)
-            return _streamed(request, response, _streaming(_library(request), True)(parts))
-        while True:
+            return _streamed(request, response, exchange, _streaming(_library(request), True)(parts))
+        while response.status_code == 200:
             await response.aread()
-            exchange.take(response.json())
-            again = exchange.body()
-            if again is None:
-                return _whole(request, response, exchange.answer())
+            answer = exchange.push(response.text) + exchange.end()
+            if (sent := exchange.request()) is None:
+                return _whole(request, response, exchange, answer)
             await response.aclose()
-            response = await send(_with(request, again))
-            if response.status_code != 200:
-                return response
-    except (NoAnswer, ToolgraftError) as error:
+            response = await send(_with(request, sent))
+        return response
+    except Refused as error:
         return _refused(request, error)
 
 
@@ -253,79 +248,53 @@ async def _parts_async(
         try:
             if response.status_code != 200:
                 await response.aread()
-                yield _failed(response)
+                yield exchange.fail(response.status_code, response.text)
                 return
-            async for line in response.aiter_lines():
-                for chunk in exchange.line(line):
-                    yield _event(chunk)
+            async for chunk in response.aiter_bytes():
+                yield exchange.feed(chunk)
                 if not exchange.is_streaming:
                     break
         finally:
             await response.aclose()
-        for chunk in exchange.end_of_stream():
-            yield _event(chunk)
-        again = exchange.body()
-        if again is None:
-            break
-        response = await send(_with(request, again))
-    for event in _end(exchange):
-        yield event
+        yield exchange.end()
+        if (sent := exchange.request()) is None:
+            return
+        response = await send(_with(request, sent))
 
 
-def _is_chat(request: Any) -> bool:
-    return bool(request.method == "POST" and request.url.path.endswith("/chat/completions"))
-
-
-def _body(content: bytes) -> Union[dict[str, Any], None]:
-    """A request's body, where it asks for what a model without tools has not."""
-    body: dict[str, Any] = json.loads(content)
-    return body if needs_tools(body) else None
-
-
-def _with(request: Any, body: dict[str, Any] | None) -> Any:
+def _with(request: Any, body: bytes) -> Any:
+    """The request with this body, to Chat Completions."""
     headers = [(name, value) for name, value in request.headers.multi_items() if name != "content-length"]
-    content = json.dumps(body, ensure_ascii=False).encode()
+    if "authorization" not in request.headers and (key := request.headers.get("x-api-key")):
+        headers.append(("authorization", f"Bearer {key}"))
+    route = _route(request) or ""
+    url = request.url.copy_with(path=request.url.path.removesuffix(route) + _ROUTES[route])
     made = _library(request).Request
-    return made(request.method, request.url, headers=headers, content=content, extensions=request.extensions)
-
-
-def _event(chunk: dict[str, Any]) -> bytes:
-    return b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\n\n"
-
-
-def _failed(response: Any) -> bytes:
-    """An error within a stream, as clients know it."""
-    return _event({"error": {"message": response.text, "code": response.status_code}})
-
-
-def _end(exchange: Exchange) -> Iterator[bytes]:
-    """The end of the client's stream."""
-    try:
-        yield from map(_event, exchange.last())
-    except NoAnswer as error:
-        yield _event({"error": {"message": str(error), "code": 502}})
-    yield b"data: [DONE]\n\n"
+    return made(request.method, url, headers=headers, content=body, extensions=request.extensions)
 
 
 #: Headers of a response that speak of its bytes, which are others now.
 _OF_THE_BYTES = ("content-length", "content-encoding", "content-type", "transfer-encoding")
 
 
-def _headers(response: Any) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _OF_THE_BYTES]
+def _headers(response: Any, exchange: Exchange, kind: str) -> list[tuple[str, str]]:
+    kept = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _OF_THE_BYTES]
+    left_out = [("x-toolgraft-left-out", exchange.left_out)] if exchange.left_out else []
+    return [*kept, *left_out, ("content-type", kind)]
 
 
-def _whole(request: Any, response: Any, answer: dict[str, Any]) -> Any:
-    return _library(request).Response(200, headers=_headers(response), json=answer, request=request)
+def _whole(request: Any, response: Any, exchange: Exchange, answer: bytes) -> Any:
+    headers = _headers(response, exchange, "application/json")
+    return _library(request).Response(200, headers=headers, content=answer, request=request)
 
 
-def _streamed(request: Any, response: Any, stream: Any) -> Any:
-    headers = [*_headers(response), ("content-type", "text/event-stream")]
+def _streamed(request: Any, response: Any, exchange: Exchange, stream: Any) -> Any:
+    headers = _headers(response, exchange, "text/event-stream")
     return _library(request).Response(200, headers=headers, stream=stream, request=request)
 
 
-def _refused(request: Any, error: Exception) -> Any:
+def _refused(request: Any, error: Refused) -> Any:
     """What is wrong with a request or an answer is told as an endpoint would, so that nobody tries it again."""
-    status, kind = (502, "server_error") if isinstance(error, NoAnswer) else (400, "invalid_request_error")
-    wrong = {"error": {"message": str(error), "type": kind}}
-    return _library(request).Response(status, headers={"x-should-retry": "false"}, json=wrong, request=request)
+    status, _, body = error.args
+    headers = {"x-should-retry": "false", "content-type": "application/json"}
+    return _library(request).Response(status, headers=headers, content=body.encode(), request=request)

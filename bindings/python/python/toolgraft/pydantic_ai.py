@@ -40,7 +40,7 @@ def chat_model(
 ) -> OpenAIChatModel:
     """The model of this name at the client's endpoint, with tools.
 
-    `settings` are those of Pydantic AI; all others are those of `toolgraft.Turn`.
+    `settings` are those of Pydantic AI; all others are those of `toolgraft.openai.wrap`.
     """
     profile = OpenAIModelProfile(
         supports_tools=True,

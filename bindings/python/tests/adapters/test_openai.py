@@ -11,6 +11,7 @@ import openai
 from openai.types.chat import ChatCompletionToolParam
 from scripted import Scripted, call
 
+from toolgraft import SettingError
 from toolgraft.openai import Transport, wrap
 
 TOOL: ChatCompletionToolParam = {
@@ -53,14 +54,14 @@ class Whole(unittest.TestCase):
             self.assertIn("<use_mcp_tool>", sent[2]["content"])
             self.assertIn("Sunny, 20 °C.", sent[3]["content"])
 
-    def test_a_mistake_is_corrected_and_its_cost_counts(self) -> None:
+    def test_a_mistake_is_corrected_and_usage_is_that_of_the_last_request(self) -> None:
         with Scripted(call("forecast", '{"days": 3}'), CALL) as model:
             answer = client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
             self.assertEqual(answer.choices[0].finish_reason, "tool_calls")
             self.assertEqual(len(model.requests), 2)
             self.assertIn("city", model.requests[1]["messages"][-1]["content"])
             assert answer.usage is not None
-            self.assertEqual(answer.usage.total_tokens, 30)
+            self.assertEqual(answer.usage.total_tokens, 15)
 
     def test_a_required_call_is_asked_for_again(self) -> None:
         with Scripted("I will not.", CALL) as model:
@@ -74,7 +75,7 @@ class Whole(unittest.TestCase):
             answer = client(model, max_corrections=1).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
             (made,) = answer.choices[0].message.tool_calls or []
             assert made.type == "function"
-            self.assertEqual((made.function.arguments, len(model.requests)), ('{"town": "Ulm"}', 2))
+            self.assertEqual((json.loads(made.function.arguments), len(model.requests)), ({"town": "Ulm"}, 2))
 
     def test_where_there_is_no_answer_the_reason_arrives_as_an_error(self) -> None:
         for stream in (False, True):
@@ -133,17 +134,54 @@ class Whole(unittest.TestCase):
         said: Any = [{"role": "nobody", "content": "Hi."}]
         with Scripted() as model, self.assertRaises(openai.BadRequestError) as raised:
             client(model).chat.completions.create(model="m", messages=said, tools=[TOOL])
-        self.assertIn("messages[0].role", str(raised.exception))
+        self.assertEqual(raised.exception.param, "messages[0].role")
 
     def test_a_part_that_nobody_reads_is_a_line_of_text(self) -> None:
-        said: Any = [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]
-        with Scripted("I hear nothing.") as model:
+        said: Any = [{"role": "user", "content": [{"type": "mystery", "name": "riddle.txt"}]}]
+        with Scripted("I know nothing.") as model:
             client(model).chat.completions.create(model="m", messages=said, tools=[TOOL])
-            self.assertEqual(model.requests[0]["messages"][-1]["content"], "[input_audio]")
+            self.assertEqual(model.requests[0]["messages"][-1]["content"], "[mystery: riddle.txt]")
 
     def test_the_endpoints_own_error_arrives(self) -> None:
         with Scripted() as model, self.assertRaises(openai.BadRequestError):
             client(model).chat.completions.create(model="m", messages=ASKED, tools=[TOOL])
+
+
+    def test_what_a_setting_does_not_take_is_said_at_once(self) -> None:
+        inner = openai.OpenAI(api_key="none", base_url="http://model.invalid/v1")
+        with self.assertRaises(SettingError):
+            wrap(inner, dialect="no such")
+        for wrong in ({"no_such": 1}, {"tool_choice": "none"}, {"max_corrections": -1}):
+            with self.assertRaisesRegex(TypeError, next(iter(wrong))):
+                wrap(inner, **wrong)
+
+    def test_tools_of_a_service_are_left_out_and_named(self) -> None:
+        hosted: Any = {"type": "web_search_preview"}
+        with Scripted(CALL) as model:
+            chat = client(model).chat.completions.with_raw_response
+            answer = chat.create(model="m", messages=ASKED, tools=[TOOL, hosted])
+            self.assertEqual(answer.headers["x-toolgraft-left-out"], "web_search_preview")
+            self.assertEqual(answer.parse().choices[0].finish_reason, "tool_calls")
+
+
+class Responses(unittest.TestCase):
+    def test_a_call_and_its_result_whole_and_streamed(self) -> None:
+        tool: Any = {"type": "function", **TOOL["function"]}
+        for stream in (False, True):
+            with self.subTest(stream=stream), Scripted("Look.\n" + CALL, "It is sunny.", "Hi.") as model:
+                responses = client(model).responses
+                asked: Any = [{"role": "user", "content": "The weather?"}]
+                answer: Any = responses.create(model="m", input=asked, tools=[tool], stream=stream)
+                if stream:
+                    (answer,) = [event.response for event in answer if event.type == "response.completed"]
+                (made,) = [item for item in answer.output if item.type == "function_call"]
+                self.assertEqual((made.name, json.loads(made.arguments)["city"]), ("forecast", "Ulm"))
+                result: Any = {"type": "function_call_output", "call_id": made.call_id, "output": "Sunny."}
+                said: Any = [*asked, *answer.output, result]
+                answer = responses.create(model="m", input=said, tools=[tool])
+                self.assertEqual(answer.output_text, "It is sunny.")
+                self.assertIn("Sunny.", model.requests[1]["messages"][-1]["content"])
+                self.assertEqual(responses.create(model="m", input="Hello.").output_text, "Hi.")
 
 
 class OwnHttp(unittest.TestCase):
