@@ -81,7 +81,12 @@ impl Exchanges {
     /// `None` if the request can be sent as it is.
     fn begin(&self, py: Python<'_>, path: &str, body: &[u8], passes: bool) -> PyResult<Option<Exchange>> {
         let begun = py.detach(|| self.0.begin(path, body, passes)).map_err(refused)?;
-        Ok(begun.map(|adapter| Exchange { adapter, request: None, line: Vec::new(), text: String::new() }))
+        Ok(begun.map(|adapter| {
+            let (line, text) = Default::default();
+            let mut exchange = Exchange { adapter, request: None, refusal: None, line, text };
+            exchange.take();
+            exchange
+        }))
     }
 }
 
@@ -92,6 +97,8 @@ pub(crate) struct Exchange {
     adapter: Adapter,
     /// The body to send next.
     request: Option<Vec<u8>>,
+    /// The reason for which there is no answer.
+    refusal: Option<Refusal>,
     /// The beginning of a line of the endpoint's stream.
     line: Vec<u8>,
     /// Text for the client that no call has returned yet.
@@ -99,60 +106,55 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    fn take(&mut self) -> Result<(), Refusal> {
+    fn take(&mut self) {
         while let Some(piece) = self.adapter.next() {
             match piece {
                 Piece::Request(body) => self.request = Some(body.to_string().into_bytes()),
                 Piece::Text(text) => self.text.push_str(&text),
                 Piece::Failed(refusal) if self.adapter.is_stream() => self.text.push_str(&refusal.body),
-                Piece::Failed(refusal) => return Err(refusal),
+                Piece::Failed(refusal) => self.refusal = Some(refusal),
                 _ => {}
             }
         }
-        Ok(())
     }
 
     /// Takes lines of the endpoint's stream, and keeps the beginning of one that is not complete.
-    fn read(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+    fn read(&mut self, bytes: &[u8]) {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(line);
             if line.ends_with(b"\n") && self.is_streaming() {
-                self.line_read()?;
+                self.line_read();
             }
         }
-        Ok(())
     }
 
-    fn line_read(&mut self) -> Result<(), Refusal> {
+    fn line_read(&mut self) {
         let line = std::mem::take(&mut self.line);
         if let Some(data) = String::from_utf8_lossy(&line).strip_prefix("data:") {
             self.adapter.push_data(data);
         }
-        self.take()
+        self.take();
     }
 
     /// Applies a step, and returns the text for the client.
-    fn step<'py>(
-        &mut self,
-        py: Python<'py>,
-        step: impl FnOnce(&mut Self) -> Result<(), Refusal> + Send,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let taken = py.detach(|| {
-            step(self)?;
-            self.take()
+    fn step<'py>(&mut self, py: Python<'py>, step: impl FnOnce(&mut Self) + Send) -> PyResult<Bound<'py, PyBytes>> {
+        py.detach(|| {
+            step(self);
+            self.take();
         });
-        taken.map_err(refused)?;
-        Ok(PyBytes::new(py, std::mem::take(&mut self.text).as_bytes()))
+        match self.refusal.take() {
+            Some(refusal) => Err(refused(refusal)),
+            None => Ok(PyBytes::new(py, std::mem::take(&mut self.text).as_bytes())),
+        }
     }
 }
 
 #[pymethods]
 impl Exchange {
     /// Returns the body to send now, once; `None` if there is nothing to send.
-    fn request<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        self.take().map_err(refused)?;
+    fn request<'py>(&mut self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.line.clear();
-        Ok(self.request.take().map(|body| PyBytes::new(py, &body)))
+        self.request.take().map(|body| PyBytes::new(py, &body))
     }
 
     /// Takes bytes of the endpoint's stream.
@@ -162,24 +164,23 @@ impl Exchange {
 
     /// Takes a chunk of the endpoint's stream, or its whole answer.
     fn push<'py>(&mut self, py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyBytes>> {
-        self.step(py, |exchange| Ok(exchange.adapter.push_data(data)))
+        self.step(py, |exchange| exchange.adapter.push_data(data))
     }
 
     /// Ends an answer of the endpoint.
     fn end<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, |exchange| {
-            exchange.line_read()?;
+            exchange.line_read();
             // Otherwise its end was in the stream, and the next request is not answered yet.
             if exchange.request.is_none() {
                 exchange.adapter.end();
             }
-            Ok(())
         })
     }
 
     /// Ends the answer to the client, since the endpoint refused a request.
     fn fail<'py>(&mut self, py: Python<'py>, status: u16, message: &str) -> PyResult<Bound<'py, PyBytes>> {
-        self.step(py, |exchange| Ok(exchange.adapter.fail(status, message)))
+        self.step(py, |exchange| exchange.adapter.fail(status, message))
     }
 
     /// True if the client gets a stream.
