@@ -250,7 +250,7 @@ impl Endpoint {
 
     /// Takes the URL with the `/v1` that it lacks, where models are listed below that; returns `true` if so.
     async fn go_below_v1(&mut self) -> Result<bool, Failure> {
-        let Some(url) = self.client.missing_v1().await else { return Ok(false) };
+        let Some(url) = self.client.add_v1().await else { return Ok(false) };
         let (name, shown) = (self.name(), shown_url(&url));
         output::warn(&format!("{name} has no list of models, but {shown} has one: using that"));
         let called = self.called.take();

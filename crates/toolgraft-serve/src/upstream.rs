@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use futures::stream;
+use reqwest::Url;
 use serde_json::Value;
 
 use super::config::Config;
@@ -42,7 +43,6 @@ pub(super) const MAX_ANSWER: usize = 32 << 20;
 pub(super) struct Upstream {
     pub(super) model: OpenAi,
     http: reqwest::Client,
-    base: String,
     key: Option<HeaderValue>,
     /// Secrets that no client may see, whatever the endpoint sends.
     secrets: Secrets,
@@ -80,15 +80,11 @@ impl Upstream {
             builder = builder.native_trials(learned.clone());
         }
         let model = builder.build()?;
-        let mut url = model.url().clone();
-        let path = url.path().trim_end_matches("/chat/completions").to_owned();
-        url.set_path(&path);
         let key =
             config.upstream_key.as_ref().and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.trim())).ok());
         Ok(Upstream {
             model,
             http,
-            base: url.to_string(),
             key,
             secrets: Secrets::new(config.keys()),
             // With a client key of this server's own, or a key for the endpoint, the client's key
@@ -126,9 +122,9 @@ impl Upstream {
         body: Bytes,
         span: Span,
     ) -> Result<Response, Fault> {
-        let mut request = self.http.request(method, self.url(path));
+        let mut request = self.http.request(method.clone(), self.url(path));
         if !body.is_empty() {
-            request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+            request = request.header(header::CONTENT_TYPE, "application/json").body(body.clone());
         }
         if let Some(accept) = from.get(header::ACCEPT) {
             request = request.header(header::ACCEPT, accept);
@@ -150,6 +146,9 @@ impl Upstream {
         }
         let sent = sent.map_err(|_| silent(self.idle)).and_then(|sent| sent.map_err(|error| not_sent(&error)));
         let answer = sent.inspect_err(|fault| spans::failed(&span, fault.code.unwrap_or("upstream_failed")))?;
+        if answer.status() == StatusCode::NOT_FOUND && self.model.add_v1().await.is_some() {
+            return Box::pin(self.pass(method, path, from, body, span)).await;
+        }
         if !answer.status().is_success() {
             spans::failed(&span, answer.status().as_str());
         }
@@ -204,7 +203,7 @@ impl Upstream {
     /// Returns the answer of Ollama's own interface, which is beside `/v1`; `None` if the endpoint
     /// does not have it.
     pub(super) async fn of_ollama(&self, method: Method, path: &str, from: &HeaderMap, body: Bytes) -> Option<Value> {
-        if !self.base.trim_end_matches('/').ends_with("/v1") {
+        if !self.model.url().path().ends_with("/v1/chat/completions") {
             return None;
         }
         let path = format!("../api/{path}");
@@ -213,12 +212,11 @@ impl Upstream {
         (status.is_success() && said.is_object()).then_some(said)
     }
 
-    fn url(&self, path: &str) -> String {
-        // A query stays at the end of the URL.
-        match self.base.split_once('?') {
-            Some((base, query)) => format!("{}/{path}?{query}", base.trim_end_matches('/')),
-            None => format!("{}/{path}", self.base.trim_end_matches('/')),
-        }
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.model.url();
+        let base = url.path().trim_end_matches("/chat/completions").to_owned();
+        url.set_path(&format!("{base}/{path}"));
+        url
     }
 }
 

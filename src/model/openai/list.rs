@@ -11,7 +11,7 @@ use super::info::ModelInfo;
 use super::open::{is_plain, redirect_target};
 use super::read::Source;
 use super::server::ServerKind;
-use super::{EndpointInner, MAX_EVENT};
+use super::{EndpointInner, MAX_EVENT, with_path};
 use crate::cause::Cause;
 use crate::model::ModelError;
 use crate::secrets::shown_url;
@@ -43,17 +43,18 @@ impl EndpointInner {
         }
     }
 
-    /// Returns the base URL, with its secrets, with `/v1` appended if that URL has models and the client's own has no
-    /// `/v1`: the most common mistake in a base URL.
-    pub(super) async fn with_v1(&self) -> Option<Url> {
+    /// Corrects the URL of requests if the base URL lacks `/v1`, the most common mistake in one, and models are listed
+    /// there. Returns the corrected base URL, with its secrets; `None` if it is not wrong or was corrected before.
+    pub(super) async fn add_v1(&self) -> Option<Url> {
         let path = self.models.path().strip_suffix("/models")?;
-        if path.ends_with("/v1") {
+        if path.ends_with("/v1") || self.learned().chat.is_some() {
             return None;
         }
         let mut url = self.models.clone();
         url.set_path(&format!("{path}/v1/models"));
         self.list_models_at(&url).await.ok().filter(|models| !models.is_empty())?;
         url.set_path(&format!("{path}/v1"));
+        self.learned().chat = Some(with_path(&url, "chat/completions"));
         Some(url)
     }
 

@@ -144,6 +144,11 @@ struct EndpointKnowledge {
 }
 
 impl EndpointInner {
+    /// Returns the URL of requests for answers.
+    fn chat(&self) -> Url {
+        self.learned().chat.clone().unwrap_or_else(|| self.chat.clone())
+    }
+
     fn learned(&self) -> MutexGuard<'_, EndpointKnowledge> {
         // No code under the lock can panic half-way.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
@@ -233,8 +238,8 @@ impl OpenAi {
     }
 
     /// Returns the URL that chat requests are sent to.
-    pub fn url(&self) -> &Url {
-        &self.inner.chat
+    pub fn url(&self) -> Url {
+        self.inner.chat()
     }
 
     /// Requests the endpoint's models, listed under `/models`. To choose a model before there is one, build a client
@@ -253,10 +258,10 @@ impl OpenAi {
         self.inner.listed_model(model).await
     }
 
-    /// Returns the base URL, with its secrets, with `/v1` appended if that URL lists models and the client's own has no
-    /// `/v1`: for a program that corrects the address that a user entered.
-    pub async fn missing_v1(&self) -> Option<String> {
-        self.inner.with_v1().await.map(Url::into)
+    /// Corrects the URL of requests if the base URL lacks `/v1` and models are listed there, and returns the corrected
+    /// base URL, with its secrets. An answer with status 404 does the same.
+    pub async fn add_v1(&self) -> Option<String> {
+        self.inner.add_v1().await.map(Url::into)
     }
 
     /// Returns the version of the server that runs the model, if it was asked for and reported.

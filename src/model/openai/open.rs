@@ -17,7 +17,7 @@ use super::retry::{jittered, random, retry_after, told};
 use super::server::ServerKind;
 use super::terms::Terms;
 use super::trace::Response;
-use super::{EndpointInner, MAX_EVENT, MAX_RETRY_AFTER, with_path};
+use super::{EndpointInner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
 use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
@@ -171,8 +171,7 @@ impl EndpointInner {
     }
 
     async fn attempt(&self, body: &str, headers: &HeaderMap) -> Result<Response, FailedAttempt> {
-        let corrected = self.learned().chat.clone();
-        let url = corrected.as_ref().unwrap_or(&self.chat);
+        let url = self.chat();
         let request = || {
             let request = self.http.post(url.clone()).headers(headers.clone());
             let request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
@@ -283,10 +282,8 @@ impl EndpointInner {
             message = format!("{message}: write https:// instead of http://");
         }
         if status == StatusCode::NOT_FOUND
-            && self.learned().chat.is_none()
-            && let Ok(Some(right)) = tokio::time::timeout(REFUSAL_TIME, self.with_v1()).await
+            && let Ok(Some(_)) = tokio::time::timeout(REFUSAL_TIME, self.add_v1()).await
         {
-            self.learned().chat = Some(with_path(&right, "chat/completions"));
             again = Some(RetryTime::Now);
         } else if status == StatusCode::NOT_FOUND
             && let Ok(Ok(models)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await

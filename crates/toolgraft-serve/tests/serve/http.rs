@@ -74,6 +74,28 @@ pub(crate) fn damaged() -> String {
 }
 
 #[tokio::test]
+async fn a_base_url_without_v1_serves_requests_without_tools_and_with_them() {
+    let endpoint = Endpoint::setup().lists().answer(|request, _| match request.target() {
+        "GET /v1/models" => Reply::new(200, r#"{"data": [{"id": "m"}]}"#),
+        "POST /v1/chat/completions" => Reply::text("It rains."),
+        _ => Reply::new(404, "404 page not found"),
+    });
+    for with_tools in [false, true] {
+        let mut body = request(false);
+        if !with_tools {
+            body.as_object_mut().unwrap().remove("tools");
+        }
+        let served = serve(&endpoint, |_| Config::new(endpoint.url().trim_end_matches("/v1")).unwrap()).await;
+        for _ in 0..2 {
+            assert_eq!(served.chat(&body).await.0, 200, "with tools: {with_tools}");
+        }
+        let targets: Vec<_> = endpoint.take_seen().iter().map(|request| request.target().to_owned()).collect();
+        assert_eq!(targets.last().unwrap(), "POST /v1/chat/completions");
+        assert_eq!(targets.iter().filter(|target| *target == "POST /chat/completions").count(), 1, "{targets:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_comes_streamed_and_whole() {
     let endpoint = Endpoint::answer(|_, _| Reply::text(&format!("I look.\n{}", call())));
     let served = serve(&endpoint, |config| config).await;
