@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,7 +133,7 @@ class _Asking:
 
 
 @contextmanager
-def _raised() -> Iterator[None]:
+def _raised() -> Generator[None, None, None]:
     try:
         yield
     except Refused as error:

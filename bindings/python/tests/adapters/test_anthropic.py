@@ -22,14 +22,13 @@ class Messages(unittest.TestCase):
         with Scripted("Look.\n" + CALL, "It is sunny.", "Hi.") as model:
             base = model.url.removesuffix("/v1")
             asking = wrap(anthropic.Anthropic(api_key="none", base_url=base, max_retries=0))
-            how: Any = {"model": "m", "max_tokens": 100, "tools": [tool]}
-            answer: anthropic.types.Message = asking.messages.create(messages=asked, **how)
+            answer = asking.messages.create(model="m", max_tokens=100, messages=asked, tools=[tool])
             _, made = answer.content
             assert made.type == "tool_use"
             self.assertEqual((answer.stop_reason, made.name, made.input["city"]), ("tool_use", "forecast", "Ulm"))
             result: Any = {"type": "tool_result", "tool_use_id": made.id, "content": "Sunny."}
             said: Any = [*asked, {"role": "assistant", "content": answer.content}, {"role": "user", "content": [result]}]
-            with asking.messages.stream(messages=said, **how) as stream:
+            with asking.messages.stream(model="m", max_tokens=100, messages=said, tools=[tool]) as stream:
                 self.assertEqual(stream.get_final_text(), "It is sunny.")
             self.assertEqual(asking.messages.create(messages=asked, model="m", max_tokens=100).content[0].type, "text")
             with self.assertRaisesRegex(anthropic.BadRequestError, "max_tokens"):
