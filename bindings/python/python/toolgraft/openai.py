@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterator
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, Union
 
 from ._native import Exchange, Exchanges, Refused
@@ -30,7 +31,7 @@ if not TYPE_CHECKING:
     try:
         httpx = _library(import_module("openai").DefaultHttpxClient)
     except ImportError:
-        import httpx
+        httpx = import_module("httpx2" if find_spec("httpx2") else "httpx")
 
 __all__ = ["AsyncTransport", "Transport", "wrap", "wrap_httpx"]
 

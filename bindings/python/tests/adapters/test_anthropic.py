@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import unittest
 from typing import Any
 
@@ -44,6 +46,10 @@ class Messages(unittest.TestCase):
 
         with Scripted("Hello\u2028you.") as model:
             self.assertEqual(asyncio.run(ask(model)), "Hello\u2028you.")
+
+    def test_the_package_openai_is_not_needed(self) -> None:
+        program = "import sys; sys.modules['openai'] = None; from toolgraft.openai import wrap"
+        subprocess.run([sys.executable, "-c", program], check=True)
 
 
 if __name__ == "__main__":
