@@ -18,8 +18,6 @@ from canitoolcall.checks import canonical_arguments, run_checks, case_status
 from canitoolcall.fixtures import load_families, load_fixtures
 from canitoolcall.results import Observation, ParsedToolCall, ParseResult, Status
 
-CHUNKS = ["1", "3", "16"]
-
 
 def tools(fixture):
     functions = [tool.get("function", tool) for tool in fixture.tools]
@@ -36,7 +34,7 @@ def reasoning(fixture, family):
     return "open" if prompt.rstrip().endswith(("<think>", "[THINK]", "<|open|>think<|sep|>")) else "auto"
 
 
-def extracted(binary, fixtures, families, chunk):
+def extracted(binary, fixtures, families):
     """Each output as `extract` reads it, by the fixture's id."""
     groups = collections.defaultdict(list)
     for fixture in fixtures:
@@ -53,7 +51,7 @@ def extracted(binary, fixtures, families, chunk):
             for f in group
         )
         stdin = "".join(json.dumps(line) + "\n" for line in lines).encode("utf-8", "surrogatepass")
-        command = [binary, "extract", "--profile", model, "--set", f"reasoning={mode}", "--chunk", chunk]
+        command = [binary, "extract", "--profile", model, "--set", f"reasoning={mode}"]
         done = subprocess.run(command, input=stdin, capture_output=True, check=True)
         for line in done.stdout.decode().splitlines():
             answer = json.loads(line)
@@ -81,14 +79,12 @@ def main():
     options = options.parse_args()
 
     fixtures, families = list(load_fixtures()), load_families()
-    whole = extracted(options.toolgraft, fixtures, families, "whole")
-    streams = {chunk: extracted(options.toolgraft, fixtures, families, chunk) for chunk in CHUNKS}
+    answers = extracted(options.toolgraft, fixtures, families)
     counts, read, right = collections.Counter(), 0, 0
     by_family = collections.defaultdict(collections.Counter)
     for fixture in fixtures:
-        answer = whole[fixture.id]
-        seen = Observation(parsed(answer), {chunk: parsed(streams[chunk][fixture.id]) for chunk in CHUNKS})
-        rows = run_checks(fixture, families.get(fixture.family), seen)
+        answer = answers[fixture.id]
+        rows = run_checks(fixture, families.get(fixture.family), Observation(parsed(answer), {}))
         status = case_status(rows)
         counts[status] += 1
         by_family[fixture.family][status] += 1

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use toolgraft_testkit::fixture::Expectation;
+use serde_json::{Value, json};
+use toolgraft_testkit::fixture::{self, Expectation};
 use toolgraft_testkit::laws::Input;
 
 /// A fixture: its text and settings, and its expectation.
@@ -42,4 +43,31 @@ fn read(root: &Path, path: &Path) -> Fixture {
     let expectation = Expectation::read(&stated).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     Fixture { name: name.join("/"), input: expectation.input(text).unwrap(), stated }
+}
+
+/// Returns the differences between an expected and a found message.
+fn differences(expected: Value, found: Value) -> Vec<String> {
+    fixture::differences(&[expected], &[found])
+}
+
+#[test]
+fn only_named_fields_count_but_arguments_count_whole() {
+    let found = json!({ "content": "a", "calls": [{ "tool": "f", "arguments": { "x": 1, "y": 2 }, "repairs": [] }] });
+    assert!(differences(json!({ "calls": [{ "tool": "f" }] }), found.clone()).is_empty());
+    let list = differences(json!({ "calls": [{ "arguments": { "x": 1 } }] }), found);
+    assert_eq!(list, ["calls[0].arguments:\n  expected {\"x\":1}\n  found    {\"x\":1,\"y\":2}"]);
+}
+
+#[test]
+fn missing_and_extra_entries_are_named() {
+    let list = differences(json!({ "calls": [{ "tool": "f" }] }), json!({ "calls": [] }));
+    assert_eq!(list, ["calls: expected 1, found 0", "calls[0] is missing: {\"tool\":\"f\"}"]);
+    let list = differences(json!({ "rejected": [] }), json!({ "rejected": [{ "kind": "limit" }] }));
+    assert_eq!(list, ["rejected: expected 0, found 1", "rejected[0] is not expected: {\"kind\":\"limit\"}"]);
+}
+
+#[test]
+fn texts_are_shown_from_where_they_part() {
+    let list = differences(json!({ "content": "武汉下雨" }), json!({ "content": "武汉晴" }));
+    assert_eq!(list, ["content: different from character 2 on\n  expected \"武汉下雨\"\n  found    \"武汉晴\""]);
 }

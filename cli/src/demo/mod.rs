@@ -5,21 +5,17 @@ pub(crate) mod server;
 mod show;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::StreamExt;
-use serde_json::Value;
 
-use crate::base::{Failure, browser, media, output::written, state, written::Written};
-use crate::pages;
+use crate::base::{Failure, media, output::written, written::Written};
 use crate::replay;
-use crate::replay::Speed;
 use crate::screen::Frame;
 use crate::servers;
 use crate::servers::runner::Runner;
 use crate::terminal;
-use crate::terminal::{counted, grouped};
 use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
@@ -47,41 +43,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LANG", default_value_t = Lang::En)]
     lang: Lang,
 
-    /// Speed of the model: max, or a factor [default: 1 at a terminal, else max]
-    #[arg(long, value_name = "FACTOR")]
-    speed: Option<Speed>,
+    /// Show it at once; by default a terminal shows it at the model's speed
+    #[arg(long)]
+    fast: bool,
 
     /// Record the demo; `toolgraft replay` shows the recording
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-
-    /// Write an HTML page of the demo
-    #[arg(long, value_name = "PAGE")]
-    html: Option<PathBuf>,
-
-    /// Open the page in a browser
-    #[arg(long)]
-    open: bool,
-}
-
-impl Args {
-    /// Returns the path of the page, if there is to be one.
-    fn page(&self) -> Option<PathBuf> {
-        // Not in a folder that others write to.
-        let unnamed = || state::file("demo.html").unwrap_or_else(|| "demo.html".into());
-        self.html.clone().or_else(|| self.open.then(unnamed))
-    }
-
-    /// Looks before the work whether the files can be written.
-    fn check(&self) -> Result<(), Failure> {
-        self.record.as_deref().map_or(Ok(()), |file| media::check_new("--record", file))?;
-        self.page().map_or(Ok(()), |page| pages::file::writable(&page))
-    }
 }
 
 /// Runs `toolgraft demo`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    args.check()?;
+    args.record.as_deref().map_or(Ok(()), |file| media::check_new("--record", file))?;
     let recording = recording(args.lang)?;
     let program = std::env::current_exe()
         .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
@@ -107,16 +80,12 @@ fn recording(lang: Lang) -> Result<Recording, Failure> {
 async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
     servers::demand_ready(&hub)?;
     let live = io::stdout().is_terminal();
-    let speed = args.speed.unwrap_or(if live { Speed::Times(1.0) } else { Speed::Max });
     let mut screen = Show::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns());
 
     let question = question(recording)?;
     let name = recording.session.model.as_deref().unwrap_or_default();
     let model = Recorded::new(recording.rounds.iter().map(Round::from)).with_placeholders();
-    let model = Arc::new(match speed {
-        Speed::Max => model,
-        Speed::Times(factor) => model.with_speed(factor),
-    });
+    let model = Arc::new(if live && !args.fast { model.with_speed(1.0) } else { model });
     let tools: Vec<String> = hub.catalog().tools().map(|t| t.name.clone()).collect();
     let catalog = Arc::new(hub.catalog().clone());
     let agent = agent(args.lang, Profile::for_model(name), model.clone(), hub);
@@ -149,30 +118,13 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
     Err(Failure::job("the turn ended without a last event"))
 }
 
-/// Writes the files that were asked for.
+/// Writes the recording that was asked for.
 fn keep(args: &Args, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
-    if let Some(file) = &args.record {
-        files::replace(file, text.as_bytes(), Mode::Private)
-            .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
-        let file = file.display();
-        written(screen.remark(&format!("recorded in {file}: show it with `toolgraft replay {file}`")))?;
-    }
-    let Some(page) = args.page() else { return Ok(()) };
-    let recording =
-        transcript::parse(text).map_err(|e| Failure::job(format!("cannot read what the demo recorded: {e}")))?;
-    let name = args.record.as_deref().unwrap_or(Path::new("toolgraft demo")).to_string_lossy();
-    let html = replay::page(&name, &recording, Value::Null, true).map_err(Failure::job)?;
-    if let Some(folder) = page.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Failure::usage(format!("cannot make {}: {e}", folder.display())))?;
-    }
-    pages::file::write(&page, &html).map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
-    let counts = counted(recording.rounds.len(), "round");
-    written(screen.remark(&format!("{}: {counts}, {} bytes", page.display(), grouped(html.len() as u64))))?;
-    if args.open {
-        browser::open_file(&page);
-    }
-    Ok(())
+    let Some(file) = &args.record else { return Ok(()) };
+    files::replace(file, text.as_bytes(), Mode::Private)
+        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
+    let file = file.display();
+    written(screen.remark(&format!("recorded in {file}: show it with `toolgraft replay {file}`")))
 }
 
 fn agent(lang: Lang, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {

@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::html;
-use super::play;
 use super::settings;
-use crate::servers::ServerArgs;
 use crate::settings::set_args::SetArgs;
 use toolgraft::dialect::Profile;
 use toolgraft::transcript::import::Format;
@@ -22,14 +19,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     pub(super) format: Option<Format>,
 
-    /// Pieces of the text: recorded, whole, a number of characters, or random:SEED
-    #[arg(long, value_name = "CUT", default_value = "recorded", value_parser = play::cut_by, hide_short_help = true)]
-    pub(super) chunk: play::Cut,
-
-    /// Speed: max, or a multiple of the recorded one
-    #[arg(long, value_name = "FACTOR", default_value = "max", hide_short_help = true)]
-    pub(super) speed: play::Speed,
-
     /// Tools that the model knew, instead of the recorded ones
     ///
     /// JSON, as `tools/list` answers.
@@ -45,16 +34,14 @@ pub(crate) struct Args {
     pub(super) json: bool,
 
     /// Write an HTML page; - for standard output
-    #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "speed"])]
-    pub(super) html: Option<html::Target>,
+    #[arg(long, value_name = "PAGE", conflicts_with = "json")]
+    pub(super) html: Option<PathBuf>,
 
     /// Open the page in a browser; without --html it is beside the file
-    #[arg(long, conflicts_with_all = ["json", "speed"])]
+    #[arg(long, conflicts_with = "json")]
     pub(super) open: bool,
 
-    /// Compare with NAME.expect.json, or with the recorded calls
-    ///
-    /// NAME.expect.json is beside the file.
+    /// Compare with the recorded calls
     #[arg(long)]
     pub(super) check: bool,
 
@@ -67,7 +54,4 @@ pub(crate) struct Args {
     /// The profile of a recording that names neither one nor a model.
     #[arg(skip)]
     pub(super) usual: Option<&'static Profile>,
-
-    #[command(flatten)]
-    pub(super) servers: ServerArgs,
 }

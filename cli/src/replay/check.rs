@@ -1,10 +1,10 @@
-//! Compares the result of a replay with its expectation. The library's own fixtures are compared by this file as well.
+//! The result of a replay, and its comparison with the recorded calls.
 
 use serde_json::{Value, json};
 
-use super::expected::FIELDS;
-use toolgraft::event::{Assembled, Provenance};
-use toolgraft::wire::set_member;
+use toolgraft::Call;
+use toolgraft::event::{Assembled, Rejected};
+use toolgraft::transcript::Round;
 
 /// Returns a message in the form that `extract` writes.
 pub(super) fn result(assembled: &Assembled) -> Value {
@@ -26,83 +26,46 @@ pub(super) fn result(assembled: &Assembled) -> Value {
     })
 }
 
-/// Returns a [`result`] with what an expectation may name beside it.
-pub(super) fn found(assembled: &Assembled) -> Value {
-    let mut found = result(assembled);
-    let promoted = assembled.entries.iter().filter(|e| e.provenance() == Provenance::Promoted).map(|e| e.index);
-    let deltas = assembled.entries.iter().map(|e| e.deltas.as_str());
-    set_member(&mut found, "promoted", promoted.collect::<Value>());
-    set_member(&mut found, "deltas", deltas.collect::<Value>());
-    set_member(&mut found, "answer_in_reasoning", assembled.answer_in_reasoning);
-    found
+/// The calls and the rejected calls of a round, as far as they are compared.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Calls {
+    calls: Vec<Value>,
+    rejected: Vec<Value>,
 }
 
-/// Returns the differences between the rounds and the expected ones. Of each expected object only the fields that it
-/// names are compared.
-pub(super) fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
-    let mut differences = Vec::new();
-    if expected.len() != found.len() {
-        differences.push(format!("expected {} rounds, found {}", expected.len(), found.len()));
+impl Calls {
+    fn of<'a>(calls: impl Iterator<Item = &'a Call>, rejected: impl Iterator<Item = &'a Rejected>) -> Self {
+        let calls = calls.map(|call| json!({ "server": call.server, "tool": call.tool, "arguments": call.arguments }));
+        let rejected = rejected.map(|rejected| json!({ "kind": rejected.kind }));
+        Calls { calls: calls.collect(), rejected: rejected.collect() }
     }
-    for (n, (wanted, found)) in expected.iter().zip(found).enumerate() {
-        let place = if expected.len() == 1 { String::new() } else { format!("round {}: ", n + 1) };
-        for field in FIELDS {
-            if let Some(wanted) = wanted.get(field).filter(|value| !value.is_null()) {
-                compare(&format!("{place}{field}"), wanted, &found[field], &mut differences);
+
+    pub(super) fn recorded(round: &Round) -> Self {
+        let results = || round.calls.iter().map(|call| call.result.as_ref());
+        Calls::of(results().filter_map(Result::ok), results().filter_map(Result::err))
+    }
+
+    pub(super) fn found(assembled: &Assembled) -> Self {
+        Calls::of(assembled.calls(), assembled.rejected())
+    }
+}
+
+/// Returns the differences between the rounds that were recorded and those that were found.
+pub(super) fn differences(recorded: &[Calls], found: &[Calls]) -> Vec<String> {
+    let mut differences = Vec::new();
+    for (n, (recorded, found)) in recorded.iter().zip(found).enumerate() {
+        for (what, recorded, found) in
+            [("call", &recorded.calls, &found.calls), ("rejected", &recorded.rejected, &found.rejected)]
+        {
+            for at in 0..recorded.len().max(found.len()) {
+                let (recorded, found) = (recorded.get(at), found.get(at));
+                if recorded != found {
+                    let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+                    let place = format!("round {}, {what} {}", n + 1, at + 1);
+                    differences.push(format!("{place}:\n  expected {}\n  found    {}", shown(recorded), shown(found)));
+                }
             }
         }
     }
     differences
-}
-
-/// Adds a line for each place where `found` does not hold what is expected.
-/// Of objects only the expected fields count, except within `arguments`.
-fn compare(place: &str, expected: &Value, found: &Value, differences: &mut Vec<String>) {
-    match (expected, found) {
-        (Value::Object(fields), Value::Object(_)) if !place.ends_with(".arguments") => {
-            for (key, value) in fields {
-                if let ("message_contains", Some(part)) = (key.as_str(), value.as_str()) {
-                    let message = found["message"].as_str().unwrap_or_default();
-                    if !message.contains(part) {
-                        differences
-                            .push(format!("{place}.message: expected some text with {part:?}, found {message:?}"));
-                    }
-                    continue;
-                }
-                compare(&format!("{place}.{key}"), value, &found[key], differences);
-            }
-        }
-        (Value::Array(expected), Value::Array(found)) => {
-            if expected.len() != found.len() {
-                differences.push(format!("{place}: expected {}, found {}", expected.len(), found.len()));
-            }
-            for (n, pair) in expected.iter().zip(found).enumerate() {
-                compare(&format!("{place}[{n}]"), pair.0, pair.1, differences);
-            }
-            for (n, extra) in found.iter().enumerate().skip(expected.len()) {
-                differences.push(format!("{place}[{n}] is not expected: {extra}"));
-            }
-            for (n, missing) in expected.iter().enumerate().skip(found.len()) {
-                differences.push(format!("{place}[{n}] is missing: {missing}"));
-            }
-        }
-        (Value::String(e), Value::String(f)) if e != f => differences.push(text_difference(place, e, f)),
-        _ if expected != found => {
-            differences.push(format!("{place}:\n  expected {expected}\n  found    {found}"));
-        }
-        _ => {}
-    }
-}
-
-/// Two texts from where they part, with a little before it.
-fn text_difference(place: &str, expected: &str, found: &str) -> String {
-    let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
-    let from = same.saturating_sub(20);
-    let part = |text: &str| {
-        let shown: String = text.chars().skip(from).take(100).collect();
-        let before = if from > 0 { "…" } else { "" };
-        let after = if text.chars().count() > from + 100 { "…" } else { "" };
-        format!("{before}{}{after}", Value::String(shown))
-    };
-    format!("{place}: different from character {same} on\n  expected {}\n  found    {}", part(expected), part(found))
 }

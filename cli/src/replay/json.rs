@@ -8,8 +8,7 @@ use super::check::result;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
-use super::view::{Answered, At, Totals, View};
-use toolgraft::event::OwnedEvent;
+use super::view::{AGAINST, Answered, At, Totals, View};
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::wire::set_member;
 
@@ -72,12 +71,8 @@ impl<W: Write> View for JsonLines<W> {
         round.messages.iter().try_for_each(|message| self.tagged(within(at), "message", message))
     }
 
-    fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        self.line(within(at), serde_json::to_value(event)?)
-    }
-
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()> {
-        played.events.iter().try_for_each(|event| self.event(at, event))
+        played.events.iter().try_for_each(|event| self.line(within(at), serde_json::to_value(event)?))
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
@@ -96,8 +91,7 @@ impl<W: Write> View for JsonLines<W> {
 
     fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()> {
         let fields = json!({
-            "type": "outcome", "id": answered.id, "name": answered.name, "now": answered.now,
-            "outcome": answered.outcome,
+            "type": "outcome", "id": answered.id, "name": answered.name, "outcome": answered.outcome,
         });
         self.line(within(at), fields)
     }
@@ -109,9 +103,9 @@ impl<W: Write> View for JsonLines<W> {
         }
     }
 
-    fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()> {
+    fn checked(&mut self, file: &str, differences: &[String]) -> io::Result<()> {
         let fields =
-            json!({ "type": "check", "against": against, "ok": differences.is_empty(), "differences": differences });
+            json!({ "type": "check", "against": AGAINST, "ok": differences.is_empty(), "differences": differences });
         self.line(json!({ "file": file }), fields)
     }
 

@@ -1,53 +1,14 @@
-//! A recorded round through the parser, cut as the user wants it.
+//! A recorded round through the parser.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use super::settings::Settings;
-use crate::base::chunk::Chunk;
 use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACall;
 use toolgraft::transcript::{Round, TimedDelta};
 use toolgraft::turn;
 use toolgraft::{Call, Parser};
-
-/// The way in which the text is cut; `None` as it was streamed.
-pub(super) type Cut = Option<Chunk>;
-
-/// Reads the way in which the text is cut.
-pub(super) fn cut_by(text: &str) -> Result<Cut, String> {
-    match text {
-        "recorded" => Ok(None),
-        _ => text.parse().map(Some).map_err(|e: String| e.replacen("`whole`", "`recorded`, `whole`", 1)),
-    }
-}
-
-/// The speed at which deltas follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) enum Speed {
-    /// At once.
-    #[default]
-    Max,
-    /// So many times as fast as recorded.
-    Times(f64),
-}
-
-impl FromStr for Speed {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "max" => Ok(Speed::Max),
-            _ => match text.trim_end_matches('x').parse::<f64>() {
-                Ok(times) if times.is_finite() && times > 0.0 => Ok(Speed::Times(times)),
-                _ => Err(format!("expected `max` or a factor above 0, found {text:?}")),
-            },
-        }
-    }
-}
 
 /// The result of parsing a round.
 #[derive(Debug, Default)]
@@ -173,54 +134,40 @@ impl Played {
     }
 }
 
-/// Parses a round; hands each event to `live` as soon as it is known.
-pub(super) fn play(
-    round: &Round,
-    settings: &Settings,
-    chunk: Cut,
-    speed: Speed,
-    mut live: impl FnMut(&OwnedEvent),
-) -> Played {
+/// Parses a round, in the pieces in which it was streamed.
+pub(super) fn play(round: &Round, settings: &Settings) -> Played {
     let mut parser = Parser::new(settings.config.clone());
     parser.keep_not_calls();
     let mut collector = Collector::new();
     let mut stream = String::new();
     let mut events = Vec::new();
-    let started = Instant::now();
     {
         let mut sink = |event: toolgraft::Event<'_>| {
             // What its schema refuses stays an example.
-            if !settings.admits(&event, &collector) {
+            if !settings.validator.admits(&event, &collector) {
                 return;
             }
             collector.push(event.clone());
             let mut event = event.into_owned();
             settings.settle(&mut event);
-            live(&event);
             events.push(event);
         };
-        for TimedDelta { kind, text, ms, .. } in cut(&round.deltas, chunk) {
-            if let (Speed::Times(times), Some(ms)) = (speed, ms) {
-                let due = Duration::from_millis(ms).div_f64(times);
-                thread::sleep(due.saturating_sub(started.elapsed()));
-            }
-            stream.push_str(&text);
+        for TimedDelta { kind, text, .. } in &round.deltas {
+            stream.push_str(text);
             match kind {
-                DeltaKind::Reasoning => parser.push_reasoning(&text, &mut sink),
-                _ => parser.push(&text, &mut sink),
+                DeltaKind::Reasoning => parser.push_reasoning(text, &mut sink),
+                _ => parser.push(text, &mut sink),
             }
         }
         parser.finish(&finish_reason(round), &mut sink);
     }
     if let Some(near) = parser.near_call(&collector) {
-        let event = near.clone().into_owned();
+        events.push(near.clone().into_owned());
         collector.push(near);
-        live(&event);
-        events.push(event);
     }
     let pieces = collector.clone().into_pieces().0;
     let mut assembled = collector.finish();
-    settings.settle_all(&mut assembled);
+    settings.validator.check_all(&mut assembled);
     if assembled.answer_in_reasoning {
         events = events.into_iter().flat_map(|event| settle_restored(event, &assembled)).collect();
     }
@@ -291,52 +238,4 @@ fn settle_restored(mut event: OwnedEvent, assembled: &Assembled) -> Vec<OwnedEve
 /// open call in it is truncated.
 pub(super) fn finish_reason(round: &Round) -> FinishReason {
     round.finish.as_ref().map_or_else(|| FinishReason::Other("cut off".to_owned()), |f| f.reason.clone())
-}
-
-/// Returns the deltas cut anew.
-fn cut(deltas: &[TimedDelta], chunk: Cut) -> Vec<TimedDelta> {
-    let Some(chunk) = chunk else { return deltas.to_vec() };
-    let mut joined: Vec<TimedDelta> = Vec::new();
-    for delta in deltas {
-        match joined.last_mut() {
-            Some(last) if last.kind == delta.kind => last.text.push_str(&delta.text),
-            _ => joined.push(delta.clone().with_ms(None)),
-        }
-    }
-    let pieces = (0..)
-        .zip(&joined)
-        .flat_map(|(salt, delta)| chunk.pieces(&delta.text, salt).map(move |piece| TimedDelta::new(delta.kind, piece)));
-    pieces.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn delta(kind: DeltaKind, text: &str, ms: u64) -> TimedDelta {
-        TimedDelta::new(kind, text.to_owned()).with_ms(ms)
-    }
-
-    #[test]
-    fn text_is_cut_by_characters_within_a_channel() {
-        let deltas = [
-            delta(DeltaKind::Reasoning, "武", 1),
-            delta(DeltaKind::Reasoning, "汉a", 2),
-            delta(DeltaKind::Content, "bc", 3),
-        ];
-        let texts = |by| cut(&deltas, cut_by(by).unwrap()).into_iter().map(|d| d.text).collect::<Vec<_>>();
-        assert_eq!(texts("recorded"), ["武", "汉a", "bc"]);
-        assert_eq!(texts("whole"), ["武汉a", "bc"]);
-        assert_eq!(texts("2"), ["武汉", "a", "bc"]);
-        assert_eq!(texts("random:1").concat(), "武汉abc");
-        assert!(cut(&deltas, Some(Chunk::Whole)).iter().all(|d| d.ms.is_none()));
-    }
-
-    #[test]
-    fn chunk_and_speed_are_read() {
-        assert!(matches!(cut_by("7"), Ok(Some(Chunk::Characters(n))) if n.get() == 7));
-        assert!(cut_by("0").is_err() && cut_by("x").unwrap_err().starts_with("expected `recorded`, `whole`"));
-        assert_eq!("2.5".parse(), Ok(Speed::Times(2.5)));
-        assert!("0".parse::<Speed>().is_err() && "-1".parse::<Speed>().is_err() && "inf".parse::<Speed>().is_err());
-    }
 }

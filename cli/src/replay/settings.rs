@@ -7,9 +7,8 @@ use crate::settings;
 use crate::settings::profiles::{dialect_file, profile_of};
 use toolgraft::Catalog;
 use toolgraft::Dialect;
-use toolgraft::Event;
 use toolgraft::dialect::{DialectSet, Profile};
-use toolgraft::event::{Assembled, Collector, OwnedEvent};
+use toolgraft::event::OwnedEvent;
 use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
 use toolgraft::transcript::{Session, import::Format};
@@ -53,14 +52,14 @@ impl Overrides {
 }
 
 /// The settings by which one round is read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Settings {
     /// Configuration of the parser.
     pub(super) config: Config,
     /// Name of the profile in force.
     pub(super) profile: Option<&'static str>,
-    /// Checks arguments against the tools' schemas; `None` leaves them as written.
-    pub(super) validator: Option<Arc<Validator>>,
+    /// Checks arguments against the tools' schemas.
+    pub(super) validator: Validator,
 }
 
 impl Settings {
@@ -88,7 +87,7 @@ impl Settings {
             reasoning = reasoning.or(Some(mode));
             reasoning_calls = reasoning_calls.or(Some(profile.reasoning_calls));
         }
-        let validator = Arc::new(Validator::new(catalog.clone().unwrap_or_default()));
+        let validator = Validator::new(catalog.clone().unwrap_or_default());
         let config = Config::default()
             .with_dialects(over.dialects(session.dialect))
             .with_catalog(catalog)
@@ -97,30 +96,16 @@ impl Settings {
             .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
             .with_fenced_calls(over.said.fenced_calls.unwrap_or_default())
             .with_stop(over.said.stop.clone());
-        Settings { config, profile: profile.map(|p| p.name), validator: Some(validator) }
+        Settings { config, profile: profile.map(|p| p.name), validator }
     }
 
     /// Gives an event its final verdict: a call whose arguments are refused is rejected.
     pub(super) fn settle(&self, event: &mut OwnedEvent) {
-        let (OwnedEvent::CallEnd { call, rejected, raw, .. }, Some(validator)) = (event, &self.validator) else {
-            return;
-        };
+        let OwnedEvent::CallEnd { call, rejected, raw, .. } = event else { return };
         let Some(found) = call.take() else { return };
-        match validator.check(*found, raw) {
+        match self.validator.check(*found, raw) {
             Ok(checked) => *call = Some(Box::new(checked)),
             Err(refused) => *rejected = Some(refused),
-        }
-    }
-
-    /// Returns `true` if an event may be carried out; see [`Validator::admits`].
-    pub(super) fn admits(&self, event: &Event<'_>, collected: &Collector) -> bool {
-        self.validator.as_ref().is_none_or(|validator| validator.admits(event, collected))
-    }
-
-    /// As [`settle`](Self::settle), for the assembled form, where promoted calls are calls.
-    pub(super) fn settle_all(&self, assembled: &mut Assembled) {
-        if let Some(validator) = &self.validator {
-            validator.check_all(assembled);
         }
     }
 }

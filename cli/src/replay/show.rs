@@ -7,39 +7,23 @@ use anstyle::Style;
 use super::explain::GivenBack;
 use super::play::{Played, Shown};
 use super::settings::Settings;
-use super::view::{Answered, At, Totals, View, question};
+use super::view::{AGAINST, Answered, At, Totals, View, question};
 use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
 use crate::terminal::counted;
 use toolgraft::Call;
-use toolgraft::event::{OwnedEvent, Region, Rejected, RejectedKind};
+use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::{Recording, Round, import::Format};
-use toolgraft::turn;
 
 /// Shows a replay on a terminal, or readably in a pipe.
 pub(super) struct Show<W> {
     screen: Screen<W>,
-    /// The state of a message while it comes.
-    live: Live,
-}
-
-/// A message that is shown while it comes.
-#[derive(Default)]
-struct Live {
-    /// Calls of it so far.
-    calls: usize,
-    /// A call has ended, so that text ends the message.
-    called: bool,
-    /// Text stands after a call: nothing of what follows is read.
-    is_over: bool,
-    /// Something was read otherwise later, and all is shown once more at the end.
-    changed: bool,
 }
 
 impl<W: Write> Show<W> {
     pub(super) fn new(out: W, frame: Frame, columns: usize) -> Self {
-        Show { screen: Screen::new(out, frame, columns), live: Live::default() }
+        Show { screen: Screen::new(out, frame, columns) }
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
@@ -79,12 +63,6 @@ impl<W: Write> Show<W> {
     }
 }
 
-/// Returns `true` if an event is a call that was meant: text after it ends the message.
-fn is_call(event: &OwnedEvent) -> bool {
-    let OwnedEvent::CallEnd { call, rejected, .. } = event else { return false };
-    call.is_some() || rejected.as_ref().is_some_and(|rejected| turn::reaction(rejected.kind) == turn::Reaction::Correct)
-}
-
 impl<W: Write> View for Show<W> {
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()> {
         let session = &recording.session;
@@ -99,7 +77,6 @@ impl<W: Write> View for Show<W> {
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
         self.screen.begin();
-        self.live = Live::default();
         let config = &settings.config;
         let tools = config.catalog.as_ref().map_or("no tools known".to_owned(), |c| counted(c.tools().count(), "tool"));
         let profile = settings.profile.map(|p| format!("profile {p}, ")).unwrap_or_default();
@@ -132,24 +109,6 @@ impl<W: Write> View for Show<W> {
         Ok(())
     }
 
-    fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        let is_text = matches!(event, OwnedEvent::Text { text, .. } | OwnedEvent::Reasoning { text, .. } if !text.trim().is_empty());
-        self.live.is_over |= self.live.called && is_text;
-        self.live.called |= is_call(event);
-        self.live.changed |= matches!(event, OwnedEvent::Moved { .. } | OwnedEvent::Revised { .. });
-        match event {
-            _ if self.live.is_over => Ok(()),
-            OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
-            OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
-            OwnedEvent::CallEnd { call: Some(call), .. } => {
-                self.live.calls += 1;
-                self.call(at.calls + self.live.calls, call, false)
-            }
-            OwnedEvent::CallEnd { rejected: Some(rejected), .. } => self.rejected(rejected),
-            _ => Ok(()),
-        }
-    }
-
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
         played.shown().try_for_each(|part| match part {
             Shown::Text(region, text) => self.screen.text(region, text),
@@ -158,11 +117,7 @@ impl<W: Write> View for Show<W> {
         })
     }
 
-    fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        if self.live.changed {
-            self.line(DRAFT, "[its end changed how it is read; this is how it turned out]")?;
-            self.events(at, played)?;
-        }
+    fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
         if let Some(unread) = played.unread() {
             self.line(DRAFT, "[after the call: a turn stops there, so this is not shown and nothing in it runs]")?;
             self.line(DIM, unread)?;
@@ -212,9 +167,8 @@ impl<W: Write> View for Show<W> {
         let status = labels::status(answered.outcome.status);
         let status =
             answered.outcome.took.map_or(status.to_owned(), |took| format!("{status} in {} ms", took.as_millis()));
-        let status = if answered.now { status } else { format!("{status} (recorded)") };
         let style = if answered.outcome.is_result() { CALL } else { BAD };
-        self.line(style, &format!("{which}: {status}"))?;
+        self.line(style, &format!("{which}: {status} (recorded)"))?;
         let text = excerpt(&answered.outcome.text);
         text.lines().try_for_each(|line| self.line(Style::new(), &format!("  {line}")))
     }
@@ -226,11 +180,11 @@ impl<W: Write> View for Show<W> {
         }
     }
 
-    fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()> {
+    fn checked(&mut self, file: &str, differences: &[String]) -> io::Result<()> {
         if differences.is_empty() {
-            return self.line(CALL, &format!("{file}: as expected ({against})"));
+            return self.line(CALL, &format!("{file}: as expected ({AGAINST})"));
         }
-        self.line(BAD, &format!("{file}: not as expected ({against})"))?;
+        self.line(BAD, &format!("{file}: not as expected ({AGAINST})"))?;
         differences.iter().try_for_each(|d| self.line(Style::new(), &format!("  {}", d.replace('\n', "\n  "))))
     }
 

@@ -8,7 +8,6 @@ use super::settings::Settings;
 use crate::chat::words;
 use crate::screen::boxes::width;
 use toolgraft::Outcome;
-use toolgraft::event::OwnedEvent;
 use toolgraft::transcript::{Recording, Round, import::Format};
 
 /// The position of a replay.
@@ -20,8 +19,6 @@ pub(super) struct At<'a> {
     pub(super) recording: usize,
     /// Number of the round in the recording, from 1.
     pub(super) round: usize,
-    /// Number of the last call before the round.
-    pub(super) calls: usize,
 }
 
 /// A user's message that is longer than this is taken to hold the prompt too; its last
@@ -45,9 +42,10 @@ pub(super) struct Answered<'a> {
     pub(super) name: Option<String>,
     /// Its outcome.
     pub(super) outcome: &'a Outcome,
-    /// The call was run now; else it was recorded.
-    pub(super) now: bool,
 }
+
+/// What `--check` compares with.
+pub(super) const AGAINST: &str = "the recorded calls";
 
 /// Shows a replay, in this order of calls.
 pub(super) trait View {
@@ -55,11 +53,7 @@ pub(super) trait View {
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()>;
     /// A round begins.
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()>;
-    /// An event, as the parser gives it, while it happens. Only for views that are live.
-    fn event(&mut self, _: At<'_>, _: &OwnedEvent) -> io::Result<()> {
-        Ok(())
-    }
-    /// All that the model said in a round, where it was not shown live.
+    /// All that the model said in a round.
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
     /// The answer is over.
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()>;
@@ -69,8 +63,8 @@ pub(super) trait View {
     fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()>;
     /// The recording is over; where it was cut off it says so.
     fn recording_end(&mut self, at: At<'_>, recording: &Recording) -> io::Result<()>;
-    /// The file's comparison with its expectation: the differences.
-    fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()>;
+    /// The file's comparison with the recorded calls: the differences.
+    fn checked(&mut self, file: &str, differences: &[String]) -> io::Result<()>;
     /// All is over.
     fn summary(&mut self, totals: &Totals) -> io::Result<()>;
 }
@@ -97,7 +91,7 @@ pub(super) struct Totals {
     /// Places that were flushed as text; counted with `--explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) given_back: Option<usize>,
-    /// Files that differ from their expectation; counted with `--check` only.
+    /// Files that differ from the recorded calls; counted with `--check` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) different: Option<usize>,
 }

@@ -22,7 +22,9 @@ fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
     let mut pages = Vec::new();
     for lang in ["en", "zh"] {
         let demo = format!("demo-{lang}.html");
-        place.run(&["demo", "--speed", "max", "--lang", lang, &format!("--html={demo}")]).ok();
+        let recording = format!("demo-{lang}.jsonl");
+        place.run(&["demo", "--lang", lang, "--record", &recording]).ok();
+        place.run(&["replay", "--html", &demo, &recording]).ok();
         pages.push(demo);
     }
     let endpoint = Endpoint::answer(|_, number| Reply::text(if number % 3 == 0 { CALL } else { "I do not know." }));

@@ -53,10 +53,10 @@ fn typed(lang: Lang) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// The demo on a terminal, at this speed.
-fn demo_at(lang: Lang, speed: &str, place: &Place) -> Command {
+/// The demo on a terminal, with these options.
+fn demo_with(lang: Lang, options: &[&str], place: &Place) -> Command {
     let mut command = Command::new(TOOLGRAFT);
-    command.args(typed(lang)).args(["--speed", speed]).current_dir(place.dir.path());
+    command.args(typed(lang)).args(options).current_dir(place.dir.path());
     command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
     command.env_remove("NO_COLOR");
     command
@@ -65,7 +65,7 @@ fn demo_at(lang: Lang, speed: &str, place: &Place) -> Command {
 /// Returns the output of the demo on a terminal, escapes included.
 fn on_a_terminal(lang: Lang) -> String {
     let place = Place::new();
-    let command = demo_at(lang, "max", &place);
+    let command = demo_with(lang, &["--fast"], &place);
     let reading = Reading::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(false);
     let written = spawn_with_options(command, reading).unwrap().exp_eof().unwrap();
     // The reader makes a character of each byte.
@@ -77,7 +77,7 @@ fn on_a_terminal(lang: Lang) -> String {
 /// command itself.
 fn begun(lang: Lang, rows: usize) -> Vec<f64> {
     let place = Place::new();
-    let mut session = PtyProcess::new(demo_at(lang, "1", &place)).unwrap();
+    let mut session = PtyProcess::new(demo_with(lang, &[], &place)).unwrap();
     let mut terminal = session.get_file_handle().unwrap();
     let start = Instant::now();
     let (mut written, mut begun, mut piece) = (Vec::new(), vec![0.0], [0; 4096]);

@@ -314,12 +314,12 @@ fn a_session_of_several_questions_has_contents_and_numbers_its_calls_through() {
     let page = page_of("a.jsonl", &questions(3), &[]);
     let (_, contents) = page.split_once("<nav class=\"contents\" aria-label=\"Contents of Every morning\">").unwrap();
     let contents = contents.split_once("</nav>").unwrap().0;
-    for (link, heading, n) in [("#f1-r1-1", "1–2", 0), ("#f1-r1-3", "3–4", 1), ("#f1-r1-5", "5–6", 2)] {
+    for (link, heading, n) in [("#r1-1", "1–2", 0), ("#r1-3", "3–4", 1), ("#r1-5", "5–6", 2)] {
         assert!(contents.contains(&format!("<a href=\"{link}\">Rounds {heading}</a>")), "{contents}");
         let line = format!("Question {n}: an umbrella? · <span class=\"name\">demo.weather_query");
         assert!(contents.contains(&line), "{contents}");
     }
-    assert!(page.contains("id=\"f1-r1-5\""));
+    assert!(page.contains("id=\"r1-5\""));
     let text = text_of(&page);
     for n in 1..=3 {
         assert!(text.contains(&format!("Call {n} ")) && text.contains(&format!("call {n} · 3 ms")), "{n}: {text}");

@@ -7,10 +7,7 @@ use toolgraft::{Catalog, Tool};
 
 use crate::laws::Input;
 
-/// The command's own parser and comparison of expectations (`replay --check`).
-#[path = "../../../cli/src/replay/check.rs"]
-mod check;
-#[path = "../../../cli/src/replay/expected.rs"]
+mod compare;
 mod expected;
 
 /// A file `NAME.expect.json`.
@@ -68,11 +65,11 @@ impl Expectation {
 
 /// Returns a message in the form of an expectation.
 pub fn found(assembled: &Assembled) -> Value {
-    check::found(assembled)
+    compare::found(assembled)
 }
 
 /// Returns the differences between the expected and the actual rounds, one text for each place.
 /// Only the fields that an expectation names count.
 pub fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
-    check::differences(expected, found)
+    compare::differences(expected, found)
 }

@@ -1,11 +1,12 @@
 use serde_json::json;
 
 use super::*;
-use crate::replay::play::{Speed, play};
+use crate::replay::play::play;
 use crate::replay::settings::Settings;
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::Reason;
 use toolgraft::transcript::{Finish, Round, TimedDelta};
+use toolgraft::validate::Validator;
 use toolgraft::{Catalog, Dialect, Tool};
 
 fn weather() -> Catalog {
@@ -14,10 +15,12 @@ fn weather() -> Catalog {
 }
 
 fn listed(text: &str, config: Config) -> Vec<GivenBack> {
-    let deltas = vec![TimedDelta::new(DeltaKind::Content, text.to_owned())];
+    let pieces = text.chars().collect::<Vec<_>>();
+    let deltas = pieces.chunks(3).map(|piece| TimedDelta::new(DeltaKind::Content, piece.iter().collect::<String>()));
+    let deltas = deltas.collect::<Vec<_>>();
     let round = Round::default().with_deltas(deltas).with_finish(Finish::new(FinishReason::Stop));
-    let settings = Settings { config: config.clone(), ..Settings::default() };
-    let played = play(&round, &settings, "3".parse().ok(), Speed::Max, |_| {});
+    let validator = Validator::new(config.catalog.clone().unwrap_or_default());
+    let played = play(&round, &Settings { config: config.clone(), profile: None, validator });
     explain(&played, &config, true)
 }
 

@@ -18,7 +18,7 @@ use self::timeline::Rows;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
-use super::view::{Answered, At, Totals, View};
+use super::view::{AGAINST, Answered, At, Totals, View};
 use crate::base::{Failure, browser, input};
 use crate::labels;
 use crate::pages;
@@ -29,55 +29,33 @@ use toolgraft::transcript::{Recording, Round, import::Format};
 
 const TEMPLATE: &str = include_str!("../../../pages/replay.html");
 
-/// The target of pages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
-    /// A page beside the file.
-    Beside,
-    /// One page for all of them, on standard output.
-    Stdout,
-    /// One page for all of them.
-    File(PathBuf),
-}
+/// The name of standard output.
+const STDOUT: &str = "-";
 
-impl From<&str> for Target {
-    fn from(text: &str) -> Self {
-        match text {
-            "-" => Target::Stdout,
-            path => Target::File(path.into()),
-        }
+/// Returns the page beside a file.
+pub(super) fn beside(file: &Path) -> Result<PathBuf, Failure> {
+    match file.to_str() {
+        Some("-") => Err(Failure::usage("a page of standard input needs a file name: give one with --html PAGE")),
+        _ => Ok(file.with_extension("html")),
     }
 }
 
-impl Target {
-    /// Looks before the work whether the pages of these files can be written.
-    pub(super) fn check(&self, files: &[PathBuf]) -> Result<(), Failure> {
-        match self {
-            Target::Stdout => Ok(()),
-            Target::File(path) => pages::file::writable(path),
-            Target::Beside => files.iter().try_for_each(|file| match file.to_str() {
-                Some("-") => {
-                    Err(Failure::usage("a page of standard input needs a file name: give one with --html PAGE"))
-                }
-                _ => pages::file::writable(&beside(file)),
-            }),
-        }
+/// Looks before the work whether a page can be written, and opened where it is to be.
+pub(super) fn check(page: &Path, open: bool) -> Result<(), Failure> {
+    match page == Path::new(STDOUT) {
+        true if open => Err(Failure::usage("--open needs a file: --html PAGE names one")),
+        true => Ok(()),
+        false => pages::file::writable(page),
     }
 }
 
-fn beside(file: &Path) -> PathBuf {
-    file.with_extension("html")
-}
-
-/// Collects a replay and writes pages at its end.
+/// Collects a replay, and writes the page at its end.
 pub(super) struct Pages {
-    target: Target,
-    /// The page is opened in a browser.
-    open: bool,
+    /// The file, and whether it is opened in a browser; `None` where the caller takes the page.
+    target: Option<(PathBuf, bool)>,
     /// A message of the user may begin with the prompt.
     has_prompt: bool,
-    /// Files with their recordings.
-    files: Vec<(String, Vec<Taken>)>,
+    recordings: Vec<Taken>,
 }
 
 /// A recording with all that is said about it.
@@ -103,36 +81,23 @@ struct Taken {
 }
 
 impl Pages {
-    pub(super) fn new((target, open): (Target, bool), has_prompt: bool) -> Self {
-        Pages { target, open, has_prompt, files: Vec::new() }
+    pub(super) fn new(target: Option<(PathBuf, bool)>, has_prompt: bool) -> Self {
+        Pages { target, has_prompt, recordings: Vec::new() }
     }
 
     /// Returns the page of all that was taken, with this above it.
     pub(super) fn page(self, about: Value) -> io::Result<String> {
-        render(self.files.into_iter().flat_map(|(_, taken)| taken).collect(), about)
+        render(self.recordings, about)
     }
 
     fn taken(&mut self) -> &mut Taken {
-        let taken = self.files.last_mut().and_then(|(_, taken)| taken.last_mut());
-        taken.expect("a replay names the recording before what is in it")
+        self.recordings.last_mut().expect("a replay names the recording before what is in it")
     }
 
     fn part(&mut self, part: Value) {
         if let Some(round) = self.taken().rounds.last_mut() {
             round.parts.push(part);
         }
-    }
-
-    /// Writes a page and says so.
-    fn save(&self, path: &Path, taken: Vec<Taken>) -> io::Result<()> {
-        let recordings = taken.len();
-        let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
-        let page = render(taken, Value::Null)?;
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        pages::file::write(path, &page).map_err(named)?;
-        let counts = [counted(recordings, "recording"), counted(rounds, "round")].join(", ");
-        let saved = format!("{}: {counts}, {} bytes", input::shown(path), grouped(page.len() as u64));
-        writeln!(io::stdout().lock(), "{saved}")
     }
 }
 
@@ -194,17 +159,12 @@ fn notice_heading(kind: &str) -> &str {
 
 impl View for Pages {
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()> {
-        if self.files.last().is_none_or(|(file, _)| file != at.file) || at.recording == 1 {
-            self.files.push((at.file.to_owned(), Vec::new()));
-        }
-        if let Some((_, taken)) = self.files.last_mut() {
-            taken.push(Taken::new(at, of, format, recording));
-        }
+        self.recordings.push(Taken::new(at, of, format, recording));
         Ok(())
     }
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
-        let anchor = format!("f{}-r{}-{}", self.files.len(), at.recording, at.round);
+        let anchor = format!("r{}-{}", self.recordings.len(), at.round);
         let has_prompt = self.has_prompt;
         let taken = self.taken();
         taken.end_round();
@@ -284,7 +244,7 @@ impl View for Pages {
 
     fn outcome(&mut self, _: At<'_>, answered: &Answered<'_>) -> io::Result<()> {
         let taken = self.taken();
-        let at = taken.times.iter().find(|(id, _)| id == answered.id).and_then(|(_, at)| *at).filter(|_| !answered.now);
+        let at = taken.times.iter().find(|(id, _)| id == answered.id).and_then(|(_, at)| *at);
         let label = answered.name.clone().unwrap_or_else(|| answered.id.to_owned());
         taken.rows.outcome(label, answered.outcome, at);
         let part = page::outcome(answered);
@@ -301,40 +261,39 @@ impl View for Pages {
         Ok(())
     }
 
-    fn checked(&mut self, _: &str, against: &str, differences: &[String]) -> io::Result<()> {
-        let taken = self.taken();
-        let label = if differences.is_empty() { "As expected" } else { "Not as expected" };
-        let text = if differences.is_empty() { against.to_owned() } else { differences.join("\n") };
-        taken.endings.push(page::notice(label, &text));
+    fn checked(&mut self, _: &str, differences: &[String]) -> io::Result<()> {
+        let (label, text) = match differences {
+            [] => ("As expected", AGAINST.to_owned()),
+            differences => ("Not as expected", differences.join("\n")),
+        };
+        self.taken().endings.push(page::notice(label, &text));
         Ok(())
     }
 
     fn summary(&mut self, _: &Totals) -> io::Result<()> {
-        let files = std::mem::take(&mut self.files);
-        if files.is_empty() {
-            return Ok(());
+        let recordings = std::mem::take(&mut self.recordings);
+        let Some((path, open)) = self.target.as_ref().filter(|_| !recordings.is_empty()) else { return Ok(()) };
+        if path == Path::new(STDOUT) {
+            return io::stdout().lock().write_all(render(recordings, Value::Null)?.as_bytes());
         }
-        let all = |files: Vec<(String, Vec<Taken>)>| files.into_iter().flat_map(|(_, taken)| taken).collect();
-        let page = match &self.target {
-            Target::Beside => {
-                let pages: Vec<PathBuf> = files.iter().map(|(file, _)| beside(Path::new(file))).collect();
-                let saved = pages.iter().zip(files).try_for_each(|(page, (_, taken))| self.save(page, taken));
-                saved.map(|()| pages.into_iter().next())?
-            }
-            Target::Stdout => {
-                io::stdout().lock().write_all(render(all(files), Value::Null)?.as_bytes())?;
-                None
-            }
-            Target::File(path) => {
-                self.save(path, all(files))?;
-                Some(path.clone())
-            }
-        };
-        if let Some(page) = page.filter(|_| self.open) {
-            browser::open_file(&page);
+        save(path, recordings)?;
+        if *open {
+            browser::open_file(path);
         }
         Ok(())
     }
+}
+
+/// Writes a page and says so.
+fn save(path: &Path, taken: Vec<Taken>) -> io::Result<()> {
+    let recordings = taken.len();
+    let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
+    let page = render(taken, Value::Null)?;
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    pages::file::write(path, &page).map_err(named)?;
+    let counts = [counted(recordings, "recording"), counted(rounds, "round")].join(", ");
+    let saved = format!("{}: {counts}, {} bytes", input::shown(path), grouped(page.len() as u64));
+    writeln!(io::stdout().lock(), "{saved}")
 }
 
 /// Returns the end of the answer, and its size.

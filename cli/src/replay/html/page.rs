@@ -175,9 +175,8 @@ fn rejected(rejected: &Rejected) -> Value {
 pub(super) fn outcome(answered: &Answered<'_>) -> Value {
     let outcome = answered.outcome;
     let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
-    let when = if answered.now { "run now" } else { "recorded" };
     let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
-    let about = [Some(which), took, Some(when.to_owned())];
+    let about = [Some(which), took, Some("recorded".to_owned())];
     let events = serde_json::to_value(&outcome.events).ok().filter(|_| !outcome.events.is_empty());
     json!({
         "kind": "outcome",
