@@ -1,8 +1,7 @@
 //! `toolgraft probe`: which way to offer tools helps this model most.
 //!
-//! In: an endpoint and a model. Out: a table, or JSON, a page with the failures, and the
-//! best way as a profile that `chat` and `prompt` read. The tools are made up and answered
-//! here: nothing is run.
+//! In: an endpoint and a model. Out: a table, or JSON, and the best way as a profile that `chat`
+//! and `prompt` read. The tools are made up and answered here: nothing is run.
 //!
 //! ```text
 //! tasks (data) ─┐
@@ -10,7 +9,7 @@
 //!      ▲                        │                                            │
 //!      │                        └─▶ store: a stopped probe goes on           │
 //!      └────────────────────────────────────────────────────────────────────┘
-//!                                   report ─▶ table, JSON, page ─▶ saved_profiles
+//!                                   report ─▶ table, JSON ─▶ saved_profiles
 //! ```
 //!
 //! With `--diagnose` one call is asked for in each way instead (`diagnose`). With `--jobs` whole jobs are put instead, each run to its end (`jobs`).
@@ -18,7 +17,6 @@
 mod cell;
 mod diagnose;
 mod jobs;
-mod page;
 mod plan;
 mod report;
 mod score;
@@ -42,7 +40,6 @@ use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
-use crate::pages;
 use crate::screen::live::{Live, Place};
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles::{self, SavedProfile};
@@ -67,7 +64,7 @@ pub(crate) struct Args {
     endpoint: EndpointOrUrl,
 
     /// Ask for one call in each way: report what works, known faults and remedies
-    #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "yes", "html"])]
+    #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "yes"])]
     diagnose: bool,
 
     /// Profile to take instead of the one for the model's name
@@ -98,7 +95,7 @@ pub(crate) struct Args {
     /// 30 jobs with tools of seven servers and programs, run in memory. `report` is the half that nothing was
     /// tuned on, `tune` the other one.
     #[arg(long, value_name = "HALF", num_args = 0..=1, default_missing_value = "report",
-        conflicts_with_all = ["full", "tasks", "html", "yes"])]
+        conflicts_with_all = ["full", "tasks", "yes"])]
     jobs: Option<Half>,
 
     /// Use the tasks of this file, with your own tools (docs/models.md)
@@ -119,10 +116,6 @@ pub(crate) struct Args {
     /// Print one JSON object (docs/models.md)
     #[arg(long)]
     json: bool,
-
-    /// Write a page with the failures of the best ways side by side
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
 }
 
 fn minutes(text: &str) -> Result<Duration, String> {
@@ -138,9 +131,6 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     args.settings = args.set.resolve(options, &[Reader::Probe])?;
     flags.fill(&args.settings);
     let asker = Asker::at_terminal();
-    if let Some(path) = &args.html {
-        pages::file::writable(path)?;
-    }
     let runner = Runner::start()?;
     let endpoint = runner.wait(Endpoint::choose(&flags, asker.as_ref()))?;
     if args.diagnose {
@@ -154,11 +144,6 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     probe.note_kept(&stopped);
     stopped?;
     let report = probe.report();
-    if let Some(path) = &args.html {
-        let bench = &probe.bench;
-        let tried = page::Tried { tasks: &bench.tasks, store: &probe.store, given: bench.call_threshold };
-        page::write(path, &report, &tried)?;
-    }
     output::emit_either(args.json, &report, || report.table())?;
     let Some(best) = &report.best else {
         // With more than one way that works when it is told to, it is the decision that is missing.

@@ -8,7 +8,7 @@ use super::score::{Score, interval};
 use crate::screen::boxes::aligned;
 
 /// The table's head.
-pub(crate) const HEAD: [&str; 10] = [
+const HEAD: [&str; 10] = [
     "way to offer tools", "accepted", "right tool", "fully right by itself", "when told to call", "two calls",
     "false calls", "result used", "tokens", "s/task",
 ];
@@ -69,14 +69,9 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the table's cells, row by row, under its head.
-    pub(super) fn cells(&self) -> Vec<[String; 10]> {
-        self.rows.iter().map(cells).collect()
-    }
-
     /// Returns the table.
     pub(crate) fn table(&self) -> String {
-        let all: Vec<[String; 10]> = std::iter::once(HEAD.map(str::to_owned)).chain(self.cells()).collect();
+        let all: Vec<_> = std::iter::once(HEAD.map(str::to_owned)).chain(self.rows.iter().map(cells)).collect();
         let style = |number: usize| if number == 0 { Style::new().bold() } else { Style::new() };
         let lines = aligned(&all, 1, "  ").into_iter().enumerate();
         lines.map(|(number, line)| format!("{style}{line}{style:#}\n", style = style(number))).collect()

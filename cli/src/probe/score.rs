@@ -34,11 +34,6 @@ pub(crate) struct Trial {
     pub(crate) tokens: u64,
     /// Milliseconds.
     pub(crate) ms: u64,
-    /// The model's texts, one for each answer.
-    pub(crate) texts: Vec<String>,
-    /// The reason that it is not right, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<String>,
 }
 
 /// Kind of a task.

@@ -1,7 +1,5 @@
 //! From which probability on a message is to be a call: set on some tasks, counted on others.
 
-use serde::Serialize;
-
 use super::score::{Kind, Trial};
 
 /// Stands for the logarithm of a probability that is not among those that the endpoint tells.
@@ -73,47 +71,6 @@ fn middle(points: &[(f64, bool)]) -> Option<f64> {
     (slope > 0.0 && middle.is_finite()).then_some(middle)
 }
 
-/// The result of a threshold on some trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Point {
-    pub(crate) threshold: f64,
-    /// Wanted calls that are right.
-    pub(crate) right: usize,
-    pub(crate) wanted: usize,
-    /// Calls that nobody wanted.
-    pub(crate) false_calls: usize,
-    pub(crate) unwanted: usize,
-}
-
-impl Point {
-    fn of<'a>(trials: impl Iterator<Item = &'a Trial>, threshold: f64) -> Self {
-        let mut point = Point { threshold, right: 0, wanted: 0, false_calls: 0, unwanted: 0 };
-        for trial in trials {
-            let calls = trial.likely.is_some_and(|likely| likely >= threshold);
-            let (all, counted, counts) = match trial.kind {
-                Kind::None => (&mut point.unwanted, &mut point.false_calls, calls),
-                Kind::Call | Kind::Calls | Kind::Result => (&mut point.wanted, &mut point.right, calls && trial.right),
-            };
-            *all += 1;
-            *counted += usize::from(counts);
-        }
-        point
-    }
-}
-
-/// Returns a point for every threshold that divides the measured trials in another way, the lowest first; none if no
-/// trial was measured.
-pub(crate) fn curve<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<Point> {
-    // What is not among the alternatives lies below all that are, nobody knows how far.
-    let mut likely: Vec<f64> = trials.clone().filter_map(|trial| trial.likely).filter(|l| *l > UNLIKELY).collect();
-    likely.sort_by(f64::total_cmp);
-    likely.dedup();
-    let (Some(least), Some(most)) = (likely.first(), likely.last()) else { return Vec::new() };
-    let between = likely.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
-    let all = [least - 1.0].into_iter().chain(between).chain([most + 1.0]);
-    all.map(|threshold| Point::of(trials.clone(), threshold)).collect()
-}
-
 /// Returns the trial as it is with this threshold; as it was where nothing was measured.
 pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     let Some(likely) = trial.likely else { return trial.clone() };
@@ -127,7 +84,6 @@ pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
             right_tool: false,
             right: is_none,
             used: false,
-            fault: (!is_none).then(|| "no call: its probability is below the threshold".to_owned()),
             ..trial.clone()
         },
     }

@@ -1,17 +1,13 @@
-//! The pages of `demo`, `replay` and `probe` in a real browser: wide and on a phone, light and
+//! The pages of `replay` in a real browser: wide and on a phone, light and
 //! dark. `inspect_page` looks at those of `serve --inspect`.
 
 use std::path::Path;
 
 use serde_json::json;
-use toolgraft_testkit::endpoint::{Endpoint, Reply};
 
 use crate::devtools::Page;
 use crate::inspect_page::CONTRAST;
-use crate::probe::eight_tasks;
 use crate::process::{Place, ROOT};
-
-const CALL: &str = "<use_mcp_tool>\n<server_name>x</server_name>\n<tool_name>y</tool_name>\n</use_mcp_tool>";
 
 #[test]
 fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
@@ -27,15 +23,11 @@ fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
         place.run(&["replay", "--html", &demo, &recording]).ok();
         pages.push(demo);
     }
-    let endpoint = Endpoint::answer(|_, number| Reply::text(if number % 3 == 0 { CALL } else { "I do not know." }));
-    let url = endpoint.url();
-    let probe = ["probe", "--only", "compact", "--base-url", &url, "--model", "m", "--html=probe.html"];
-    place.run(&[&probe[..], &eight_tasks(&place)].concat());
     let recordings = ["weather.recording.jsonl", "context-overflow.recording.jsonl", "api_conversation_history.json"]
         .map(|name| format!("{ROOT}/fixtures/streams/{name}"));
     let recordings: Vec<&str> = recordings.iter().map(String::as_str).collect();
     place.run(&[&["replay", "--explain", "--html=replay.html"], &recordings[..]].concat());
-    pages.extend(["probe.html".to_owned(), "replay.html".to_owned()]);
+    pages.push("replay.html".to_owned());
     let shots = Path::new(ROOT).join("target/screenshots");
     let mut page = Page::open(&browser);
     for name in pages {

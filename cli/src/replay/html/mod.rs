@@ -2,8 +2,8 @@
 //!
 //! In comes what each [`View`] is told, round by round; out goes one file without scripts, and without
 //! links to elsewhere but those of an answer, by the template `pages/replay.html`. `page` holds what the template is
-//! given, `timeline` the bars of what came when. The pages of `probe --html` and of
-//! `serve --inspect` extend the same `pages/page.html`.
+//! given, `timeline` the bars of what came when. The page of
+//! `serve --inspect` extends the same `pages/page.html`.
 
 mod page;
 mod timeline;
