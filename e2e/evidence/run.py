@@ -167,8 +167,7 @@ def measured(toolgraft, model, threads, only, home=os.path.join(FOLDER, "home"))
     asked = [{**row, "cell": READ} if row["cell"] == "native" else row for row in asked] + beside
     rows = [{key: row[key] for key in KEPT} for row in asked]
     done = [{"cell": others.NATIVE if row["cell"] == ALONE else row["cell"], "scores": row["scores"]} for row in jobs["rows"]]
-    agreement = {"twice": best.get("twice", 0), "same": best.get("same", 0)}
-    return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), **agreement, "rows": rows,
+    return {"model": model["name"], "threshold": threshold, "date": time.strftime("%Y-%m-%d"), "rows": rows,
             "jobs": done}
 
 
@@ -189,9 +188,6 @@ def table(results):
             lines.append(f"| {NAMES[row['cell']]} | {within(row, 'fully_right', 'wanted')} "
                          f"| {row['several_right']}/{row['several']} | {within(row, 'false_calls', 'unwanted')} "
                          f"| {row['used']}/{row['results']} | {row['tokens'] // max(row['tasks'], 1)} |")
-        if result["twice"]:
-            lines += ["", f"Of {result['twice']} tasks of `probe`'s own that were put twice in the measured way, "
-                          f"{result['same']} came out the same."]
         lines.append("")
         if result.get("jobs"):
             lines += job_table(result["jobs"], order) + [""]

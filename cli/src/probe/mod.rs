@@ -34,7 +34,7 @@ use self::jobs::{Half, JobRow, JobTrial, Jobs, JobsReport};
 use self::plan::{Plan, Split};
 use self::report::{Best, Report, Row, within};
 use self::score::{Score, Trial, ranked};
-use self::store::{Run, Store};
+use self::store::Store;
 use self::tasks::{Task, Tasks};
 use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
@@ -190,16 +190,13 @@ fn advice(best: &Best) -> String {
     } else {
         format!("On the {} tasks that it was chosen by, so the figures are optimistic", score.tasks)
     };
-    let mut text = format!(
+    let text = format!(
         "{of}: {} calls right, {} calls where none was wanted; {} tokens and {:.1} s a task.",
         within(score.fully_right, score.wanted),
         within(score.false_calls, score.unwanted),
         score.tokens / tasks as u64,
         score.seconds / tasks as f64
     );
-    if best.twice > 0 {
-        text.push_str(&format!(" Repeated, {} of {} had the same result.", best.same, best.twice));
-    }
     let advice = match score {
         score if score.false_calls * 10 > score.unwanted => {
             "It calls tools when no call is needed: keep the question before each call, or raise call_threshold \
@@ -403,7 +400,7 @@ impl Probe {
                 self.tried |= done > 0;
                 self.show((done, all), &next, &format!("{done}/{all} jobs · {next}"));
                 match self.bench.job((*cell, *threshold), job, self.left()).await {
-                    Ok(Some(trial)) => store.add(Run::First, *cell, trial)?,
+                    Ok(Some(trial)) => store.add(*cell, trial)?,
                     Ok(None) => {
                         self.cut = true;
                         return Ok(left_out);
@@ -441,14 +438,14 @@ impl Probe {
     }
 
     /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
-    /// tools once for all tasks of a cell; then what is reported once more.
+    /// tools once for all tasks of a cell.
     async fn run(&mut self) -> Result<(), Failure> {
         let mut pace = Pace { begun: Instant::now(), done: 0 };
         for (round, stage) in self.plan.rounds.clone().into_iter().enumerate() {
             for cell in self.cells.clone() {
                 for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
                     self.progress(&mut pace, round, cell);
-                    self.put(Run::First, cell, number, &mut pace).await?;
+                    self.put(cell, number, &mut pace).await?;
                     if self.cut {
                         self.bar.clear();
                         return Ok(());
@@ -459,21 +456,14 @@ impl Probe {
             let order: Vec<Cell> = order.into_iter().map(|(cell, _)| cell).collect();
             self.cells = plan::keep(&order, stage);
         }
-        if let Some(best) = self.best() {
-            for number in self.reported() {
-                self.put(Run::Second, best, number, &mut pace).await?;
-            }
-        }
         self.bar.clear();
-        // All that is reported was tried: a second run that the time cut short is only shorter.
-        self.cut = false;
         Ok(())
     }
 
     /// Puts a task to a cell, unless it was; says where the time was over first.
-    async fn put(&mut self, run: Run, cell: Cell, number: usize, pace: &mut Pace) -> Result<(), Failure> {
+    async fn put(&mut self, cell: Cell, number: usize, pace: &mut Pace) -> Result<(), Failure> {
         let task = self.bench.tasks.tasks[number].clone();
-        if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.is_known(run, cell, &task) {
+        if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.is_known(cell, &task) {
             return Ok(());
         }
         let trial = match self.left() {
@@ -482,7 +472,7 @@ impl Probe {
         };
         match trial {
             Ok(Some(trial)) => {
-                self.store.add(run, cell, trial)?;
+                self.store.add(cell, trial)?;
                 self.tried = true;
             }
             Ok(None) => {
@@ -500,18 +490,9 @@ impl Probe {
     }
 
     /// Returns `true` if a task was put to a cell as it would be now.
-    fn is_known(&self, run: Run, cell: Cell, task: &Task) -> bool {
-        let before = self.store.trial(run, cell, task.id);
+    fn is_known(&self, cell: Cell, task: &Task) -> bool {
+        let before = self.store.trial(cell, task.id);
         before.is_some_and(|trial| trial.threshold == self.bench.threshold(cell, task))
-    }
-
-    /// Returns the tasks that were put to the best way and that are reported.
-    fn reported(&self) -> Vec<usize> {
-        let all = self.bench.tasks.tasks.len();
-        match self.plan.rounds.last() {
-            Some(stage) => (Split::Set.end(all)..stage.tasks.min(all)).collect(),
-            None => Vec::new(),
-        }
     }
 
     /// Returns the best of our ways among those that were tried most and decide by themselves, by the tasks
@@ -539,7 +520,7 @@ impl Probe {
         let stage = self.plan.rounds[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
-        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(Run::First, *cell, task));
+        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(*cell, task));
         let here = untried.count();
         let left = here + self.plan.trials_after(round, self.cells.len());
         let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
@@ -554,14 +535,14 @@ impl Probe {
     }
 
     /// Returns the trials of a cell on these tasks.
-    fn trials(&self, run: Run, cell: Cell, is: impl Fn(usize) -> bool) -> Vec<Trial> {
-        self.store.trials_of(run, cell).iter().filter(|trial| is(trial.task)).cloned().collect()
+    fn trials(&self, cell: Cell, is: impl Fn(usize) -> bool) -> Vec<Trial> {
+        self.store.trials(cell).iter().filter(|trial| is(trial.task)).cloned().collect()
     }
 
     /// Returns the score of a cell on the tasks that choose, of the first so many.
     fn choosing(&self, cell: Cell, tasks: usize) -> Score {
         let end = Split::Choose.end(self.bench.tasks.tasks.len()).min(tasks);
-        Score::of(&self.counted(&self.trials(Run::First, cell, |task| task < end)))
+        Score::of(&self.counted(&self.trials(cell, |task| task < end)))
     }
 
     fn counted(&self, trials: &[Trial]) -> Vec<Trial> {
@@ -570,7 +551,7 @@ impl Probe {
 
     fn report(&self) -> Report {
         let last = self.plan.rounds.last().map_or(0, |stage| stage.tasks);
-        let all = |cell: Cell| Score::of(&self.counted(&self.trials(Run::First, cell, |task| task < last)));
+        let all = |cell: Cell| Score::of(&self.counted(&self.trials(cell, |task| task < last)));
         let order = ranked(Cell::any().into_iter().map(|cell| (cell, self.choosing(cell, last))).collect());
         let best = self.best();
         let mut rows: Vec<Row> = order.into_iter().map(|(cell, _)| Row::new(cell, all(cell))).collect();
@@ -591,28 +572,22 @@ impl Probe {
     fn reported_of(&self, cell: Cell) -> Best {
         let all = self.bench.tasks.tasks.len();
         let threshold = (cell.how() == How::Measured).then(|| self.threshold(cell)).flatten();
-        let apart = |run| {
-            let trials = self.trials(run, cell, |task| Split::of(task, all) == Split::Report);
-            threshold.map_or_else(|| trials.clone(), |threshold| threshold::counted(&trials, Some(threshold)))
-        };
-        let (first, again) = (apart(Run::First), apart(Run::Second));
-        let score = match first.is_empty() {
+        let mut apart = self.trials(cell, |task| Split::of(task, all) == Split::Report);
+        if threshold.is_some() {
+            apart = threshold::counted(&apart, threshold);
+        }
+        let score = match apart.is_empty() {
             true => Score::of(&self.counted(self.store.trials(cell))),
-            false => Score::of(&first),
+            false => Score::of(&apart),
         };
-        let is_same = |trial: &&Trial| {
-            let before = first.iter().find(|first| first.task == trial.task);
-            before.is_some_and(|first| (first.accepted, first.right) == (trial.accepted, trial.right))
-        };
-        let same = again.iter().filter(is_same).count();
-        Best { row: Row::new(cell, score), apart: !first.is_empty(), threshold, twice: again.len(), same }
+        Best { row: Row::new(cell, score), apart: !apart.is_empty(), threshold }
     }
 
     /// Returns the threshold that is kept of a measured way: the one that was given, or the one that fits
     /// the tasks that are not reported.
     fn threshold(&self, cell: Cell) -> Option<f64> {
         let all = self.bench.tasks.tasks.len();
-        let set = self.trials(Run::First, cell, |task| Split::of(task, all) != Split::Report);
+        let set = self.trials(cell, |task| Split::of(task, all) != Split::Report);
         let found = self.bench.call_threshold.or_else(|| threshold::fitting(set.iter()));
         found.map(|found| (found * 100.0).round() / 100.0)
     }

@@ -49,9 +49,6 @@ pub(crate) struct Best {
     pub(crate) apart: bool,
     /// From which logarithm of a probability on a message is to be a call, of a measured way.
     pub(crate) threshold: Option<f64>,
-    /// The tasks that were put to it twice, and of these those with the same outcome.
-    pub(crate) twice: usize,
-    pub(crate) same: usize,
 }
 
 /// The findings of a probe: the cells from the best to the worst.

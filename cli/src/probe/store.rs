@@ -38,30 +38,20 @@ struct Content<T> {
     model: String,
     endpoint: String,
     cells: Vec<(Cell, Vec<T>)>,
-    /// Trials that were repeated, to see whether their outcome is the same.
-    #[serde(default = "Vec::new")]
-    again: Vec<(Cell, Vec<T>)>,
 }
 
 impl<T> Content<T> {
     fn new(conditions: String, model: &str, endpoint: &str) -> Self {
         let (model, endpoint) = (model.to_owned(), endpoint.to_owned());
-        Content { conditions, model, endpoint, cells: Vec::new(), again: Vec::new() }
+        Content { conditions, model, endpoint, cells: Vec::new() }
     }
 }
 
 impl Store {
-    /// Returns the outcome of a task in this run, if it was tried.
-    pub(crate) fn trial(&self, run: Run, cell: Cell, task: usize) -> Option<&score::Trial> {
-        self.trials_of(run, cell).iter().find(|trial| trial.task == task)
+    /// Returns the outcome of a task, if it was tried.
+    pub(crate) fn trial(&self, cell: Cell, task: usize) -> Option<&score::Trial> {
+        self.trials(cell).iter().find(|trial| trial.task == task)
     }
-}
-
-/// The run of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Run {
-    First,
-    Second,
 }
 
 impl<T: Trial> Store<T> {
@@ -76,18 +66,9 @@ impl<T: Trial> Store<T> {
         Store { path, content }
     }
 
-    /// Returns the trials of a cell's first run.
-    pub(crate) fn trials(&self, cell: Cell) -> &[T] {
-        self.trials_of(Run::First, cell)
-    }
-
     /// Returns the trials of a cell.
-    pub(crate) fn trials_of(&self, run: Run, cell: Cell) -> &[T] {
-        let all = match run {
-            Run::First => &self.content.cells,
-            Run::Second => &self.content.again,
-        };
-        let found = all.iter().find(|(known, _)| *known == cell);
+    pub(crate) fn trials(&self, cell: Cell) -> &[T] {
+        let found = self.content.cells.iter().find(|(known, _)| *known == cell);
         found.map(|(_, trials)| trials.as_slice()).unwrap_or_default()
     }
 
@@ -95,11 +76,8 @@ impl<T: Trial> Store<T> {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn add(&mut self, run: Run, cell: Cell, trial: T) -> Result<(), Failure> {
-        let all = match run {
-            Run::First => &mut self.content.cells,
-            Run::Second => &mut self.content.again,
-        };
+    pub(crate) fn add(&mut self, cell: Cell, trial: T) -> Result<(), Failure> {
+        let all = &mut self.content.cells;
         match all.iter_mut().find(|(known, _)| *known == cell) {
             Some((_, trials)) => {
                 trials.retain(|before| !before.is_of(&trial));
@@ -136,14 +114,13 @@ mod tests {
         let cell = Cell::all(None)[1];
         let content = Content::new("t".to_owned(), "m", "e");
         let mut store = Store { path: Some(path.clone()), content };
-        store.add(Run::First, cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
-        store.add(Run::First, cell, Trial { task: 5, ..Trial::default() }).unwrap();
+        store.add(cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
+        store.add(cell, Trial { task: 5, ..Trial::default() }).unwrap();
         let again: Content<Trial> = read(&path).unwrap();
         assert_eq!((again.conditions.as_str(), again.cells.len()), ("t", 1));
         let store = Store { path: Some(path.clone()), content: again };
-        let has = |cell, task| store.trial(Run::First, cell, task).is_some();
+        let has = |cell, task| store.trial(cell, task).is_some();
         assert!(has(cell, 4) && has(cell, 5) && !has(cell, 6) && !has(Cell::Native, 4));
-        assert!(store.trial(Run::Second, cell, 4).is_none());
         std::fs::write(&path, "{").unwrap();
         assert!(read::<Trial>(&path).is_none());
     }

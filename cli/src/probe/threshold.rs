@@ -79,13 +79,7 @@ pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     match calls {
         true if is_none => Trial { accepted: true, right: false, ..trial.clone() },
         true => trial.clone(),
-        false => Trial {
-            accepted: false,
-            right_tool: false,
-            right: is_none,
-            used: false,
-            ..trial.clone()
-        },
+        false => Trial { accepted: false, right_tool: false, right: is_none, used: false, ..trial.clone() },
     }
 }
 
