@@ -1,13 +1,9 @@
 //! Resources of servers that a question names: `@SERVER:URI`. They go with it as files do.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
-
-use futures::StreamExt;
-use toolgraft_mcp::{Hub, ServerEventKind};
+use toolgraft_mcp::Hub;
 
 use super::attached::Attached;
-use crate::base::{Failure, lock, media, words::near};
+use crate::base::{Failure, media, words::near};
 use crate::dialog::elicit::Questions;
 use crate::mcp::read;
 use crate::screen::visible::word as shown;
@@ -60,14 +56,18 @@ fn unknown_server(word: &str, servers: &[&str]) -> Option<Failure> {
 
 /// Reads the resources that a question names, and says which they are. One that cannot be read keeps the question from
 /// being sent; so does one of a server whose words nobody trusts, since what it says would stand
-/// in the person's own message.
+/// in the person's own message. `None` if it names none.
 pub(super) async fn read(
     question: &str,
     hub: &Hub,
     untrusted: &[String],
     questions: Option<&Questions>,
-) -> Result<(Attached, Vec<(String, String)>), Failure> {
-    let (mut attached, found) = (Attached::default(), mentions(question, hub)?);
+) -> Result<Option<Attached>, Failure> {
+    let found = mentions(question, hub)?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let mut attached = Attached::default();
     for (server, uri) in &found {
         let name = format!("@{server}:{uri}");
         if untrusted.contains(server) {
@@ -86,46 +86,7 @@ pub(super) async fn read(
         }
         media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource"))?;
     }
-    Ok((attached, found))
-}
-
-/// The resources that a conversation has named, of which servers say when they change.
-pub(super) struct Followed {
-    named: BTreeSet<String>,
-    changed: Arc<Mutex<BTreeSet<String>>>,
-}
-
-impl Followed {
-    /// Listens to the servers, as long as they are there.
-    pub(super) fn begin(hub: &Hub) -> Self {
-        let (mut events, changed) = (hub.states(), Arc::<Mutex<BTreeSet<String>>>::default());
-        let told = changed.clone();
-        tokio::spawn(async move {
-            while let Some(event) = events.next().await {
-                if let ServerEventKind::ResourceUpdated { uri, .. } = event.kind {
-                    let name = format!("@{}:{uri}", event.server);
-                    lock(&told).insert(name);
-                }
-            }
-        });
-        Followed { named: BTreeSet::new(), changed }
-    }
-
-    /// Follows these, too.
-    pub(super) async fn follow(&mut self, hub: &Hub, found: Vec<(String, String)>) {
-        for (server, uri) in found {
-            // Whoever says nothing of changes is read all the same.
-            if hub.follow(&server, &uri).await.unwrap_or(false) {
-                self.named.insert(format!("@{server}:{uri}"));
-            }
-        }
-    }
-
-    /// Those that have changed since this was asked last.
-    pub(super) fn news(&self) -> Vec<String> {
-        let changed = std::mem::take(&mut *lock(&self.changed));
-        changed.into_iter().filter(|name| self.named.contains(name)).collect()
-    }
+    Ok(Some(attached))
 }
 
 /// Returns the completions of a mention that has begun: servers that have resources, then the resources of the named

@@ -68,14 +68,6 @@ pub(super) async fn run(
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
-        let news = session.followed.news();
-        if !news.is_empty() {
-            let news: Vec<String> = news.iter().map(|name| word(name)).collect();
-            session.note(
-                DIM,
-                &format!("changed since it was sent: {}; name it again to send the new version", news.join(", ")),
-            )?;
-        }
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
         if let Some(asker) = asker {

@@ -13,7 +13,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
-use super::mentioned::{self, Followed};
+use super::mentioned;
 use super::talk::Talk;
 use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
@@ -50,8 +50,6 @@ pub(super) struct Session {
     tty: Option<Arc<Tty>>,
     /// The call that the user was asked about last, if any.
     pub(super) last_asked: Option<String>,
-    /// Resources that were named, of which servers say when they change.
-    pub(super) followed: Followed,
 }
 
 impl Session {
@@ -65,10 +63,9 @@ impl Session {
         files: Files,
     ) -> Result<Self, Failure> {
         let Args { talk, output, conversation: place, .. } = args;
-        let followed = Followed::begin(&hub);
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        Ok(Session { talk, output, place, display, signals, questions, files, tty, last_asked: None, followed })
+        Ok(Session { talk, output, place, display, signals, questions, files, tty, last_asked: None })
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
@@ -125,14 +122,15 @@ impl Session {
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
         let untrusted = self.talk.args.settings.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
-        let (attached, found) = tokio::select! {
+        let attached = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::interrupted("Ctrl-C")),
             read = mentioned::read(question, &self.talk.hub, untrusted, Some(&self.questions)) => read?,
         };
         drop(interrupts);
-        self.followed.follow(&self.talk.hub, found).await;
-        self.talk.attach(attached);
+        if let Some(attached) = attached {
+            self.talk.attach(attached);
+        }
         Ok(())
     }
 

@@ -226,12 +226,11 @@ impl Talk {
     /// # Errors
     /// As those of [`mentioned::read`].
     pub(crate) async fn add_mentioned(&mut self, words: &str) -> Result<bool, Failure> {
-        let (attached, found) = mentioned::read(words, &self.hub, &self.args.settings.untrusted, None).await?;
-        if !found.is_empty() {
-            let asked = self.cut(None)?;
-            self.push(attached.with(asked))?;
-        }
-        Ok(!found.is_empty())
+        let attached = mentioned::read(words, &self.hub, &self.args.settings.untrusted, None).await?;
+        let Some(attached) = attached else { return Ok(false) };
+        let asked = self.cut(None)?;
+        self.push(attached.with(asked))?;
+        Ok(true)
     }
 
     fn push(&mut self, question: User) -> Result<(), Failure> {

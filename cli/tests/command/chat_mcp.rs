@@ -199,30 +199,3 @@ fn what_a_result_has_for_the_person_alone_is_shown_and_kept_from_the_model() {
     let told = endpoint.seen()[1].messages();
     assert!(told.contains("Booked.") && !told.contains("12A"), "{told}");
 }
-
-#[cfg(unix)]
-#[test]
-fn a_resource_that_changes_after_it_was_sent_is_told_of() {
-    // Whoever follows the resource is told at once that it has changed.
-    let script = r#"while read -r line; do
-        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-        say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
-        case "$line" in
-        *'"initialize"'*) say '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}' ;;
-        *'"tools/list"'*) say '{"tools":[]}' ;;
-        *'"resources/list"'*) say '{"resources":[{"uri":"x:note","name":"note"}]}' ;;
-        *'"resources/read"'*) say '{"contents":[{"uri":"x:note","text":"buy tea"}]}' ;;
-        *'"resources/subscribe"'*) printf '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:note"}}\n'; say '{}' ;;
-        *notifications/*) ;;
-        *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
-        esac
-        done"#;
-    let server = json!({ "command": "sh", "args": ["-c", script.replace("${", "$${")] });
-    let endpoint = Endpoint::answer(|_, _| Reply::text("Tea."));
-    let mut chat = Chat::start_with(endpoint, server, &["--model", "small-model"]);
-    chat.says("What is in @demo:x:note?");
-    chat.sees("Tea.");
-    chat.sees("changed since it was sent: @demo:x:note; name it again");
-    assert!(chat.endpoint.seen()[0].messages().contains("buy tea"));
-    chat.leave();
-}

@@ -388,16 +388,6 @@ impl Hub {
         self.known(server)?.request(&format!("prompt {name:?}"), prompt).await
     }
 
-    /// Subscribes to changes of a resource
-    /// ([`ServerEventKind::ResourceUpdated`](super::ServerEventKind) of [`states`](Self::states)),
-    /// and renews that after a restart. Returns `false` if the server does not support it.
-    ///
-    /// # Errors
-    /// There is no such server, it cannot be reached, or it refuses.
-    pub async fn follow(&self, server: &str, uri: &str) -> Result<bool, McpError> {
-        self.known(server)?.follow(uri).await
-    }
-
     /// Returns the values that a server proposes for an argument of a prompt. `argument` is its
     /// name and the text typed so far; `given` has the other arguments. The list is empty if the
     /// server proposes nothing.

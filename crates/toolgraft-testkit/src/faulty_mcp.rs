@@ -187,21 +187,11 @@ impl Server {
                 "speaks-2025-03-26" => self.does_not_speak(&id),
                 "modern" => self.answer(&id, &json!({
                     "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
-                    "capabilities": { "tools": { "listChanged": true }, "resources": { "subscribe": true } },
+                    "capabilities": { "tools": { "listChanged": true } },
                     "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "modern", "version": "1" } },
                 })),
                 _ => self.refuse(&id, -32601, "no such method"),
             },
-            "subscriptions/listen" if message["params"]["notifications"]["resourceSubscriptions"].is_array() => {
-                self.updated(&message["params"]["notifications"]["resourceSubscriptions"][0], Some(&id));
-            }
-            "resources/subscribe" => {
-                self.answer(&id, &json!({}));
-                self.updated(&message["params"]["uri"], None);
-            }
-            "resources/list" | "resources/templates/list" if self.has("updates") || self.has("modern") => {
-                self.answer(&id, &json!({ "resources": [], "resourceTemplates": [] }));
-            }
             "subscriptions/listen" if self.has("modern") => {
                 let params = json!({ "notifications": message["params"]["notifications"] });
                 self.subscription = Some(id);
@@ -222,7 +212,6 @@ impl Server {
                     "serverInfo": { "name": "faulty", "version": "1" },
                 });
                 match self.fault.as_str() {
-                    "updates" => result["capabilities"]["resources"] = json!({ "subscribe": true }),
                     "has-no-version" => result["serverInfo"] = json!({ "name": "faulty" }),
                     "hung-resources" => {
                         result["capabilities"]["resources"] = json!({});
@@ -278,16 +267,6 @@ impl Server {
         let tools: Vec<Value> =
             names.map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).map(as_task).collect();
         self.answer(id, &json!({ "tools": tools }));
-    }
-
-    /// Reports a changed resource, with the subscription if there is one.
-    fn updated(&self, uri: &Value, subscription: Option<&Value>) {
-        self.note("followed", uri.as_str().unwrap());
-        let mut params = json!({ "uri": uri });
-        if let Some(id) = subscription {
-            params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
-        }
-        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params }));
     }
 
     /// Answers with a task in the form of the revision. In the earlier one a plain call is refused.

@@ -15,7 +15,6 @@ use super::settings::{Settings, Start};
 use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::ServerState;
-use super::subscriptions::Subscriptions;
 use crate::auth::Access;
 use crate::config::ServerConfig;
 use crate::transport::log::Log;
@@ -40,8 +39,6 @@ pub(super) struct Actor {
     /// `true` while the server is switched on.
     pub(super) on: watch::Receiver<bool>,
     pub(super) log: Arc<Log>,
-    /// Resources whose changes are subscribed to.
-    pub(super) followed: Subscriptions,
     /// Called when the tools, resources or prompts of the server have changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
     pub(super) states: Arc<States>,
@@ -104,15 +101,6 @@ impl Actor {
             // event.
             self.states.state(&self.config.name, view.status.state, view.status.error.clone());
         });
-    }
-
-    /// Renews the subscriptions to resources after a restart.
-    fn follow(&self, connection: &Arc<Connection>) {
-        for uri in self.followed.all() {
-            let connection = connection.clone();
-            // A failed subscription is ignored here: the next read of the resource shows the fault.
-            tokio::spawn(async move { drop(connection.follow(&uri).await) });
-        }
     }
 
     fn tell(&self, event: ServerEventKind) {
@@ -209,7 +197,6 @@ impl Actor {
             Ok((connection, offer, notes)) => {
                 let connection = Arc::new(connection);
                 connection.listen();
-                self.follow(&connection);
                 let is_respawn = self.view.borrow().offer.is_some();
                 self.view.send_modify(|view| view.offer = Some(Arc::new(offer)));
                 // Before the connection is visible: a call that gets it must find the tools listed.

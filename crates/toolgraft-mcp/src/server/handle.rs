@@ -19,7 +19,6 @@ use super::settings::{Retry, Settings};
 use super::shared::{Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::{ServerState, ServerStatus};
-use super::subscriptions::Subscriptions;
 use super::switches::{Switches, ToolState};
 use crate::config::ServerConfig;
 use crate::transport::log::{Log, LogLine};
@@ -39,7 +38,6 @@ pub(crate) struct ServerHandle {
     problem: Option<String>,
     switches: Mutex<Switches>,
     log: Arc<Log>,
-    followed: Subscriptions,
     /// Called when the tools, resources or prompts of the server have changed.
     changed: Changed,
     states: Arc<States>,
@@ -82,7 +80,6 @@ impl ServerHandle {
             }
         });
         let log = Arc::new(log);
-        let followed = Subscriptions::default();
         let actor = problem.is_none().then(|| {
             let (demand, reset) = (demand.clone(), reset.clone());
             let config = config.clone();
@@ -95,7 +92,6 @@ impl ServerHandle {
                 reset,
                 on: on.subscribe(),
                 log: log.clone(),
-                followed: followed.clone(),
                 changed: changed.clone(),
                 states: states.clone(),
                 era: None,
@@ -113,7 +109,6 @@ impl ServerHandle {
             problem,
             switches: Mutex::new(Switches::of(config)),
             log,
-            followed,
             changed,
             states,
             stop,
@@ -184,20 +179,6 @@ impl ServerHandle {
         (self.changed)();
         self.states.tell(&self.name, ServerEventKind::Listed);
         Ok(patterns)
-    }
-
-    /// Subscribes to changes of this resource, and renews that after restarts. Returns `false` if
-    /// the server does not support it.
-    ///
-    /// # Errors
-    /// The server cannot be reached, or it refuses.
-    pub(crate) async fn follow(&self, uri: &str) -> Result<bool, McpError> {
-        self.connection().await?;
-        if !self.followed.add(uri) {
-            return Ok(true);
-        }
-        let follow = |connection: Arc<Connection>| async move { connection.follow(uri).await };
-        self.request(&format!("resource {uri:?}"), follow).await
     }
 
     /// Makes a request over the server's connection. If the connection was closed, or the server

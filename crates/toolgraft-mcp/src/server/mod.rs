@@ -55,7 +55,6 @@ mod settings;
 mod shared;
 mod states;
 mod status;
-mod subscriptions;
 mod switches;
 mod tasks;
 

@@ -12,7 +12,6 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 
 use super::connection::Client;
-use super::states::ServerEventKind;
 use crate::transport::wire::{WireSide, text_of};
 
 /// A transport whose messages the client knows.
@@ -38,9 +37,6 @@ impl Client {
             ServerNotification::ToolListChangedNotification(_)
             | ServerNotification::PromptListChangedNotification(_)
             | ServerNotification::ResourceListChangedNotification(_) => self.noticed.tell(),
-            ServerNotification::ResourceUpdatedNotification(updated) => {
-                self.states.tell(&self.server, ServerEventKind::ResourceUpdated { uri: updated.params.uri.clone() });
-            }
             ServerNotification::LoggingMessageNotification(said) => {
                 let said = serde_json::to_value(&said.params).unwrap_or_default();
                 self.log.message(&said, &self.hidden.in_errors);

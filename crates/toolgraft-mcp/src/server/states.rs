@@ -62,12 +62,6 @@ pub enum ServerEventKind {
     },
     /// The tools, resources and prompts were read, and are in the hub's catalog.
     Listed,
-    /// A subscribed resource has changed ([`Hub::follow`](crate::Hub::follow)).
-    #[non_exhaustive]
-    ResourceUpdated {
-        /// The URI of the resource.
-        uri: String,
-    },
     /// The progress of a call, as the server reports it. Untrusted.
     #[non_exhaustive]
     Progress {

@@ -26,8 +26,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_fails_too_often_is_left_alone", left_alone),
         trial("a_server_that_works_between_its_crashes_is_not_left_alone", works_between),
         trial("a_tool_that_a_call_brings_is_there_for_the_next", brings_a_tool),
-        trial("a_resource_that_is_followed_is_told_of_over_a_restart", |case| followed(case, "updates")),
-        trial("a_resource_that_is_followed_in_the_new_era_is_told_of", |case| followed(case, "modern")),
         trial("a_tool_that_runs_as_a_task_is_waited_for", |case| task(case, "none")),
         trial("a_task_of_the_new_era_is_waited_for", |case| task(case, "modern")),
         trial("a_page_that_has_to_be_opened_first_is_said", page_first),
@@ -164,28 +162,6 @@ async fn brings_a_tool(case: Arc<Case>) {
     let finished = agent.run("Grow.").unwrap().finish().await;
     assert_eq!((finished.answer.as_str(), finished.calls), ("Done.", 2));
     assert!(case.has("calls", "grown_2"));
-    hub.shutdown().await;
-}
-
-async fn followed(case: Arc<Case>, fault: &str) {
-    let hub = hub([case.server(fault)]).await;
-    let mut events = hub.states();
-    assert!(hub.follow("s", "x:a").await.unwrap());
-    let updated = async |events: &mut futures::stream::BoxStream<'static, toolgraft_mcp::ServerEvent>| {
-        while let Some(event) = events.next().await {
-            if matches!(&event.kind, ServerEventKind::ResourceUpdated { uri, .. } if uri == "x:a") {
-                return true;
-            }
-        }
-        false
-    };
-    assert!(updated(&mut events).await);
-    hub.restart("s").await.unwrap();
-    assert!(updated(&mut events).await && case.count("followed") == 2);
-    hub.shutdown().await;
-
-    let hub = connect(builder(), [case.server("none")]).await;
-    assert!(!hub.follow("s", "x:a").await.unwrap(), "it does not do that");
     hub.shutdown().await;
 }
 
