@@ -738,10 +738,10 @@ fn a_picture_is_drawn_where_the_terminal_can_and_else_it_is_in_a_file_or_it_is_s
     let tool = json!({ "name": "shot", "inputSchema": { "type": "object" } });
     let content = json!([{ "type": "image", "mimeType": "image/png", "data": PNG }]);
     let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
-    let (kitty, sixels) = ("\x1b_Ga=T,f=100,q=2,m=0;iVBOR", "\x1bPq\"1;1;1;1#");
+    let kitty = "\x1b_Ga=T,f=100,q=2,m=0;iVBOR";
     let file = ".local/state/toolgraft/pictures/6b7fa434f92a8b80.png";
     for (terminal, more, begin) in
-        [("xterm-kitty", &[][..], kitty), ("foot", &[], sixels), ("xterm", &[], ""), ("xterm", &["--no-session"], "")]
+        [("xterm-kitty", &[][..], kitty), ("xterm", &[], ""), ("xterm", &["--no-session"], "")]
     {
         let place = Place::new();
         place.servers(json!({ "s": server }));
