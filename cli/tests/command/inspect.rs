@@ -241,13 +241,8 @@ async fn requests_are_found_by_text_call_and_rejection() {
         ("fjord+IS+cold", vec![2]),
         ("fjord+cold", vec![]),
         ("oslo", vec![1]),
-        ("call%3Anote", vec![3, 1]),
-        ("call%3Anote+oslo", vec![1]),
-        ("call%3Aother", vec![]),
-        ("rejected%3A", vec![1]),
-        ("rejected%3Amalformed", vec![1]),
-        ("rejected%3Anote", vec![1]),
-        ("rejected%3Alimit", vec![]),
+        ("note+%7B%22", vec![3, 1]),
+        ("malformed", vec![1]),
         ("%22%3E%3Cscript%3E", vec![]),
     ] {
         let page = looking.page(&format!("/inspect?q={query}")).await;

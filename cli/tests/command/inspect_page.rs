@@ -103,13 +103,13 @@ fn a_real_browser_shows_the_requests_and_takes_keys() {
     // On the phone, by keys alone: search, open, unfold, back.
     page.go(&format!("{site}/inspect"));
     tab_to(&mut page, "input", "");
-    page.write_text("call:note oslo");
+    page.write_text("in oslo");
     page.load(|page| page.press("Enter"));
     assert_eq!(
         page.find("[...document.querySelectorAll('tbody a')].map((a) => a.textContent)"),
         json!(["Weather in Oslo?"])
     );
-    assert_eq!(page.find("document.querySelector('#q').value"), "call:note oslo");
+    assert_eq!(page.find("document.querySelector('#q').value"), "in oslo");
     tab_to(&mut page, "button", "Search");
     tab_to(&mut page, "a", "Weather in Oslo?");
     page.load(|page| page.press("Enter"));
