@@ -34,10 +34,6 @@ pub(super) struct Overrides {
     #[arg(skip)]
     pub(super) said: settings::Settings,
 
-    /// Read it as this model's, not as that of the recording
-    #[arg(long, value_name = "NAME", conflicts_with = "profile", hide_short_help = true)]
-    pub(super) model: Option<String>,
-
     /// Read it with this model profile, or that of this model
     #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of, hide_short_help = true)]
     pub(super) profile: Option<&'static Profile>,
@@ -70,10 +66,10 @@ impl Settings {
         format: Format,
         catalog: Option<Arc<Catalog>>,
     ) -> Self {
-        // A model or a profile on the command line also wins over recorded settings.
-        let asked = over.model.is_some() || over.profile.is_some();
+        // A profile on the command line also wins over recorded settings.
+        let asked = over.profile.is_some();
         let (profile, mut reasoning, mut reasoning_calls) = if asked {
-            (over.profile.or_else(|| over.model.as_deref().map(Profile::for_model)), None, None)
+            (over.profile, None, None)
         } else {
             let recorded = session.profile.as_deref().and_then(Profile::named);
             let profile = recorded.or_else(|| session.model.as_deref().map(Profile::for_model)).or(usual);

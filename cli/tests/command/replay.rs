@@ -203,7 +203,7 @@ fn the_command_line_wins_over_the_recording() {
     let flags = round(&["--dialect", "type_marker,tool_tag", "--set", "reasoning=off", "--reasoning-calls", "allow"]);
     assert_eq!(flags["dialect"], "tool_tag,type_marker");
     assert_eq!((&flags["reasoning"], &flags["reasoning_calls"]), (&json!("off"), &json!("allow")));
-    let model = round(&["--model", "MiroThinker-v1.5"]);
+    let model = round(&["--profile", "MiroThinker-v1.5"]);
     assert_eq!((&model["profile"], &model["reasoning"]), (&json!("mirothinker"), &json!("auto")));
     assert_eq!(round(&["--profile", "qwen3"])["profile"], "qwen3");
 }
