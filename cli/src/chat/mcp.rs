@@ -3,17 +3,14 @@
 use super::session::Session;
 use crate::base::{Failure, browser, output};
 use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
-use crate::servers::{logins, remembered, status};
-use toolgraft_mcp::{Hub, McpError, ServerConfig, ServerState, ServerStatus, TransportConfig};
+use crate::servers::{logins, status};
+use toolgraft_mcp::{Hub, ServerConfig, ServerState, ServerStatus, TransportConfig};
 
 /// Lines of a log that are shown where no number is named.
 const LINES: usize = 40;
 
-/// The word after a switch that is to hold for the next conversations, too.
-const SAVE: &str = "--save";
-
 const USAGE: &str = "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER \
-     [LINES], tools SERVER [on|off TOOL …]; on and off take --save";
+     [LINES], tools SERVER [on|off TOOL …]";
 
 /// Returns the words that may follow these of a line that begins with `/mcp`.
 pub(super) fn following(words: &[String], hub: &Hub) -> Vec<String> {
@@ -30,12 +27,10 @@ pub(super) fn following(words: &[String], hub: &Hub) -> Vec<String> {
         ["logs" | "tools"] => servers(&|_| true),
         ["login"] => hub.config().servers().iter().filter(|s| is_remote(s)).map(|s| s.name.clone()).collect(),
         ["tools", _] => texts(&["on", "off"]),
-        ["on" | "off", _] => texts(&[SAVE]),
         ["tools", server, side @ ("on" | "off"), ref named @ ..] => {
             let tools = hub.tools(server).unwrap_or_default().into_iter();
             let open = tools.filter(|tool| tool.on == (side == "off") && !named.contains(&tool.name.as_str()));
-            let save = (!named.is_empty() && !named.contains(&SAVE)).then(|| SAVE.to_owned());
-            open.map(|tool| tool.name).chain(save).collect()
+            open.map(|tool| tool.name).collect()
         }
         _ => Vec::new(),
     }
@@ -48,15 +43,12 @@ fn is_remote(server: &ServerConfig) -> bool {
 impl Session {
     /// Does what the words after `/mcp` say.
     pub(super) async fn mcp(&mut self, words: &[&str]) -> Result<(), Failure> {
-        let save = words.contains(&SAVE);
-        let words: Vec<&str> = words.iter().copied().filter(|word| *word != SAVE).collect();
-        match words[..] {
-            [side @ ("on" | "off"), server] => self.switch(server, side == "on", save).await,
+        match *words {
+            [side @ ("on" | "off"), server] => self.switch(server, side == "on").await,
             ["tools", server, side @ ("on" | "off"), ref tools @ ..] if !tools.is_empty() => {
                 let tools: Vec<String> = tools.iter().map(|&tool| tool.to_owned()).collect();
-                self.switch_tools(server, &tools, side == "on", save)
+                self.switch_tools(server, &tools, side == "on")
             }
-            _ if save => Err(Failure::usage(USAGE)),
             [] => output::emit_styled(&status::text(&status::reports(&self.talk.hub))),
             ["restart"] => self.restart(None).await,
             ["restart", server] => self.restart(Some(server.to_owned())).await,
@@ -94,45 +86,19 @@ impl Session {
         }
     }
 
-    async fn switch(&mut self, server: &str, on: bool, save: bool) -> Result<(), Failure> {
-        let shown = word(server);
-        let done = self.talk.hub.switch(server, on).await;
-        let is_there = !matches!(done, Err(McpError::UnknownServer { .. }));
-        match done {
-            Ok(()) if on => self.note(DIM, &format!("{shown} is ready"))?,
-            Ok(()) => self.note(DIM, &format!("{shown} is off"))?,
-            // What cannot be reached now is to be there next time all the same.
-            Err(error) if is_there => output::warn(&error.to_string()),
-            Err(error) => return Err(Failure::usage(error)),
-        }
-        match save {
-            true => remembered::server(self.entry(server)?, on).and_then(|file| self.say_saved(&file)),
-            false => Ok(()),
-        }
+    async fn switch(&mut self, server: &str, on: bool) -> Result<(), Failure> {
+        self.talk.hub.switch(server, on).await.map_err(Failure::usage)?;
+        self.note(DIM, &format!("{} is {}", word(server), if on { "ready" } else { "off" }))
     }
 
-    fn switch_tools(&mut self, server: &str, tools: &[String], on: bool, save: bool) -> Result<(), Failure> {
+    fn switch_tools(&mut self, server: &str, tools: &[String], on: bool) -> Result<(), Failure> {
         let patterns = self.talk.hub.switch_tools(server, tools, on).map_err(Failure::usage)?;
         let names = shown_names(&patterns);
-        self.note(DIM, &if on { format!("on: {names}") } else { format!("off: {names}") })?;
-        if !save {
-            return Ok(());
-        }
-        let known = self.talk.hub.tools(server).map_err(Failure::usage)?;
-        let file = remembered::tools(self.entry(server)?, (&patterns, on), &known)?;
-        self.say_saved(&file)
-    }
-
-    fn say_saved(&mut self, file: &std::path::Path) -> Result<(), Failure> {
-        self.note(DIM, &format!("saved to {}", file.display()))
-    }
-
-    fn entry(&self, server: &str) -> Result<&ServerConfig, Failure> {
-        self.talk.hub.entry(server).map_err(Failure::usage)
+        self.note(DIM, &if on { format!("on: {names}") } else { format!("off: {names}") })
     }
 
     async fn log_in(&mut self, server: &str) -> Result<(), Failure> {
-        let entry = self.entry(server)?.clone();
+        let entry = self.talk.hub.entry(server).map_err(Failure::usage)?.clone();
         let tell = |words: &str| self.note(DIM, words);
         logins::log_in(&entry, (browser::open, tell), logins::no_paste).await?;
         self.note(DIM, &format!("logged in at {server:?}"))?;

@@ -85,24 +85,6 @@ impl ConfigFile {
         }
     }
 
-    /// Sets one key of a server's entry, or takes it out; the rest of the entry stays as it is.
-    /// Returns `true` if there is such an entry.
-    pub(crate) fn set_key(&self, name: &str, key: &str, value: Option<&Value>) -> bool {
-        let Some(entry) = self.servers.object_value(name) else { return false };
-        match (entry.get(key), value) {
-            (Some(property), Some(value)) => property.set_value(written(value)),
-            (Some(property), None) => property.remove(),
-            (None, Some(value)) => drop(entry.append(key, written(value))),
-            (None, None) => {}
-        }
-        true
-    }
-
-    /// Returns the file as it is written.
-    pub(crate) fn text(&self) -> String {
-        self.root.to_string()
-    }
-
     /// Takes a server out; whether there was one.
     pub(crate) fn remove(&self, name: &str) -> bool {
         let found = self.servers.get(name);
@@ -112,7 +94,7 @@ impl ConfigFile {
     /// Writes the file. What would come out is read first: nothing that this program
     /// cannot read is written.
     pub(crate) fn write(&self) -> Result<(), Failure> {
-        let text = self.text();
+        let text = self.root.to_string();
         Config::parse(&text, &input::shown(&self.path), &|_| Some("x".to_owned())).map_err(Failure::job)?;
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", self.path.display()));
         files::replace(&self.path, text.as_bytes(), Mode::Kept).map_err(failed)

@@ -5,7 +5,6 @@ pub(crate) mod known;
 pub(crate) mod logins;
 pub(crate) mod permissions;
 pub(crate) mod proposals;
-pub(crate) mod remembered;
 pub(crate) mod runner;
 pub(crate) mod starting;
 pub(crate) mod status;

@@ -1,10 +1,8 @@
 //! `/mcp` in a conversation on a terminal.
 
-use std::fs;
-
 use crate::chat_terminal::Chat;
 use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, mcp_call};
 use toolgraft_testkit::oauth_mcp::{OAuthMcp, Ways, browse};
 
@@ -13,11 +11,6 @@ fn endpoint() -> Endpoint {
     Endpoint::answer(|request, _| {
         Reply::text(if request.messages().contains("Tells the weather") { "I have it." } else { "I lack it." })
     })
-}
-
-fn entry(chat: &Chat) -> Value {
-    let file: Value = serde_json::from_str(&fs::read_to_string(chat.place.path("mcp.json")).unwrap()).unwrap();
-    file["mcpServers"]["demo"].clone()
 }
 
 #[test]
@@ -37,34 +30,22 @@ fn a_tool_that_is_switched_off_is_not_listed_until_it_is_on_again() {
     chat.sees("demo-server");
     chat.sees("3 tools, off: weather_query");
     chat.sees("note: 1 tool is switched off");
-    assert_eq!(entry(&chat), demo_server(), "nothing is remembered that was not to be");
-    chat.says("/mcp tools demo on 'w*' --save");
+    chat.says("/mcp tools demo on 'w*'");
     chat.sees("on: w*");
-    chat.sees("saved to mcp.json");
     chat.says("Hi");
     chat.sees("I have it.");
     chat.says("/mcp tools demo off weather_queri");
     chat.sees("has no tool \"weather_queri\"; nearest: weather_query");
-    chat.says("/mcp tools demo off weather_query --save");
-    chat.sees("saved to mcp.json");
-    assert_eq!(entry(&chat)["disabledTools"], json!(["weather_query"]));
-    chat.place.run(&["mcp", "trust", "mcp.json", "--yes"]).ok();
-    chat.says("/mcp tools demo off time_query --save");
-    chat.sees("saved to mcp.json");
-    let trusted = chat.place.run(&["mcp", "trust", "mcp.json"]).ok().out;
-    assert!(trusted.contains("is trusted already"), "{trusted}");
     chat.says("/mcp tools nobody");
     chat.sees("no server \"nobody\"; there are: demo");
     chat.leave();
 }
 
 #[test]
-fn a_server_is_switched_off_and_on_and_stays_so_where_that_is_saved() {
+fn a_server_is_switched_off_and_on() {
     let mut chat = Chat::start_with(endpoint(), demo_server(), &["--model", "small-model"]);
-    chat.says("/mcp off demo --save");
+    chat.says("/mcp off demo");
     chat.sees("demo is off");
-    chat.sees("saved to mcp.json");
-    assert_eq!(entry(&chat)["disabled"], true);
     chat.says("/mcp");
     chat.sees("demo  disabled");
     chat.says("/mcp tools demo");
@@ -73,10 +54,8 @@ fn a_server_is_switched_off_and_on_and_stays_so_where_that_is_saved() {
     chat.sees("is disabled");
     chat.says("Hi");
     chat.sees("I lack it.");
-    chat.says("/mcp on demo --save");
+    chat.says("/mcp on demo");
     chat.sees("demo is ready");
-    chat.sees("saved to mcp.json");
-    assert_eq!(entry(&chat), demo_server());
     chat.says("Hi");
     chat.sees("I have it.");
     chat.says("/mcp stop demo");

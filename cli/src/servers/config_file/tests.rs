@@ -47,22 +47,6 @@ fn an_entry_is_replaced_in_its_place_and_taken_out() {
 }
 
 #[test]
-fn a_key_is_set_and_taken_out_and_its_entry_keeps_its_comments() {
-    let text = changed(COMMENTED, |file| {
-        assert!(file.set_key("time", "disabledTools", Some(&json!(["convert"]))));
-        assert!(file.set_key("files", "disabled", Some(&json!(true))));
-        assert!(!file.set_key("gone", "disabled", Some(&json!(true))));
-    });
-    assert!(text.contains("// by uvx") && text.contains("\"other\": 1.50"), "{text}");
-    let servers = &value(&text, "").unwrap()["mcpServers"];
-    assert_eq!((&servers["time"]["disabledTools"], &servers["files"]["disabled"]), (&json!(["convert"]), &json!(true)));
-    let back = changed(&text, |file| {
-        assert!(file.set_key("time", "disabledTools", None) && file.set_key("files", "disabled", None));
-    });
-    assert_eq!(value(&back, "").unwrap(), value(COMMENTED, "").unwrap(), "{back}");
-}
-
-#[test]
 fn a_file_without_servers_gets_them() {
     for text in ["", "{}", "{ \"servers\": {} }", "// none yet\n{ \"mcpServers\": {} }\n"] {
         let text = changed(text, |file| file.set("a", &entry(json!({ "command": "x", "args": ["-y"] }))));
