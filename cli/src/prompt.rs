@@ -1,12 +1,11 @@
 //! `toolgraft prompt`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::base::{Failure, input, output, tokens};
+use crate::base::{Failure, output, tokens};
 use crate::servers::{ServerArgs, tool_file};
 use crate::settings::{
     self, Place, Reader, Settings, profiles::dialect_file, prompt_settings, saved_profiles, set_args::SetArgs,
@@ -15,7 +14,7 @@ use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Prompt, PromptError, System};
 use toolgraft::route::Toolbox;
-use toolgraft::tools::{Server, ToolChoice, ToolsMode};
+use toolgraft::tools::{Server, ToolsMode};
 use toolgraft::{Catalog, Dialect};
 
 /// Options of `toolgraft prompt`.
@@ -46,14 +45,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT|@FILE")]
     system: Option<String>,
 
-    /// Tool choice: auto, none, required, or the one tool to call
-    #[arg(long, value_name = "CHOICE", default_value_t)]
-    tool_choice: ToolChoice,
-
-    /// Maximum number of calls in one message
-    #[arg(long = "message-calls", value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
-    max_calls: Option<NonZeroUsize>,
-
     /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, style, listing, listed, placement
     #[arg(long)]
     json: bool,
@@ -82,11 +73,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         settings.over(&Settings::from(&saved));
     }
     let profile = settings.profile.unwrap_or_else(|| model.map_or_else(Default::default, Profile::for_model));
-    let options = settings
-        .prompt_options(profile, profile.style_for(model.unwrap_or_default(), None))?
-        .with_tool_choice(args.tool_choice.clone())
-        .within(None)
-        .with_max_calls(args.max_calls.map(NonZeroUsize::get));
+    let options = settings.prompt_options(profile, profile.style_for(model.unwrap_or_default(), None))?.within(None);
     let prompt = Prompt::new(options).map_err(failure)?;
     let (listed, complete) = listed_servers(&args)?;
     let catalog = prompt.options().callable(Arc::new(Catalog::new(listed)));
@@ -149,10 +136,6 @@ fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
 
 fn failure(error: PromptError) -> Failure {
     match error {
-        PromptError::UnknownTool { .. } => {
-            Failure::usage(format!("--tool-choice: {error}; or use auto, none or required"))
-        }
-        PromptError::NothingToCall => Failure::usage(format!("--tool-choice: {error}")),
         PromptError::Template(_) => Failure::usage(error),
         _ => Failure::job(error),
     }

@@ -175,16 +175,11 @@ fn a_time_out_for_servers_that_are_not_started_is_refused() {
 }
 
 #[test]
-fn own_text_choice_and_limit_shape_the_prompt() {
+fn own_text_begins_the_prompt() {
     let place = Place::new();
     place.write("persona.txt", "You are a pirate.\n");
     let run = place.run(&["--tool-file", &fixture("time"), "--system", "@persona.txt"]).ok();
     assert!(run.out.starts_with("You are a pirate.\n"), "{run:?}");
-    let run = place.run(&["--tool-file", &fixture("time"), "--tool-choice", "none", "--system", "Be brief."]).ok();
-    assert!(run.out.starts_with("Be brief.\n\nNo tools may be used"), "{run:?}");
-    let run =
-        place.run(&["--tool-file", &fixture("time"), "--tool-choice", "convert_time", "--message-calls", "1"]).ok();
-    assert!(run.out.contains("must call convert_time") && run.out.contains("Make one call"), "{run:?}");
 }
 
 #[test]
@@ -252,9 +247,6 @@ fn a_bad_flag_is_named_with_what_it_takes() {
     with(&["--lang", "fr"]).refuses(2, "one of en, zh");
     with(&["--set", "listing=long"]).refuses(2, "one of `schema`, `signature`, `brief`, `index`");
     with(&["--set", "tool_budget=0"]).refuses(2, "tool_budget: ");
-    with(&["--message-calls", "0"]).refuses(2, "expected a whole number above 0");
-    with(&["--tool-choice", "convert_tme"]).refuses(2, "nearest: convert_time; or use auto, none or required");
-    place.run_with_input(&["--tool-file", "-", "--tool-choice", "required"], "[]").refuses(2, "there are no tools");
     place.run(&[]).refuses(2, "no configuration of MCP servers");
 }
 
