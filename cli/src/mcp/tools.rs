@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::base::{Failure, output};
-use crate::screen::visible::{clean, plain};
+use crate::screen::visible::plain;
 use crate::screen::wrap::hanging;
 use crate::servers::{self, ListedArgs, runner::Runner, status::head};
 use crate::terminal::{self, shortened};
@@ -32,10 +32,6 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Show each tool's JSON Schema
-    #[arg(long, conflicts_with = "json")]
-    schemas: bool,
-
     #[command(flatten)]
     listed: ListedArgs,
 }
@@ -45,14 +41,14 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let config = args.listed.servers().load()?;
     let (statuses, catalog, prompts) =
         Runner::start()?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;
-    let text = || as_text(&statuses, (&catalog, &prompts), args.schemas);
+    let text = || as_text(&statuses, (&catalog, &prompts));
     output::emit_either(args.json, &as_json(&statuses, &catalog, &prompts), text)?;
     verdict(&statuses)
 }
 
 /// Returns the servers and what they offer.
 pub(crate) fn listing(hub: &Hub) -> String {
-    as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false)
+    as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()))
 }
 
 /// Fails if an enabled server did.
@@ -85,7 +81,7 @@ fn as_json(statuses: &[ServerStatus], catalog: &Catalog, prompts: &[McpPrompt]) 
     json!({ "servers": servers })
 }
 
-fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt]), schema: bool) -> String {
+fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt])) -> String {
     if statuses.is_empty() {
         return "the configuration has no servers\n".to_owned();
     }
@@ -93,7 +89,7 @@ fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt
         let mut text = head(status);
         if let Some(server) = catalog.server(&status.name) {
             let prompts = prompts.iter().filter(|prompt| prompt.server == status.name).collect::<Vec<_>>();
-            body(&mut text, server, &prompts, schema);
+            body(&mut text, server, &prompts);
         }
         for note in &status.notes {
             push(&mut text, &format!("  note: {}", plain(note)));
@@ -103,18 +99,18 @@ fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt
     blocks.collect::<Vec<_>>().join("\n")
 }
 
-fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool) {
+fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt]) {
     // Elsewhere than on a terminal an entry is a line.
     let columns = if stdout().is_terminal() { terminal::columns() } else { usize::MAX };
     let of_tool = |t: &Tool| signature(&t.name, t.parameters().map(|p| (p.name.to_string(), p.required)));
-    let tools: Vec<_> = server.tools.iter().map(|t| (of_tool(t), t.description.as_deref(), Some(t))).collect();
-    let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name)), None));
+    let tools: Vec<_> = server.tools.iter().map(|t| (of_tool(t), t.description.as_deref())).collect();
+    let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name))));
     let templates = server
         .resource_templates
         .iter()
-        .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
+        .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name))));
     let of_prompt = |p: &McpPrompt| signature(&p.name, p.arguments.iter().map(|a| (a.name.clone(), a.required)));
-    let prompts = prompts.iter().map(|prompt| (of_prompt(prompt), prompt.description.as_deref(), None));
+    let prompts = prompts.iter().map(|prompt| (of_prompt(prompt), prompt.description.as_deref()));
     let lists: [(&str, Vec<_>); 4] = [
         ("tools", tools),
         ("resources", resources.collect()),
@@ -127,12 +123,12 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool
             continue;
         }
         push(text, &format!("  {title} ({})", entries.len()));
-        let width = entries.iter().map(|(name, ..)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
+        let width = entries.iter().map(|(name, _)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
         let room = match columns {
             usize::MAX => DESCRIPTION,
             columns => (2 * columns.saturating_sub(width + BELOW)).max(DESCRIPTION),
         };
-        for (name, description, tool) in &entries {
+        for (name, description) in &entries {
             let name = plain(name);
             let pad = " ".repeat(width.saturating_sub(name.width()));
             let description = shortened(&plain(description.unwrap_or_default()), room);
@@ -142,11 +138,6 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool
                 push(text, &hanging(&" ".repeat(BELOW), &description, columns));
             } else {
                 push(text, hanging(&format!("    {name}{pad}  "), &description, columns).trim_end());
-            }
-            let shown = tool.and_then(|t: &Tool| t.input_schema.as_ref()).filter(|_| schema);
-            if let Some(shown) = shown {
-                let pretty = serde_json::to_string_pretty(shown).unwrap_or_default();
-                pretty.lines().for_each(|line| push(text, &format!("      {}", clean(line))));
             }
         }
     }

@@ -80,12 +80,6 @@ fn a_check_reports_every_server_as_a_table_and_as_json() {
 }
 
 #[test]
-fn schemas_are_shown_when_asked_for() {
-    let run = with_demo().run(&["mcp", "tools", "--schemas"]);
-    assert!(run.out.contains("\"required\": ["), "{run:?}");
-}
-
-#[test]
 fn a_tool_is_called_from_every_source_of_arguments() {
     let place = with_demo();
     place.write("args.json", "{ \"city\": \"杭州\", \"date\": \"2026-05-01\" }");
