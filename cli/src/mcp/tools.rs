@@ -105,10 +105,8 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt]) {
     let of_tool = |t: &Tool| signature(&t.name, t.parameters().map(|p| (p.name.to_string(), p.required)));
     let tools: Vec<_> = server.tools.iter().map(|t| (of_tool(t), t.description.as_deref())).collect();
     let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name))));
-    let templates = server
-        .resource_templates
-        .iter()
-        .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name))));
+    let templates =
+        server.resource_templates.iter().map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name))));
     let of_prompt = |p: &McpPrompt| signature(&p.name, p.arguments.iter().map(|a| (a.name.clone(), a.required)));
     let prompts = prompts.iter().map(|prompt| (of_prompt(prompt), prompt.description.as_deref()));
     let lists: [(&str, Vec<_>); 4] = [
