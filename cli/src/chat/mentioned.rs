@@ -56,19 +56,15 @@ fn unknown_server(word: &str, servers: &[&str]) -> Option<Failure> {
 
 /// Reads the resources that a question names, and says which they are. One that cannot be read keeps the question from
 /// being sent; so does one of a server whose words nobody trusts, since what it says would stand
-/// in the person's own message. `None` if it names none.
+/// in the person's own message.
 pub(super) async fn read(
     question: &str,
     hub: &Hub,
     untrusted: &[String],
     questions: Option<&Questions>,
-) -> Result<Option<Attached>, Failure> {
-    let found = mentions(question, hub)?;
-    if found.is_empty() {
-        return Ok(None);
-    }
+) -> Result<Attached, Failure> {
     let mut attached = Attached::default();
-    for (server, uri) in &found {
+    for (server, uri) in &mentions(question, hub)? {
         let name = format!("@{server}:{uri}");
         if untrusted.contains(server) {
             return Err(Failure::usage(format!(
@@ -86,7 +82,7 @@ pub(super) async fn read(
         }
         media.into_iter().try_for_each(|(_, bytes)| attached.take(&name, bytes, "resource"))?;
     }
-    Ok(Some(attached))
+    Ok(attached)
 }
 
 /// Returns the completions of a mention that has begun: servers that have resources, then the resources of the named

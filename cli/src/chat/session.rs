@@ -128,9 +128,7 @@ impl Session {
             read = mentioned::read(question, &self.talk.hub, untrusted, Some(&self.questions)) => read?,
         };
         drop(interrupts);
-        if let Some(attached) = attached {
-            self.talk.attach(attached);
-        }
+        self.talk.attach(attached);
         Ok(())
     }
 

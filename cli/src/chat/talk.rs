@@ -227,7 +227,9 @@ impl Talk {
     /// As those of [`mentioned::read`].
     pub(crate) async fn add_mentioned(&mut self, words: &str) -> Result<bool, Failure> {
         let attached = mentioned::read(words, &self.hub, &self.args.settings.untrusted, None).await?;
-        let Some(attached) = attached else { return Ok(false) };
+        if attached.names().is_none() {
+            return Ok(false);
+        }
         let asked = self.cut(None)?;
         self.push(attached.with(asked))?;
         Ok(true)

@@ -53,7 +53,10 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
     if !ask(&asker, file, &project, &store)? {
         return Ok(None);
     }
-    remember(&mut store, &project);
+    // Where it cannot be kept it holds for this time alone.
+    if let Err(error) = store.add(&project) {
+        output::warn(&format!("{error}: you will be asked again"));
+    }
     Ok(Some(project.text))
 }
 
@@ -78,13 +81,6 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) 
         }
         _ => None,
     })
-}
-
-/// Keeps the answer; where it cannot be kept it holds for this time alone.
-pub(crate) fn remember(store: &mut Store, project: &Project) {
-    if let Err(error) = store.add(project) {
-        output::warn(&format!("{error}: you will be asked again"));
-    }
 }
 
 /// Returns what a user should know before saying yes, as far as it fits on the screen.
