@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! bytes ─▶ blocks: whole lines ─▶ worker ─▶ record: one line in, one out ─┐
-//!                              ├▶ worker ─▶ …                             ├▶ in the input's order ─▶ stdout
+//!                              ├▶ worker ─▶ … (chunk feeds the parser)    ├▶ in the input's order ─▶ stdout
 //!                              └▶ worker ─▶ …                             ┘
 //! ```
 //!
@@ -23,7 +23,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::base::{Failure, input, output};
+use crate::base::{Failure, chunk::Chunk, input, output};
 use crate::settings::profiles::{dialect_file, profile_of};
 use crate::settings::{self, Reader, Settings, set_args::SetArgs};
 use record::{Extractor, Problems};
@@ -47,6 +47,10 @@ pub(crate) struct Args {
     /// File with a call syntax of your own to read, too (docs/dialects.md); may be given several times
     #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
     dialect_file: Vec<Dialect>,
+
+    /// Feed the parser the text in one piece, in pieces of N characters, or in random pieces
+    #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
+    chunk: Chunk,
 
     /// Read the texts with this model profile, or that of this model: where its reasoning starts and
     /// what it writes around it; nothing is known by default
@@ -80,7 +84,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
         .with_fenced_calls(said.fenced_calls.unwrap_or_default());
     let worker = move || {
-        let mut extractor = Extractor::new(config.clone(), problems.clone());
+        let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
         move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)
     };
     let mut output = output::json_lines();

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) mod browser;
+pub(crate) mod chunk;
 pub(crate) mod digest;
 pub(crate) mod failure;
 pub(crate) mod input;

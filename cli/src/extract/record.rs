@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::base::{input, lock, output};
+use crate::base::{chunk::Chunk, input, lock, output};
 use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;
@@ -78,6 +78,7 @@ struct Bad {
 /// Turns lines into lines, on one thread.
 pub(super) struct Extractor {
     config: Config,
+    chunk: Chunk,
     /// For records without tools.
     bare: Reader,
     /// Tool lists as they stood in recent records, each with its reader.
@@ -101,14 +102,14 @@ impl Reader {
 }
 
 impl Extractor {
-    pub(super) fn new(config: Config, problems: Problems) -> Self {
+    pub(super) fn new(config: Config, chunk: Chunk, problems: Problems) -> Self {
         let bare = Reader::new(&config, Vec::new());
-        Extractor { config, bare, kept: VecDeque::new(), problems }
+        Extractor { config, chunk, bare, kept: VecDeque::new(), problems }
     }
 
     /// Appends the answer to a line; whether the line was a record.
     pub(super) fn line(&mut self, line: &[u8], number: u64, out: &mut Vec<u8>) -> bool {
-        match self.record(line, out) {
+        match self.record(line, number, out) {
             Ok(()) => true,
             Err(error) => {
                 write_error(&error, number, out);
@@ -117,15 +118,16 @@ impl Extractor {
         }
     }
 
-    fn record(&mut self, line: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn record(&mut self, line: &[u8], number: u64, out: &mut Vec<u8>) -> Result<(), String> {
         let text = std::str::from_utf8(line).map_err(|e| {
             let at = e.valid_up_to();
             format!("byte 0x{:02x} at column {} is not valid UTF-8", line[at], at + 1)
         })?;
         let record: Record<'_> = object(text)?;
+        let chunk = self.chunk;
         let problems = self.problems.clone();
         let reader = self.reader(record.tools)?;
-        let assembled = reader.read(&record);
+        let assembled = reader.read(&record, chunk, number);
         problems.report(&reader.validator, &assembled);
         write_line(&answer(record.id, &reader.validator, &assembled), out);
         Ok(())
@@ -154,7 +156,7 @@ impl Extractor {
 
 impl Reader {
     /// Parses and validates; reasoning of a field of its own comes first.
-    fn read(&mut self, record: &Record<'_>) -> Assembled {
+    fn read(&mut self, record: &Record<'_>, chunk: Chunk, salt: u64) -> Assembled {
         let mut collector = Collector::new();
         let sink = &mut |event: toolgraft::Event<'_>| {
             // What its schema refuses stays an example.
@@ -162,10 +164,12 @@ impl Reader {
                 collector.push(event);
             }
         };
-        if let Some(reasoning) = record.reasoning.as_deref().filter(|text| !text.is_empty()) {
-            self.parser.push_reasoning(reasoning, sink);
+        for piece in chunk.pieces(record.reasoning.as_deref().unwrap_or_default(), !salt) {
+            self.parser.push_reasoning(piece, sink);
         }
-        self.parser.push(&record.text, sink);
+        for piece in chunk.pieces(&record.text, salt) {
+            self.parser.push(piece, sink);
+        }
         self.parser.set_stop(&record.stop);
         self.parser.finish(record.finish_reason.as_ref().unwrap_or(&FinishReason::Stop), sink);
         if let Some(near) = self.parser.near_call(&collector) {

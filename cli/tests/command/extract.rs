@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use crate::process::{Run, TOOLGRAFT};
@@ -43,6 +44,25 @@ fn forecast() -> Value {
         "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
         "required": ["city"],
     }}])
+}
+
+/// Every text under `fixtures/parse`.
+fn fixture_texts() -> Vec<String> {
+    fn walk(folder: &Path, texts: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, texts);
+            } else if path.extension().is_some_and(|e| e == "txt") {
+                let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+                texts.push((path, text));
+            }
+        }
+    }
+    let mut texts = Vec::new();
+    walk(&Path::new(crate::process::ROOT).join("fixtures/parse"), &mut texts);
+    texts.sort();
+    texts.into_iter().map(|(_, text)| text).collect()
 }
 
 #[test]
@@ -225,6 +245,25 @@ fn the_order_is_kept_over_thousands_of_uneven_lines() {
 }
 
 #[test]
+fn every_chunk_mode_gives_the_same_output() {
+    let mut input = String::new();
+    for (n, text) in fixture_texts().iter().enumerate() {
+        for tools in [Value::Null, forecast()] {
+            writeln!(input, "{}", json!({"id": n, "text": text, "reasoning": "<think>héé", "tools": tools})).unwrap();
+        }
+    }
+    assert!(input.lines().count() > 100);
+    for reasoning in ["auto", "open"] {
+        let whole = extract(&["--set", &format!("reasoning={reasoning}")], input.clone()).quiet().out;
+        for chunk in ["1", "2", "7", "random:1", "random:2"] {
+            let chunked =
+                extract(&["--set", &format!("reasoning={reasoning}"), "--chunk", chunk], input.clone()).quiet().out;
+            assert!(chunked == whole, "--chunk {chunk} reasoning {reasoning}");
+        }
+    }
+}
+
+#[test]
 fn a_line_is_answered_before_the_next_one_is_written() {
     let mut child = start(&[]);
     let mut input = child.stdin.take().unwrap();
@@ -348,6 +387,8 @@ fn wrong_files_and_options_are_refused_with_the_remedy() {
         (vec![folder_path.as_str()], vec!["is a directory", "name a file in it"]),
         (vec![&empty], vec!["empty", "expected one JSON object a line"]),
         (vec![&missing], vec!["cannot read", "missing"]),
+        (vec!["--chunk", "0"], vec!["--chunk", "random:SEED"]),
+        (vec!["--chunk", "random:x"], vec!["--chunk", "random:SEED"]),
         (vec!["--dialect", "xml"], vec!["\"xml\"", "use_mcp_tool, tool_tag, type_marker"]),
         (vec!["--set", "reasoning=on"], vec!["`auto`, `open`, `off`"]),
         (vec!["--reasoning-calls", "run"], vec!["ignore, last_resort, allow"]),
