@@ -19,7 +19,8 @@ use crate::constrain::Constrained;
 use crate::conversation::{Answered, Conversation, Entry, HistoryCall};
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Outcome, Status};
-use crate::tools::{BuiltIn, Said, Tool, ToolChoice};
+use crate::tools::schema::types;
+use crate::tools::{BuiltIn, Parameter, Said, Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// The mistake that a round only corrects, if its form can be constrained.
@@ -212,9 +213,10 @@ impl Shared {
         let mut results: Vec<String> = self.results().map(|(_, text)| text.into_owned()).collect();
         results.reverse();
         let made = self.made();
-        let members =
-            self.setup.catalog.offered().flat_map(Tool::parameters).map(|parameter| parameter.name.to_owned());
-        decide::Said::new(person, results).with_calls(&made, members)
+        // `locked` does not take `lock-1`.
+        let is_truth = |parameter: &Parameter<'_>| types(parameter.schema).any(|own| own == "boolean");
+        let members = self.setup.catalog.offered().flat_map(Tool::parameters).filter(|own| !is_truth(own));
+        decide::Said::new(person, results).with_calls(&made, members.map(|own| own.name.to_owned()))
     }
 
     /// Answers a call with a note to the model.

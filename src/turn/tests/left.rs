@@ -721,3 +721,11 @@ fn a_change_has_the_number_that_the_request_names() {
         "it may be either"
     );
 }
+
+#[test]
+fn a_truth_value_is_no_identifier() {
+    let device = json!({"device_id": {"type": "string"}, "locked": {"type": "boolean"}});
+    let lock = Tool::new("lock_door").with_schema(json!({"properties": device, "required": ["device_id", "locked"]}));
+    let mut job = Job::with("Lock the door with the device id lock-1.", [lock, Tool::new("list_devices")]);
+    assert!(job.calls("lock_door", json!({"device_id": "lock-1", "locked": true})), "{:?}", job.done);
+}
