@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::calls::CallFrames;
 use super::form::{Constrained, StructuralTags, Thinking};
 use crate::dialect::Dialect;
+#[cfg(feature = "agent")]
+use crate::dialect::write_tool_call;
 use crate::tools::{Catalog, ToolChoice};
 
 /// Limit on the calls of one message in a grammar, unless a lower one is set. A weak model whose answer is constrained
@@ -29,19 +31,28 @@ pub struct Constraint {
     pub tags: Option<StructuralTags>,
     /// `true` if the request must not be sent to an endpoint that accepts no form.
     pub required: bool,
+    /// The only answer that has this structure. A client returns it without a request.
+    pub only: Option<String>,
 }
 
 impl Constraint {
     /// Constrains the answer to a JSON value that this schema accepts. The schema is sent unchanged.
     pub fn answer(schema: Value) -> Self {
-        Constraint { of: Constrained::Answer, schema: Some(schema), grammar: None, tags: None, required: false }
+        Constraint {
+            of: Constrained::Answer,
+            schema: Some(schema),
+            grammar: None,
+            tags: None,
+            required: false,
+            only: None,
+        }
     }
 
     /// Constrains the answer to text that does not begin with a tag, as calls in most dialects do.
     #[cfg(feature = "agent")]
     pub(crate) fn prose() -> Self {
         let grammar = Some(format!("root ::= {PROSE}\n"));
-        Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false }
+        Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false, only: None }
     }
 
     /// Constrains the answer to these calls, or to text that does not begin with a tag; `None` without a grammar.
@@ -49,7 +60,7 @@ impl Constraint {
     pub(crate) fn or_prose(&self) -> Option<Self> {
         let (root, rules) = self.grammar.as_deref()?.strip_prefix("root ::= ")?.split_once('\n')?;
         let grammar = Some(format!("root ::= {root} | {PROSE}\n{rules}"));
-        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar, tags: None, required: false })
+        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar, tags: None, required: false, only: None })
     }
 
     /// Constrains the answer to calls of the tools that `choice` allows, from one to `most` (at most [`MAX_CALLS`]), in
@@ -89,7 +100,9 @@ impl Constraint {
     ) -> Option<Self> {
         let calls = |dialect| CallFrames::of(dialect, catalog, &|tool| narrowed.arguments(tool));
         let all = [dialect, Dialect::Json].map(|dialect| calls(dialect).filter(|calls| !calls.is_empty()));
-        Constraint::of_calls(dialect, all, thinking, 1)
+        let only = narrowed.only_call(catalog);
+        let only = only.map(|(tool, arguments)| write_tool_call(dialect, catalog, tool, &arguments));
+        Some(Constraint { only, ..Constraint::of_calls(dialect, all, thinking, 1)? })
     }
 
     /// Returns the constraint for calls in a dialect and in JSON, in each form that they have.
@@ -107,6 +120,7 @@ impl Constraint {
             grammar: own.as_ref().map(|calls| calls.grammar(thinking, most)),
             tags: own.as_ref().and_then(|calls| calls.tags(true, most)),
             required: false,
+            only: None,
         };
         constraint.has_form().then_some(constraint)
     }
@@ -116,7 +130,7 @@ impl Constraint {
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
         let calls = CallFrames::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
         let tags = Some(calls.tags(false, MAX_CALLS)?);
-        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar: None, tags, required: false })
+        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar: None, tags, required: false, only: None })
     }
 
     /// Requires the endpoint to apply the constraint.
@@ -132,6 +146,7 @@ impl Constraint {
         self.schema = self.schema.filter(|_| read.contains(Dialect::Json));
         self.grammar = self.grammar.filter(|_| read.contains(taught));
         self.tags = self.tags.filter(|_| read.contains(taught));
+        self.only = self.only.filter(|_| read.contains(taught));
         self.has_form().then_some(self)
     }
 
@@ -140,7 +155,7 @@ impl Constraint {
     #[cfg(feature = "agent")]
     pub(crate) fn as_grammar(&self) -> Option<Self> {
         let grammar = Some(self.grammar.clone()?);
-        Some(Constraint { of: self.of, schema: None, grammar, tags: None, required: false })
+        Some(Constraint { of: self.of, schema: None, grammar, tags: None, required: false, only: None })
     }
 
     fn has_form(&self) -> bool {

@@ -31,7 +31,7 @@ pub use constraint::{Constraint, MAX_CALLS};
 pub use form::{Constrain, Constrained, StructuralTag, StructuralTags, Thinking, Way};
 #[cfg(feature = "agent")]
 pub(crate) use narrowed::{
-    Narrowed, id_of, is_bare_name, is_id, is_id_word, is_same_member, kind_of_id, kind_of_name, required,
+    Narrowed, id_of, is_alike, is_bare_name, is_id, is_id_word, is_same_member, kind_of_id, kind_of_name, required,
 };
 #[cfg(feature = "agent")]
 pub(crate) use structure::is_zone;

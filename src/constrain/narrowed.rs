@@ -1,9 +1,9 @@
 //! Narrows the calls that may be made: to tools that only read, or to known values.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::structure::{Structure, Structures};
-use crate::tools::{Tool, lists, looks_up, may_change};
+use super::structure::{Structure, StructureMember, Structures};
+use crate::tools::{Catalog, Tool, lists, looks_up, may_change};
 
 /// A restriction of the calls that may be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum Narrowed {
         tool: String,
         /// The members with their allowed values.
         members: Vec<(String, Vec<Value>)>,
+        /// The other members as the model wrote them.
+        others: Map<String, Value>,
     },
     /// The tool with its required members and, of the others, only these.
     Instead {
@@ -55,6 +57,24 @@ impl Narrowed {
         self.arguments(tool).is_some()
     }
 
+    /// Returns the only call that is allowed; `None` if the model has something to decide.
+    pub(crate) fn only_call<'c>(&self, catalog: &'c Catalog) -> Option<(&'c Tool, Map<String, Value>)> {
+        let mut tools = catalog.offered().filter(|tool| self.admits(tool));
+        let tool = tools.next().filter(|_| tools.next().is_none())?;
+        let Structure::Object { members, .. } = self.arguments(tool)?.root else { return None };
+        let others = if let Narrowed::Values { others, .. } = self { Some(others) } else { None };
+        let value = |StructureMember { name, required, value }: StructureMember| {
+            let other = others.and_then(|others| others.get(&name).cloned());
+            let only = match value {
+                Structure::Literals(mut only) if required && only.len() == 1 => only.pop(),
+                _ => other,
+            };
+            // An optional member may be left out of a call with given values.
+            (only.is_some() || required || others.is_none()).then(|| Some((name, only?)))
+        };
+        Some((tool, members.into_iter().filter_map(value).collect::<Option<_>>()?))
+    }
+
     /// Returns the structure of a tool's arguments if it is allowed.
     pub(super) fn arguments(&self, tool: &Tool) -> Option<Structures> {
         let mut arguments = Structures::of_arguments(tool.input_schema.as_ref());
@@ -88,7 +108,7 @@ impl Narrowed {
                 }
                 is_one(server, name).then_some(arguments)
             }
-            Narrowed::Values { server, tool: name, members: values } => {
+            Narrowed::Values { server, tool: name, members: values, .. } => {
                 let Structure::Object { members, .. } = &mut arguments.root else { return None };
                 for (name, values) in values {
                     let member = members.iter_mut().find(|own| own.name == *name)?;
@@ -115,7 +135,7 @@ impl Structure {
 }
 
 /// Returns `true` if another tool has the same required parameters, ignoring a final `s` of their names.
-fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
+pub(crate) fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
     let is_same = |(one, other): (&String, &String)| one.trim_end_matches('s') == other.trim_end_matches('s');
     let is_equal = |other: &Vec<String>| other.len() == required.len() && required.iter().zip(other).all(is_same);
     !required.is_empty() && others.iter().any(is_equal)

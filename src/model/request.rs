@@ -58,6 +58,11 @@ impl Request {
         self.messages.iter().any(|message| !message.images.is_empty() || !message.audio.is_empty())
     }
 
+    /// Returns the answer, if its structure allows only this one.
+    pub fn only_answer(&self) -> Option<&str> {
+        self.constraint.as_ref()?.only.as_deref()
+    }
+
     /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

@@ -5,16 +5,16 @@
 //! mentioned fills a gap: the model gets values to choose from, or looks something up. Such discarded messages are in
 //! no history.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Turn;
 use super::decide::{Asking, Fitted, Ungrounded};
 use super::event::AgentEvent;
-use super::left::values;
+use super::left::corrected;
 use super::read::Message;
-use crate::constrain::Narrowed;
+use crate::constrain::{Narrowed, is_id};
 use crate::event::{Call, Provenance, Repair};
-use crate::tools::ToolChoice;
+use crate::tools::{Tool, ToolChoice};
 
 /// The reason for rejecting a call that has a value nobody mentioned.
 const UNGROUNDED: &str = "it names something that nobody mentioned";
@@ -111,7 +111,7 @@ impl Turn {
         let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
         let calls = message.good_calls().filter(|calls| is_ours && !calls.is_empty())?;
         let only_changes = self.shared.asks_a_question() && calls.iter().all(|call| self.shared.changes(call));
-        Some((self.narrowed(Narrowed::Reads).filter(|_| only_changes)?, UNASKED))
+        Some((self.narrowed(Narrowed::Reads, calls[0]).filter(|_| only_changes)?, UNASKED))
     }
 
     /// Returns what is requested instead of a call that fails like an earlier one, or of one that was not asked for.
@@ -119,7 +119,7 @@ impl Turn {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
             let narrowed = self.shared.after_failed(&call)?;
-            return Some((self.narrowed(narrowed)?, FAILED_BEFORE));
+            return Some((self.narrowed(narrowed, &call)?, FAILED_BEFORE));
         }
         let shared = &self.shared;
         let is_done = shared.is_unasked(&call) || shared.is_variation(&call) || shared.is_looked_up_again(&call);
@@ -127,14 +127,13 @@ impl Turn {
     }
 
     /// Returns what is requested instead of a lookup with a number that nobody said, of a search for an identifier that a
-    /// tool takes, of another lookup of the next thing in a list, or of a change without a number that the request names.
+    /// tool takes, or of a change without a number that the request names.
     fn in_place_of_guessed(&self, message: &Message) -> Option<Asking> {
         let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
         let calls = message.good_calls().filter(|calls| is_ours && calls.len() == 1)?;
-        let as_before = if self.is_step() { self.shared.as_before(calls[0]) } else { None };
-        let meant = as_before.or_else(|| self.shared.needs_less(calls[0]));
-        let meant = meant.or_else(|| self.shared.by_its_id(calls[0])).or_else(|| self.shared.with_number(calls[0]));
-        meant.and_then(|narrowed| self.narrowed(narrowed))
+        let meant = self.shared.needs_less(calls[0]).or_else(|| self.shared.by_its_id(calls[0]));
+        let meant = meant.or_else(|| self.shared.with_number(calls[0]));
+        meant.and_then(|narrowed| self.narrowed(narrowed, calls[0]))
     }
 
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
@@ -157,7 +156,8 @@ impl Turn {
 
     /// Returns the calls of a constrained message that name something that was not mentioned, by their indices.
     fn ungrounded(&self, message: &Message) -> Vec<(u32, Ungrounded)> {
-        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
+        let is_free = || self.shared.asking == Asking::Free && self.shared.narrowed > 0;
+        if !(self.shared.asking.is_held() || is_free()) || self.shared.choice != ToolChoice::Auto {
             return Vec::new();
         }
         let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
@@ -172,18 +172,27 @@ impl Turn {
     fn instead_of(&mut self, call: &Call, found: Ungrounded) -> Option<Asking> {
         // Things that the request names besides the used ones come before other values for the gap.
         let beside = if self.is_step() { self.shared.beside() } else { None };
-        if let Some(asking) = beside.and_then(|narrowed| self.narrowed(narrowed)) {
+        let beside = beside.or_else(|| self.shared.unused_by_kind().filter(|_| self.shared.looks_up(call)));
+        if let Some(asking) = beside.and_then(|narrowed| self.narrowed(narrowed, call)) {
             return Some(asking);
         }
         let Ungrounded { is_copied, unknown, is_named, named_as, known } = found;
         let meant = named_as.and_then(|(member, id)| self.shared.takes(call, member, id));
-        if let Some(asking) = meant.and_then(|narrowed| self.narrowed(narrowed)) {
+        if let Some(asking) = meant.and_then(|narrowed| self.narrowed(narrowed, call)) {
             return Some(asking);
         }
         let looks_up = !unknown.is_empty();
-        let narrowed = if looks_up { self.shared.lookups_for(call, unknown) } else { values(call, known) };
+        let mut members = unknown.iter().chain(known.iter().map(|(member, _)| member));
+        let id = members.find(|member| is_id(member)).filter(|_| self.shared.changes(call)).cloned();
+        let narrowed = if looks_up { self.shared.lookups_for(call, unknown) } else { corrected(call, known) };
         let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
-        match self.narrowed(narrowed) {
+        match self.narrowed(narrowed, call) {
+            // A change of a thing that nobody named never runs.
+            None if id.is_some() && !(looks_up && is_named) => {
+                self.shared.missing = id;
+                Some(self.done(call))
+            }
+            None if self.shared.asking == Asking::Free => None,
             // Nothing can be looked up, so the model decides whether it means the call.
             None if is_copied || !(is_read() || looks_up && is_named) => Some(Asking::Free),
             asking => {
@@ -193,9 +202,14 @@ impl Turn {
         }
     }
 
-    /// Requests such a call; `None` if no tool is left, or if it was requested often enough.
-    fn narrowed(&self, narrowed: Narrowed) -> Option<Asking> {
-        let is_possible = || self.shared.setup.admits(&narrowed);
+    /// Requests such a call in the place of this one; `None` if it would be the same, if no tool is left, or if one was
+    /// requested often enough.
+    fn narrowed(&self, narrowed: Narrowed, call: &Call) -> Option<Asking> {
+        let catalog = &self.shared.setup.catalog;
+        let is_same = |(tool, arguments): (&Tool, Map<String, Value>)| {
+            (&tool.server, &tool.name, &Value::Object(arguments)) == (&call.server, &call.tool, &call.arguments)
+        };
+        let is_possible = || self.shared.setup.admits(&narrowed) && !narrowed.only_call(catalog).is_some_and(is_same);
         (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
     }
 
@@ -224,7 +238,7 @@ impl Turn {
                 beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
             }
         };
-        match next.and_then(|narrowed| self.narrowed(narrowed)) {
+        match next.and_then(|narrowed| self.narrowed(narrowed, call)) {
             Some(asking) => {
                 self.shared.emit(AgentEvent::Decided { call: true, likely: None });
                 asking

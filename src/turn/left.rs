@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::decide::{self, Mentions, Used};
 use super::guard::{Made, is_equal};
 use super::shared::Shared;
-use crate::constrain::{Narrowed, kind_of_id, required};
+use crate::constrain::{Narrowed, is_alike, kind_of_id, required};
 use crate::conversation::Entry;
 use crate::event::Call;
 use crate::tools::{LIKELIEST, Tool, changes_nothing, looks_up, may_change};
@@ -76,7 +76,7 @@ impl Shared {
         let said = self.said_things();
         let arguments = &last.call.arguments;
         let is_meant =
-            || said.has_found_id(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call, &said);
+            || said.has_found_thing(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call, &said);
         let is_new = |tool: &&Tool| self.is_new_lookup(tool);
         let (question, texts) = (self.request().unwrap_or_default(), self.texts_of_calls());
         (mentions.has_list_in(&calls) || self.asks_to_be_told() && is_meant())
@@ -123,7 +123,7 @@ impl Shared {
         };
         let likeliest = self.setup.catalog.likeliest(self.request().unwrap_or_default(), LIKELIEST);
         let best = likeliest.into_iter().find(|tool| is_of(tool, call) || is_possible(tool));
-        best.is_some_and(|best| is_of(best, call) || required(best) == own)
+        best.is_none_or(|best| is_of(best, call) || is_alike(&own, &[required(best)]))
     }
 
     /// Returns `true` for a change after another one that was not asked for: it has values that were not mentioned, or
@@ -143,8 +143,9 @@ impl Shared {
         self.looks_up(call) && made.iter().any(is_same) && self.unused().is_empty() && !self.asks_to_be_told()
     }
 
-    /// Returns `true` for a further variation of a lookup: with values that were not mentioned after it was made often, or
-    /// with only another number that was not mentioned; none is an unused thing of the request.
+    /// Returns `true` for a further variation of a lookup: with a date that nobody spoke of, with values that were not
+    /// mentioned after it was made often, or with only another number that was not mentioned; none is an unused thing of
+    /// the request.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
         let succeeded = || made.iter().filter(|made| made.succeeded()).map(|made| made.call);
@@ -160,7 +161,8 @@ impl Shared {
             self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
         };
         let is_often = times >= MAX_VARIATIONS && !said.is_said(&call.arguments);
-        self.looks_up(call) && (is_often || is_counted()) && !brings()
+        let is_guess = || times > 0 && !self.found_nothing() && said.has_guess(&call.arguments);
+        self.looks_up(call) && (is_often || is_guess() || is_counted()) && !brings()
     }
 
     /// Returns the postponed call, or the last one that failed, with the values that results have for its wrong
@@ -176,15 +178,16 @@ impl Shared {
                 Some(call).filter(|_| !is_made_good(&made, failed))?
             }
         };
-        if self.asks_a_question() && self.changes(call) {
+        // A lookup was made good by another one that answers the request.
+        if self.asks_a_question() && self.changes(call) || self.changes_nothing(call) && self.is_all_looked_up() {
             return None;
         }
         let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;
         match mistaken.unknown.first() {
-            // The next missing values are looked up only if the lookup gave some values.
-            Some(_) if mistaken.known.is_empty() || self.client.postponed.is_none() => None,
+            Some(_) if self.client.postponed.is_none() => None,
+            Some(_) if mistaken.known.is_empty() => Some(self.lookups_for(call, mistaken.unknown)),
             Some(_) => Some(self.lookups(call, mistaken.unknown, Vec::new(), false)),
-            None => Some(values(call, mistaken.known)),
+            None => Some(corrected(call, mistaken.known)),
         }
     }
 
@@ -235,9 +238,16 @@ fn is_nothing(result: &str) -> bool {
         || is_short && says(&["no ", "0 ", "没有", "未找到"])
 }
 
-/// Returns the call restricted to these values for members of its arguments.
+/// Returns calls of this call's tool with these values for members of its arguments.
 pub(super) fn values(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
-    Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members }
+    Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members, others: Map::new() }
+}
+
+/// Returns the call with these values for members of its arguments.
+pub(super) fn corrected(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
+    let mut others = call.arguments.as_object().cloned().unwrap_or_default();
+    others.retain(|name, _| members.iter().all(|(member, _)| member != name));
+    Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members, others }
 }
 
 /// Returns `true` if both calls have the same texts, but other numbers or truth values.

@@ -108,6 +108,8 @@ pub(super) struct Shared {
     /// Set if the next message is the last one, because the model made only calls that are not run again; the tool of
     /// the last of them.
     pub(super) closing: Option<String>,
+    /// The identifier that nobody gave, if the answer has to ask for it.
+    pub(super) missing: Option<String>,
     /// The stop reason, if the last message was cut off because the context was full.
     pub(super) context_full: Option<StopReason>,
     /// Number of calls that ran.
@@ -139,6 +141,7 @@ impl Shared {
             narrowed: 0,
             held: None,
             closing: None,
+            missing: None,
             context_full: None,
             calls: 0,
             unattended,

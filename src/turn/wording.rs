@@ -19,7 +19,7 @@ pub struct Closing {
     /// The line if the next call is requested.
     pub call: String,
     /// The line if the answer is requested.
-    pub answer: &'static str,
+    pub answer: String,
 }
 
 /// The wording of a turn. The turn decides what is said; a wording expresses it in the model's dialect and language.
@@ -47,15 +47,22 @@ pub trait Wording: Send + Sync {
     fn note(&self, note: ModelNote<'_>) -> String;
 
     /// Returns the variants of the last line of replies, for a turn that knows what comes next; `None` if it stays as
-    /// it is. `unused` lists the things that the request names and no call has used.
-    fn closing(&self, _unused: &[String]) -> Option<Closing> {
+    /// it is. `unused` lists the things that the request names and no call has used; `missing` is the identifier that the
+    /// answer has to ask for.
+    fn closing(&self, _unused: &[String], _missing: Option<&str>) -> Option<Closing> {
         None
     }
 
     /// Returns a request for the answer alone: the program's own system text, and the user's request with the calls in
     /// one message, without tools and examples, which a small model copies. `changes` is `true` if a call changed
     /// something. `None` if the answer must be requested in the conversation.
-    fn answer_alone(&self, _request: &str, _made: &[Answered<'_>], _changes: bool) -> Option<(Option<String>, String)> {
+    fn answer_alone(
+        &self,
+        _request: &str,
+        _made: &[Answered<'_>],
+        _changes: bool,
+        _missing: Option<&str>,
+    ) -> Option<(Option<String>, String)> {
         None
     }
 

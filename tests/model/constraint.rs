@@ -196,3 +196,13 @@ async fn what_else_goes_wrong_is_not_taken_for_a_refusal_of_the_form() {
         assert_eq!(forms(&endpoint.seen()).len(), 1);
     }
 }
+
+#[tokio::test]
+async fn the_only_answer_that_is_possible_takes_no_request() {
+    let endpoint = server("llamacpp", |_| true);
+    let mut constraint = calls();
+    constraint.only = Some("<call/>".to_owned());
+    let (refused, text, finish) = told(&OpenAi::new(endpoint.url(), "m").unwrap(), request(constraint)).await;
+    assert_eq!((refused, text.as_str(), finish), (0, "<call/>", Ok(FinishReason::Stop)));
+    assert!(forms(&endpoint.seen()).is_empty());
+}

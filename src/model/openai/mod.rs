@@ -47,6 +47,7 @@ use self::terms::Terms;
 use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::cause::Cause;
 use crate::http::Trust;
+use crate::message::{Delta, FinishReason, Usage};
 use crate::secrets::Secrets;
 use crate::spans::Peer;
 
@@ -287,6 +288,11 @@ impl OpenAi {
 
 impl Model for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        if let Some(only) = request.only_answer() {
+            let usage = ModelEvent::Usage(Usage::default());
+            let answer = [ModelEvent::Delta(Delta::content(only)), usage, ModelEvent::Finish(FinishReason::Stop)];
+            return stream::iter(answer.map(Ok)).boxed();
+        }
         let inner = self.inner.clone();
         let (tell, told) = mpsc::unbounded();
         // In a box of its own, which is freed once the answer has begun.

@@ -360,7 +360,8 @@ impl Ask {
             return None;
         }
         let changes = made.iter().any(|answered| shared.changes(answered.call));
-        let (system, text) = self.wording(shared).answer_alone(request, &made, changes)?;
+        let missing = shared.missing.as_deref();
+        let (system, text) = self.wording(shared).answer_alone(request, &made, changes, missing)?;
         let system = system.map(|text| Message::new(Role::System, text));
         Some(system.into_iter().chain([Message::new(Role::User, text)]).collect())
     }
@@ -372,9 +373,9 @@ impl Ask {
             Asking::Answer => Vec::new(),
             _ => return None,
         };
-        let closing = self.wording(shared).closing(&unused)?;
+        let closing = self.wording(shared).closing(&unused, shared.missing.as_deref())?;
         let rest = text.strip_suffix(closing.either)?;
-        Some(format!("{rest}{}", if shared.asking == Asking::Answer { closing.answer } else { &closing.call }))
+        Some(format!("{rest}{}", if shared.asking == Asking::Answer { &closing.answer } else { &closing.call }))
     }
 
     /// Returns the purpose of the next request of a round in which the model may either call or answer.
@@ -520,7 +521,7 @@ impl Ask {
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
     let named = shared.looked_up_by_name().or_else(|| shared.searched_wider());
-    let named = named.or_else(|| shared.searched_as_said());
+    let named = named.or_else(|| shared.searched_as_said()).or_else(|| shared.listed_lookup());
     match named.or_else(|| shared.made_good()).filter(admitted) {
         Some(narrowed) => Asking::Narrowed(narrowed),
         None if shared.is_all_done() || shared.is_all_looked_up() => Asking::Answer,

@@ -17,10 +17,6 @@ use crate::validate::OutputSchema;
 /// Limit on the characters of the problem with an answer.
 const PROBLEM_CHARS: usize = 1_500;
 
-/// Last line of the results if the answer is requested.
-const ENGLISH_ANSWER: &str = "Tell me the answer in one sentence.";
-const CHINESE_ANSWER: &str = "请用一句话告诉我答案。";
-
 /// The wording of the prompt's templates, for the tools of one catalog.
 #[derive(Debug)]
 pub struct PromptWording {
@@ -249,21 +245,35 @@ impl Wording for PromptWording {
         Ok(texts.join("\n\n"))
     }
 
-    fn closing(&self, unused: &[String]) -> Option<Closing> {
+    fn closing(&self, unused: &[String], missing: Option<&str>) -> Option<Closing> {
         let options = self.templates.prompt.options();
         let either = Introductions::of(options.lang).next;
         let unused = unused.join(if options.lang == Lang::En { ", " } else { "、" });
-        let (call, answer) = match (options.lang, &*unused) {
-            (Lang::En, "") => ("What is the next step? Make the next call.".to_owned(), ENGLISH_ANSWER),
-            (Lang::En, things) => (format!("What is the next step for {things}? Make the next call."), ENGLISH_ANSWER),
-            (Lang::Zh, "") => ("下一步是什么？请写出下一个调用。".to_owned(), CHINESE_ANSWER),
-            (Lang::Zh, things) => (format!("对于 {things}，下一步是什么？请写出下一个调用。"), CHINESE_ANSWER),
+        let call = match (options.lang, &*unused) {
+            (Lang::En, "") => "What is the next step? Make the next call.".to_owned(),
+            (Lang::En, things) => format!("What is the next step for {things}? Make the next call."),
+            (Lang::Zh, "") => "下一步是什么？请写出下一个调用。".to_owned(),
+            (Lang::Zh, things) => format!("对于 {things}，下一步是什么？请写出下一个调用。"),
+        };
+        let answer = match (options.lang, missing) {
+            (Lang::En, None) => "Tell me the answer in one sentence.".to_owned(),
+            (Lang::En, Some(member)) => {
+                format!("It is not done: I did not say which {member} is meant. Ask me for it in one sentence.")
+            }
+            (Lang::Zh, None) => "请用一句话告诉我答案。".to_owned(),
+            (Lang::Zh, Some(member)) => format!("还没有完成：我没有说明 {member} 是哪一个。请用一句话向我询问。"),
         };
         (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
     }
 
-    fn answer_alone(&self, request: &str, made: &[Answered<'_>], changes: bool) -> Option<(Option<String>, String)> {
-        let Closing { either, answer, .. } = self.closing(&[])?;
+    fn answer_alone(
+        &self,
+        request: &str,
+        made: &[Answered<'_>],
+        changes: bool,
+        missing: Option<&str>,
+    ) -> Option<(Option<String>, String)> {
+        let Closing { either, answer, .. } = self.closing(&[], missing)?;
         let told = |answered: &Answered<'_>| {
             let text = self.replies(&Replies { answered: vec![*answered], ..Replies::default() }).ok()?;
             let text = text.strip_suffix(either).unwrap_or(&text).trim_end();
@@ -272,6 +282,7 @@ impl Wording for PromptWording {
         let done = made.iter().map(told).collect::<Option<Vec<_>>>()?.join("\n\n");
         let options = self.templates.prompt.options();
         let text = match (options.lang, changes) {
+            _ if made.is_empty() => format!("{request}\n\n{answer}"),
             (Lang::En, true) => format!("{request}\n\nThis is what was done, with the results:\n\n{done}\n\n{answer}"),
             (Lang::En, false) => {
                 format!("This is what was done, with the results:\n\n{done}\n\nI asked: {request}\n\n{answer}")

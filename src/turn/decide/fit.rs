@@ -103,6 +103,12 @@ impl Said {
         arguments.as_object().into_iter().flatten().all(|(_, value)| self.is_spoken_of(value))
     }
 
+    /// Returns `true` if one of the arguments is a date, or another text with digits, that nobody spoke of.
+    pub(in crate::turn) fn has_guess(&self, arguments: &Value) -> bool {
+        let is_guess = |text: &str| text.contains(|c: char| c.is_ascii_digit()) && !self.is_text_spoken_of(text);
+        arguments.as_object().into_iter().flatten().any(|(_, value)| value.as_str().is_some_and(is_guess))
+    }
+
     /// Returns `true` if a value may come from the conversation: a text with a word that was said, a number that was
     /// said, and any value that cannot be said in words.
     fn is_spoken_of(&self, value: &Value) -> bool {

@@ -249,13 +249,14 @@ impl Said {
         of_results.values().any(|values| values.len() == 1) || members.iter().any(|name| takes_path(name)) && has_path()
     }
 
-    /// Returns `true` if one of these arguments is an identifier that a result gave.
-    pub(in crate::turn) fn has_found_id(&self, arguments: &Value) -> bool {
-        let is_given = |value: &Value| {
-            self.found().any(|(object, _)| object.iter().any(|(name, own)| self.is_own_id(name, own) && own == value))
-        };
-        let mut members = arguments.as_object().into_iter().flatten();
-        members.any(|(name, value)| is_id(name) && !self.is_said_by_person(value) && is_given(value))
+    /// Returns `true` if one of these arguments names a thing that a result gave and the user did not: an identifier, a
+    /// path.
+    pub(in crate::turn) fn has_found_thing(&self, arguments: &Value) -> bool {
+        let is_given = |text: &String| self.results.iter().any(|said| said.contains(&**text));
+        let is_thing = |name: &str, text: &str| is_id(name) || names_a_thing(name, text);
+        let mut members =
+            arguments.as_object().into_iter().flatten().filter(|(_, value)| !self.is_said_by_person(value));
+        members.any(|(name, value)| ids_of(value).iter().any(|text| is_thing(name, text) && is_given(text)))
     }
 
     /// The members of results that hold ids which none of these arguments has.

@@ -73,6 +73,8 @@ pub(in crate::turn) struct Mentions {
     told: usize,
     /// The first part asks to be told something.
     begins_told: bool,
+    /// A part that names something does not ask to be told something.
+    acts: bool,
     /// Two words are joined, neither of which names a thing.
     joins_words: bool,
 }
@@ -114,6 +116,7 @@ impl Mentions {
                     found.joins_words |= matches!(piece, Piece::Word(word) if JOINING.contains(&word));
                     if has_words && !is_aside || !part.is_empty() {
                         found.told += usize::from(is_told && part.is_empty());
+                        found.acts |= !is_told && !part.is_empty();
                         found.parts.push(std::mem::take(&mut part));
                     }
                     (has_words, is_told, between) = (false, false, String::new());
@@ -122,6 +125,7 @@ impl Mentions {
         }
         if has_words && !is_aside || !part.is_empty() {
             found.told += usize::from(is_told && part.is_empty());
+            found.acts |= !is_told && !part.is_empty();
             found.parts.push(part);
         }
         if found.things().nth(MAX_THINGS).is_some() { Mentions::default() } else { found }
@@ -143,11 +147,12 @@ impl Mentions {
     }
 
     /// Returns `true` if the arguments contain everything that the request names, and there were enough kinds of
-    /// changes: each part that names nothing ("and switch to it") may ask for a further one.
+    /// changes: each part that names nothing ("and switch to it") may ask for one, and so may the parts that name
+    /// something, unless they only ask to be told something.
     pub(in crate::turn) fn are_done(&self, used: &Used, changes: usize) -> bool {
         let unnamed = self.unnamed();
         let is_enough = match self.has_things() {
-            true => unnamed < changes,
+            true => unnamed + usize::from(self.acts) <= changes,
             false => !self.joins_words && unnamed > 0 && unnamed <= changes,
         };
         !self.wants_all && is_enough && self.unused(used).is_empty()
@@ -491,6 +496,7 @@ mod tests {
             ("Create fix/docs", Some(1)),
             ("Close all tickets of fix/docs", None),
             ("Switch to it", Some(1)),
+            ("Look for the change of fix/docs, then stage it", Some(1)),
             ("", None),
         ] {
             let enough = (0..4).find(|changes| Mentions::of(request).are_done(&branch, *changes));

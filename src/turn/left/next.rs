@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Made, is_made_good, is_nothing, is_of, name, values};
+use super::{Made, corrected, is_made_good, is_nothing, is_of, name, values};
 use crate::constrain::{Narrowed, id_of, is_id, is_same_member, is_zone, kind_of_id, kind_of_name, required};
 use crate::event::Call;
 use crate::tools::schema::types;
@@ -28,7 +28,7 @@ impl Shared {
         let pattern = call.arguments.get(glob.name)?.as_str().filter(|pattern| !pattern.is_empty())?;
         let wider = wider(pattern).filter(|_| !result.contains(pattern))?;
         let is_new = made.iter().all(|made| made.call.arguments.get(glob.name) != Some(&wider));
-        is_new.then(|| values(call, vec![(glob.name.to_owned(), vec![wider])]))
+        is_new.then(|| corrected(call, vec![(glob.name.to_owned(), vec![wider])]))
     }
 
     /// Returns the last search with a thing as the request spells it, if the model spelled it otherwise and found nothing:
@@ -51,18 +51,11 @@ impl Shared {
         self.listed_beside(true)
     }
 
-    /// Returns an earlier lookup with the value of this other one, if the two values are in one list of the request: what
-    /// is asked of several things is asked of each.
-    pub(in crate::turn) fn as_before(&self, call: &Call) -> Option<Narrowed> {
-        let tool = self.tool(call).filter(|tool| looks_up(tool))?;
-        let listed = self.listed_beside(false)?;
-        let Narrowed::Values { server, tool: before, members } = &listed else { return None };
-        let before = self.setup.catalog.find(server.as_deref(), before).ok()?.tool;
-        let (_, values) = members.first()?;
-        let has_value =
-            || call.arguments.as_object().is_some_and(|own| own.values().any(|value| values.contains(value)));
-        (looks_up(before) && !is_of(before, call) && required(before) == required(tool) && has_value())
-            .then_some(listed)
+    /// Returns an earlier lookup with an unused value that is in one list with its own value in the request: what is asked
+    /// of several things is asked of each.
+    pub(in crate::turn) fn listed_lookup(&self) -> Option<Narrowed> {
+        let looks = |listed: &Narrowed| self.setup.catalog.offered().any(|tool| looks_up(tool) && listed.admits(tool));
+        self.listed_beside(false).filter(|listed| looks(listed) && !self.found_nothing())
     }
 
     /// As [`beside`](Self::beside); with `apart`, for a lookup a value may be in another part of the request.
@@ -283,7 +276,7 @@ impl Shared {
         let numbers = unused.iter().filter(|thing| !is_used(thing));
         let mut numbers = numbers.filter_map(|thing| serde_json::from_str(thing).ok().filter(Value::is_number));
         let number = numbers.next().filter(|_| numbers.next().is_none())?;
-        Some(values(call, vec![(member, vec![number])]))
+        Some(corrected(call, vec![(member, vec![number])]))
     }
 
     /// Returns the one parameter that a tool requires besides those whose values earlier calls had: after `list_pods` of
@@ -326,7 +319,7 @@ impl Lacking<'_> {
 
 /// Returns calls of the tool with these values for members of its arguments.
 fn of(tool: &Tool, members: Vec<(String, Vec<Value>)>) -> Narrowed {
-    Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members }
+    Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members, others: Map::new() }
 }
 
 /// Returns a thing of the request as a text or, if it `is_number`, as a number; `None` if it is none.

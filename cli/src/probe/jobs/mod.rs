@@ -53,7 +53,9 @@ struct Counting {
 
 impl Model for Counting {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
+        if request.only_answer().is_none() {
+            self.requests.fetch_add(1, Ordering::Relaxed);
+        }
         self.client.stream(request)
     }
 
