@@ -19,15 +19,6 @@ pub(crate) enum Narrowed {
         /// The other members as the model wrote them.
         others: Map<String, Value>,
     },
-    /// The tool with its required members and, of the others, only these.
-    Instead {
-        /// Server of the tool.
-        server: Option<String>,
-        /// Name of the tool.
-        tool: String,
-        /// Names of optional members.
-        members: Vec<String>,
-    },
     /// Only tools that do not declare a change.
     Reads,
     /// Only tools that look something up and can be called without an identifier that has to be known. Their optional
@@ -101,12 +92,6 @@ impl Narrowed {
                 let is_left_out = but.iter().any(|(server, name)| is_one(server, name));
                 let repeats = looks_up(tool) && is_alike(&required(tool), alike);
                 (!is_left_out && !repeats).then_some(arguments)
-            }
-            Narrowed::Instead { server, tool: name, members: wanted } => {
-                if let Structure::Object { members, .. } = &mut arguments.root {
-                    members.retain(|member| member.required || wanted.contains(&member.name));
-                }
-                is_one(server, name).then_some(arguments)
             }
             Narrowed::Values { server, tool: name, members: values, .. } => {
                 let Structure::Object { members, .. } = &mut arguments.root else { return None };

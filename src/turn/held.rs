@@ -122,7 +122,7 @@ impl Turn {
             return Some((self.narrowed(narrowed, &call)?, FAILED_BEFORE));
         }
         let shared = &self.shared;
-        let is_done = shared.is_unasked(&call) || shared.is_variation(&call) || shared.is_looked_up_again(&call);
+        let is_done = shared.is_unasked(&call) || shared.is_variation(&call);
         is_done.then(|| (self.done(&call), UNASKED))
     }
 

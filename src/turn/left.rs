@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::decide::{self, Mentions, Used};
-use super::guard::{Made, is_equal};
+use super::guard::Made;
 use super::shared::Shared;
 use crate::constrain::{Narrowed, is_alike, kind_of_id, required};
 use crate::conversation::Entry;
@@ -133,14 +133,6 @@ impl Shared {
         let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call)).map(|made| made.call);
         let is_new = || changes.clone().next().is_some() && !self.said_things().is_said(&call.arguments);
         self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
-    }
-
-    /// Returns `true` for a lookup that is made again after a change, although all that the request names was used and it
-    /// asks to be told nothing.
-    pub(super) fn is_looked_up_again(&self, call: &Call) -> bool {
-        let made = self.made();
-        let is_same = |made: &Made<'_>| made.succeeded() && is_equal(made.call, call);
-        self.looks_up(call) && made.iter().any(is_same) && self.unused().is_empty() && !self.asks_to_be_told()
     }
 
     /// Returns `true` for a further variation of a lookup: with a date that nobody spoke of, with values that were not

@@ -183,8 +183,9 @@ impl Shared {
         let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST);
         let mut better = likeliest.into_iter().take_while(|tool| !is_of(tool, call));
         let meant = better.find(|tool| may_change(tool))?;
-        let members = call.arguments.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect();
-        Some(Narrowed::Instead { server: meant.server.clone(), tool: meant.name.clone(), members })
+        let others = call.arguments.as_object().cloned().unwrap_or_default();
+        let (server, tool) = (meant.server.clone(), meant.name.clone());
+        Some(Narrowed::Values { server, tool, members: Vec::new(), others })
     }
 
     /// Returns a tool that requires only this identifier, as the kind that the request names, and that is a lookup if this

@@ -790,3 +790,17 @@ fn a_lookup_is_not_made_again_with_what_nobody_spoke_of() {
         assert_eq!(job.calls("list_day", day(date)), runs, "{date} {found}");
     }
 }
+
+#[test]
+fn a_change_that_failed_gives_way_to_the_one_that_was_meant() {
+    let tool = |name: &str, description: &str| {
+        let schema = json!({"properties": {"branch_name": {"type": "string"}}, "required": ["branch_name"]});
+        Tool::new(name).with_description(description).with_schema(schema)
+    };
+    let tools = [tool("git_checkout", "Switch branches"), tool("git_create_branch", "Create a new branch")];
+    let (mut job, branch) = (Job::with("Create the branch fix/a.", tools), json!({"branch_name": "fix/a"}));
+    job.gives("git_checkout", branch.clone(), Outcome::error("there is no fix/a"));
+    assert!(!job.calls("git_checkout", branch));
+    let next = job.request().only_answer().unwrap();
+    assert!(next.contains("git_create_branch") && next.contains("fix/a"), "{next}");
+}
