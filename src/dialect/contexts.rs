@@ -44,14 +44,10 @@ pub struct QuotingBlock {
     pub source: &'static str,
 }
 
-/// Elements of HTML that a line of an answer may open, beside those that quote (html.spec.whatwg.org).
-const HTML_ELEMENTS: &[&str] = &[
-    "a", "article", "aside", "audio", "b", "body", "br", "button", "canvas", "center", "code", "dd", "details",
-    "dialog", "div", "dl", "dt", "em", "fieldset", "figcaption", "figure", "font", "footer", "form", "h1", "h2", "h3",
-    "h4", "h5", "h6", "head", "header", "hr", "html", "i", "img", "input", "label", "legend", "li", "link", "main",
-    "mark", "meta", "nav", "ol", "option", "p", "picture", "pre", "s", "section", "select", "small", "source", "span",
-    "strong", "sub", "summary", "sup", "svg", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "u", "ul",
-    "video",
+/// Elements of HTML that have no closing tag, or whose closing tag may be left out (html.spec.whatwg.org, 13.1.2).
+const HTML_UNCLOSED: &[&str] = &[
+    "body", "br", "dd", "dt", "head", "hr", "html", "img", "input", "li", "link", "meta", "option", "p", "source",
+    "tbody", "td", "tfoot", "th", "thead", "tr",
 ];
 
 /// Tags that models write around calls of any syntax, around their answer and their reasoning (prompts of agents).
@@ -62,7 +58,7 @@ const AROUND_CALLS: &[&str] = &[
 
 /// Returns `true` if an element of this name says nothing of a call in it.
 pub(crate) fn names_no_element(name: &str) -> bool {
-    let mut known = HTML_ELEMENTS.iter().chain(AROUND_CALLS);
+    let mut known = HTML_UNCLOSED.iter().chain(AROUND_CALLS);
     let is_mark =
         |mark: &ReasoningMark| mark.open.strip_prefix('<').and_then(|open| open.strip_suffix('>')) == Some(name);
     name.contains("//") || known.any(|known| known.eq_ignore_ascii_case(name)) || REASONING_MARKS.iter().any(is_mark)

@@ -85,7 +85,7 @@ mod tests {
     fn an_opening_tag_alone_on_its_line_opens_an_element() {
         for line in [
             "<plan>", "  <write_fil>\r", "<write_file path=\"a.md\">", "<ifm|tool_calls>", "<\u{601d}\u{8003}>",
-            "<fs.write:x>",
+            "<fs.write:x>", "<div>", "<DETAILS open>",
         ] {
             let element = Element::opened(line.as_bytes(), 0).expect(line);
             let Element::Tag { name, length } = element else { panic!("{line}") };
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn no_other_line_does() {
         for line in [
-            "<div>",
-            "<DETAILS open>",
+            "<li>",
+            "<BR>",
             "<tools>",
             "</plan>",
             "<plan/>",
