@@ -193,6 +193,15 @@ const NO_CALLS: &[&str] = &[
     "| tool | takes |\n|---|---|\n| get_forecast | city, days |\n| write_file | path, content |",
     "- get_forecast: city=Oslo\n- write_file: path=a, content=b",
     "get_forecast(city: string, days?: integer)\n  Tells the weather.\n  - city: its name",
+    "Parameters of get_forecast:\n- city: the name of a city\n- days: how many days ahead",
+    "Usage: get_forecast --city NAME [--days N]",
+    "The log says \"get_forecast city=Oslo\"",
+    "I called get_forecast with city=Oslo",
+    "Summary:\n- get_forecast: city=Oslo\n- write_file: path=notes.md",
+    "| tool | arguments |\n|---|---|\n| get_forecast | city=Oslo |",
+    "For example: get_forecast city=Oslo",
+    "get_forecast city=Oslo returned that it rains",
+    "forecast = get_forecast(city=\"Oslo\")\nprint(forecast.days)",
 ];
 
 #[test]
@@ -204,5 +213,38 @@ fn prose_and_code_about_tools_are_no_near_calls() {
         let near = message.rejected().find(|rejected| rejected.kind == RejectedKind::NearCall);
         assert_eq!(near, None, "{text}");
         assert_eq!(message.calls().count(), 0, "{text}");
+    }
+}
+
+/// Calls in forms that no dialect has, and what is told of each.
+const OTHER_FORMS: &[(&str, &str)] = &[
+    ("@get_forecast(city=\"Oslo\")", "`@` before its name is no part of a call"),
+    ("Let me look.\n\n/get_forecast city=Oslo", "`/` before its name is no part of a call"),
+    ("<tool: get_forecast>\n{\"city\": \"Oslo\"}\n</tool>", "`<tool:` before its name is no part of a call"),
+    ("★CALL★ get_forecast ★ARGS★ {\"city\": \"Oslo\"} ★END★", "`★CALL★` before its name is no part of a call"),
+    ("{\"op\": \"call\", \"target\": \"get_forecast\", \"payload\": {\"city\": \"Oslo\"}}", "\"target\":` before"),
+    ("<fn:get_forecast city=\"Oslo\"/>", "`<fn:` before its name is no part of a call"),
+    ("#E1 = get_forecast[city: Oslo]", "`#E1 =` before its name is no part of a call"),
+    ("get_forecast JSON: {\"city\": \"Oslo\"}", "`JSON` after its name is no part of a call"),
+    ("get_forecast?city=Oslo", "`?` after its name is no part of a call"),
+    ("tool: get_forecast\nargs:\n  city: Oslo", "its arguments are not a JSON object"),
+    ("**Tool:** `get_forecast`\n**City:** Oslo", "no parameter `City`, but one that is called `city`"),
+    ("```get_forecast\n{\"city\": \"Oslo\"}\n```", "nothing says that its arguments are a call's"),
+    ("get_forecast(city: \"Oslo\")", "with literal values"),
+    ("<call>\n<tool>get_forecast</tool>\n<city>Oslo</city>\n</call>", "`<tool>` before its name is no part of a call"),
+    ("<tool: list_files>\n/srv\n</tool>", "its text is in no parameter"),
+    ("{\"name\": \"get_forecast\", \"arguments\": {\"city\" \"Oslo\", \"days\": 3}}", "its JSON cannot be read from"),
+    ("[get_forecast]\ncity = \"Oslo\"", "`[` before its name is no part of a call"),
+    ("＜get_forecast＞\n＜city＞Oslo＜/city＞\n＜/get_forecast＞", "`＜` before its name is no part of a call"),
+];
+
+#[test]
+fn forms_that_no_dialect_has_are_near_calls() {
+    let parser = Parser::new(Config::default().with_catalog(Arc::new(catalog())));
+    for (text, reason) in OTHER_FORMS {
+        let message = parser.parse(text);
+        let told: Vec<&str> = message.rejected().map(|rejected| rejected.message.as_str()).collect();
+        assert!(message.calls().next().is_none(), "{text}");
+        assert!(matches!(told.as_slice(), [told] if told.contains(reason)), "{text}: {told:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Marks of the dialects as letters alone, for what is spelt nearly so.
 
-use crate::dialect::{Dialect, NamedArguments, Shape};
+use crate::dialect::Dialect;
 
 /// Letters of the shortest mark that counts.
 const LEAST: usize = 6;
@@ -15,8 +15,6 @@ const ENDS: [char; 7] = ['>', ']', '=', '"', '{', '\n', ' '];
 #[derive(Debug, Default)]
 pub(crate) struct NearMarks {
     marks: Vec<Mark>,
-    /// Tokens around texts, which no code has.
-    quotes: Vec<&'static str>,
 }
 
 /// A mark of a dialect.
@@ -34,12 +32,6 @@ impl NearMarks {
         let mut marks = NearMarks::default();
         for dialect in dialects {
             dialect.spec().marks().iter().for_each(|mark| marks.add(dialect, mark));
-            if let Shape::Named(named) = &dialect.spec().shape {
-                marks.quotes.extend(named.calls.iter().filter_map(|call| match &call.arguments {
-                    NamedArguments::Delimited(text) => Some(text.as_str()),
-                    _ => None,
-                }));
-            }
         }
         marks
     }
@@ -48,11 +40,6 @@ impl NearMarks {
     pub(crate) fn holds(&self, word: &str) -> bool {
         let letters = letters(word);
         self.marks.iter().any(|known| known.letters == letters)
-    }
-
-    /// Returns `true` if a token is in `text` that only a dialect puts around texts.
-    pub(crate) fn has_quote(&self, text: &str) -> bool {
-        self.quotes.iter().any(|token| text.contains(token))
     }
 
     fn add(&mut self, dialect: Dialect, mark: &str) {

@@ -1,5 +1,16 @@
 //! Words of a text, and what stands around each.
 
+use crate::tools::Tool;
+
+pub(super) const FENCES: [&str; 3] = ["```", "~~~", "'''"];
+
+/// An occurrence of a known tool's name in the form of a call's name, except for one slip.
+pub(super) struct Name<'t> {
+    pub(super) at: usize,
+    pub(super) length: usize,
+    pub(super) tool: &'t Tool,
+}
+
 /// A word: letters, digits, `_`, and `.` or `-` inside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Word<'t> {
@@ -19,7 +30,7 @@ impl Word<'_> {
     pub(super) fn is_structural(&self) -> bool {
         let is_sign = |c: Option<char>| {
             c.is_some_and(|c| {
-                matches!(c, '"' | '\'' | '<' | '>' | '=' | '(' | '|' | '｜' | ':' | '[' | '{' | '/' | '}')
+                matches!(c, '"' | '\'' | '<' | '>' | '＜' | '=' | '(' | '|' | '｜' | ':' | '[' | '{' | '/' | '}')
             })
         };
         is_sign(self.before)
@@ -30,6 +41,27 @@ impl Word<'_> {
     /// Returns `true` if it is in the position of a key: a tag's name, or with a sign for its value after it.
     pub(super) fn is_key(&self) -> bool {
         self.is_tag() || matches!(self.sign, Some(':' | '：' | '=' | '>' | '<'))
+    }
+
+    /// Returns `true` if a value follows it: it is in brackets, or has a sign for one.
+    pub(super) fn gives_value(&self) -> bool {
+        let in_brackets = [
+            ('<', '>'),
+            ('<', ' '),
+            ('<', '='),
+            ('[', ']'),
+            ('＜', '＞'),
+            ('〈', '〉'),
+            ('《', '》'),
+            (';', '&'),
+            ('<', '\\'),
+        ];
+        let is_attribute = matches!(self.before, Some('"' | '\'')) && self.sign == Some('>');
+        let is_option = matches!(self.before, Some('-' | ':')) && self.after == Some(' ');
+        self.before.zip(self.after).is_some_and(|around| in_brackets.contains(&around))
+            || matches!(self.sign, Some(':' | '：' | '='))
+            || is_attribute
+            || is_option
     }
 
     /// Returns `true` if it is a tag's name.
@@ -58,6 +90,10 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
             sign: after.trim_start_matches(['"', '\'', ' ']).chars().next(),
         })
     })
+}
+
+pub(super) fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '▁')
 }
 
 #[cfg(test)]
