@@ -91,6 +91,10 @@ struct Words {
     /// Last words of a line before its colon, after which another's words follow.
     #[serde(borrow)]
     reports: Box<[&'static str]>,
+    /// Words of a line before its colon that introduces a form, another's words, or what is wrong, unless it announces an
+    /// act.
+    #[serde(borrow)]
+    labels: Box<[&'static str]>,
     /// Beginnings of a line that speaks of the call right before it.
     #[serde(borrow)]
     takes_back: Box<[&'static str]>,
@@ -188,8 +192,11 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
         return Doubt::Certain;
     }
     let (label, is_label) = closed.strip_suffix([':', '：']).map_or((closed, false), |label| (label, true));
-    let is_of_another =
-        || is_label && WORDS.reports.iter().any(|word| label.ends_with(word)) || OTHERS.contains(&sentence);
+    let is_of_another = || {
+        let introduces =
+            || phrased.labels && !phrased.announces || WORDS.reports.iter().any(|word| label.ends_with(word));
+        is_label && introduces() || OTHERS.contains(&sentence)
+    };
     // A rule between paragraphs says nothing; other signs open a block. After a call a fence may hold a result.
     let has_words = line.contains(char::is_alphanumeric);
     let is_tag = line.trim_start().starts_with('<') && line.ends_with('>');
@@ -267,6 +274,8 @@ struct Phrased {
     is_doubtful: bool,
     /// It announces what the model does itself.
     announces: bool,
+    /// Before a colon it introduces a form, another's words, or what is wrong.
+    labels: bool,
 }
 
 impl Phrased {
@@ -278,6 +287,7 @@ impl Phrased {
             match kind {
                 PhraseKind::Hedges => found.is_doubtful = true,
                 PhraseKind::Announces => found.announces = true,
+                PhraseKind::Labels => found.labels = true,
                 PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
                 PhraseKind::Runs => runs |= clause(),
                 PhraseKind::Denies => denies |= clause(),
@@ -299,6 +309,7 @@ enum PhraseKind {
     Hedges,
     Announces,
     BeginsAnnouncing,
+    Labels,
     Runs,
     Denies,
 }
@@ -332,6 +343,7 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
         (&WORDS.hedges, PhraseKind::Hedges),
         (&WORDS.announces, PhraseKind::Announces),
         (&WORDS.begins_announcing, PhraseKind::BeginsAnnouncing),
+        (&WORDS.labels, PhraseKind::Labels),
         (&WORDS.runs, PhraseKind::Runs),
         (&WORDS.negations, PhraseKind::Denies),
     ];
@@ -489,6 +501,14 @@ mod tests {
             "{{",
             "### User",
             "The log shows:",
+            "Usage:",
+            "In general the format is:",
+            "**Wrong:**",
+            "My colleague's message:",
+            "Falsch:",
+            "Le format est le suivant :",
+            "格式如下：",
+            "호출 형식은 다음과 같습니다:",
             "Im Protokoll steht:",
             "日志显示：",
         ] {
@@ -503,6 +523,8 @@ mod tests {
         }
         for line in [
             "I'll look:",
+            "Reading the docs:",
+            "Let me correct the wrong value:",
             "Let me look",
             "The file is missing, so let me look:",
             "**Reading a.txt**",

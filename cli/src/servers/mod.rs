@@ -1,6 +1,7 @@
 //! The MCP servers of a command: flags, configuration files, and what is said of them.
 
 pub(crate) mod config_file;
+pub(crate) mod given;
 pub(crate) mod known;
 pub(crate) mod logins;
 pub(crate) mod permissions;

@@ -12,9 +12,9 @@ use toolgraft_mcp::{Hub, ServerConfig};
 use super::keys::Settings;
 use super::sources::Source;
 use crate::base::{Failure, output};
-use crate::mcp::call::Given;
 use crate::screen::{excerpt::names, full_name, visible::word};
 use crate::servers::ServerArgs;
+use crate::servers::given::Given;
 use crate::servers::permissions::{Permissions, change_line};
 
 /// A tool of a server.

@@ -1,0 +1,54 @@
+//! Arguments of a tool, as a command line gives them.
+
+use serde_json::{Map, Value};
+use toolgraft::Tool;
+
+use crate::base::{Failure, input, words};
+
+/// Arguments as they were given.
+pub(crate) enum Given {
+    Object(Map<String, Value>),
+    Words(Vec<String>),
+}
+
+impl Given {
+    /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
+        match arguments {
+            [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {
+                object(one).map(Given::Object)
+            }
+            [one] if !one.contains('=') => {
+                let example = format!(
+                    "if it is a value, name its parameter (NAME={one}); if it is a parameter, give it a value \
+                     ({one}=VALUE); or write an object such as '{{\"city\": \"Oslo\"}}'"
+                );
+                Err(Failure::usage(format!("{one:?} is neither NAME=VALUE nor a JSON object: {example}")))
+            }
+            words => Ok(Given::Words(words.to_vec())),
+        }
+    }
+
+    /// Returns them as the arguments of a tool.
+    pub(crate) fn of_tool(self, tool: &Tool) -> Result<Map<String, Value>, Failure> {
+        match self {
+            Given::Object(arguments) => Ok(arguments),
+            Given::Words(words) => words::of_tool(&words, tool.input_schema.as_ref())
+                .map_err(|problem| Failure::usage(format!("{}: {problem}", tool.name))),
+        }
+    }
+}
+
+/// Returns the arguments as an object; errors name line and column.
+fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
+    let (text, source) = super::argument_text(argument)?;
+    let text = text.trim_start_matches('\u{feff}');
+    let example = "write city=Oslo, or an object such as '{\"city\": \"Oslo\"}'";
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => {
+            Err(Failure::usage(format!("{source}: expected a JSON object, found {}: {example}", input::kind(&other))))
+        }
+        Err(e) => Err(Failure::usage(format!("{source}:{}: {example}", input::json_problem(&e)))),
+    }
+}
