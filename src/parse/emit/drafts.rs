@@ -103,7 +103,7 @@ impl Drafts {
     pub(super) fn push(&mut self, call: Logged, begins: bool) {
         self.begins_with_call |= self.calls.is_empty() && begins;
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
-        self.line_after = Some(String::with_capacity(LINE));
+        self.line_after = Some(String::new());
         self.calls.push(Logged { run: self.run, ..call });
     }
 
@@ -155,6 +155,9 @@ impl Drafts {
         let Some(line) = &mut self.line_after else { return };
         let text = if line.is_empty() { text.trim_start() } else { text };
         let more = &text[..text.floor_char_boundary(LINE)];
+        if line.is_empty() {
+            line.reserve(LINE);
+        }
         line.push_str(more);
         if line.len() >= LINE || more.contains('\n') {
             self.line_is_over(at, sink);
