@@ -22,6 +22,9 @@ const MAX_VARIATIONS: usize = 2;
 /// Words in the names of members that say where a lookup begins.
 const POSITIONS: &[&str] = &["after", "before", "cursor", "end", "from", "line", "offset", "page", "skip", "start"];
 
+/// Words in the names of members that leave something out of a lookup.
+const LEAVES_OUT: &[&str] = &["exclu", "ignore", "omit"];
+
 /// A longer text that begins with "No" is a result.
 const MAX_NOTHING: usize = 80;
 
@@ -136,8 +139,8 @@ impl Shared {
     }
 
     /// Returns `true` for a further variation of a lookup: with a date that nobody spoke of, with values that were not
-    /// mentioned after it was made often, or with only another number that was not mentioned; none is an unused thing of
-    /// the request.
+    /// mentioned after it was made often, or with only another number that was not mentioned, none of which is an unused
+    /// thing of the request; or with more left out after it found nothing.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
         let succeeded = || made.iter().filter(|made| made.succeeded()).map(|made| made.call);
@@ -153,8 +156,13 @@ impl Shared {
             self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
         };
         let is_often = times >= MAX_VARIATIONS && !said.is_said(&call.arguments);
+        let leaves_out_more = || {
+            let nothing =
+                made.iter().filter(|made| made.succeeded() && made.said().is_some_and(|text| is_nothing(&text)));
+            nothing.map(|made| made.call).any(|before| leaves_out_more(before, call))
+        };
         let is_guess = || times > 0 && !self.found_nothing() && said.has_guess(&call.arguments);
-        self.looks_up(call) && (is_often || is_guess() || is_counted()) && !brings()
+        self.looks_up(call) && (leaves_out_more() || (is_often || is_guess() || is_counted()) && !brings())
     }
 
     /// Returns the postponed call, or the last one that failed, with the values that results have for its wrong
@@ -256,6 +264,18 @@ fn goes_on(before: &Call, call: &Call) -> bool {
     let members = call.arguments.as_object().into_iter().flatten();
     let mut changed = members.filter(|(name, value)| before.arguments.get(name) != Some(value)).map(|(name, _)| name);
     changed.any(|name| POSITIONS.iter().any(|word| name.to_lowercase().contains(word)))
+}
+
+/// Returns `true` if the second call is the first one, but for what it leaves out.
+fn leaves_out_more(before: &Call, call: &Call) -> bool {
+    let kept = |call: &Call| -> Map<String, Value> {
+        let members = call.arguments.as_object().cloned().unwrap_or_default();
+        members
+            .into_iter()
+            .filter(|(name, _)| !LEAVES_OUT.iter().any(|word| name.to_lowercase().contains(word)))
+            .collect()
+    };
+    name(before) == name(call) && before.arguments != call.arguments && kept(before) == kept(call)
 }
 
 /// Returns `true` if the second call is the first one with numbers added that the user did not say: a limit.

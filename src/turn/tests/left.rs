@@ -656,6 +656,19 @@ fn a_lookup_is_not_made_again_with_a_limit_that_only_a_result_has() {
 }
 
 #[test]
+fn a_lookup_that_found_nothing_is_not_made_again_with_more_left_out() {
+    let (text, many) = (json!({"type": "string"}), json!({"type": "array", "items": {"type": "string"}}));
+    let schema = json!({"type": "object", "properties": {"pattern": text, "excludePatterns": many}});
+    let tools = [Tool::new("search_files").with_description("Search for files").with_schema(schema)];
+    let search = |pattern: &str, left_out: &[&str]| json!({"pattern": pattern, "excludePatterns": left_out});
+    for (pattern, left_out, runs) in [("heron", &[][..], true), ("Heron", &["dist"], false)] {
+        let mut job = Job::with("Have a look for the file about the project Heron.", tools.clone());
+        job.gives("search_files", search("Heron", &[]), Outcome::result("No matches found"));
+        assert_eq!(job.calls("search_files", search(pattern, left_out)), runs, "{pattern}");
+    }
+}
+
+#[test]
 fn a_question_changes_nothing() {
     let change = json!({"name": "cart", "replicas": 3});
     let mut job = of_a_cluster("How many replicas has cart?");
