@@ -17,6 +17,10 @@ pub const MAX_CALLS: usize = 8;
 #[cfg(feature = "agent")]
 const PROSE: &str = "[^<\\x00-\\x20] [^\\x00]*";
 
+/// GBNF for a text in a code fence, which keeps a small model from explaining it.
+#[cfg(feature = "agent")]
+const FENCED: &str = "root ::= \"```\\n\" line+ \"```\"\nline ::= ([^`\\n] [^\\n]*)? \"\\n\"\n";
+
 /// The structure of an answer, in each form that endpoints accept.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -51,7 +55,18 @@ impl Constraint {
     /// Constrains the answer to text that does not begin with a tag, as calls in most dialects do.
     #[cfg(feature = "agent")]
     pub(crate) fn prose() -> Self {
-        let grammar = Some(format!("root ::= {PROSE}\n"));
+        Constraint::of_text(format!("root ::= {PROSE}\n"))
+    }
+
+    /// Constrains the answer to a text in a code fence.
+    #[cfg(feature = "agent")]
+    pub(crate) fn fenced() -> Self {
+        Constraint::of_text(FENCED.to_owned())
+    }
+
+    #[cfg(feature = "agent")]
+    fn of_text(grammar: String) -> Self {
+        let grammar = Some(grammar);
         Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false, only: None }
     }
 

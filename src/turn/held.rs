@@ -14,6 +14,7 @@ use super::left::corrected;
 use super::read::Message;
 use crate::constrain::{Narrowed, is_id};
 use crate::event::{Call, Provenance, Repair};
+use crate::message::FinishReason;
 use crate::tools::{Tool, ToolChoice};
 
 /// The reason for rejecting a call that has a value nobody mentioned.
@@ -31,8 +32,8 @@ const UNASKED: &str = "nothing asks for it";
 /// The reason for rejecting a call that is requested again with what the conversation has.
 const LESS_FIT: &str = "another call fits what was asked better";
 
-/// The reason for rejecting a change that was written together with a lookup.
-const TOO_EARLY: &str = "the result of the call before it comes first";
+/// The reason for rejecting a change whose text is a copy of a result.
+const COPIED: &str = "its text is only a copy of a result";
 
 /// Limit on consecutive requests for another call in place of one that names something that was not mentioned.
 const MAX_NARROWED: u32 = 2;
@@ -42,12 +43,13 @@ impl Turn {
     /// it that are not valid.
     pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
         self.fit(message);
-        self.wait_for_lookups(message);
         let instead = match self.answered(message).cloned() {
             Some(call) => Some((self.after_answered(&call), MADE_BEFORE)),
             None => self
                 .in_place_of_change(message)
                 .or_else(|| self.in_place_of_alike(message))
+                .or_else(|| Some((self.in_place_of_unread(message)?, LESS_FIT)))
+                .or_else(|| Some((self.in_place_of_copied(message)?, COPIED)))
                 .or_else(|| Some((self.in_place_of_guessed(message)?, LESS_FIT)))
                 .or_else(|| Some((self.in_place_of_ungrounded(message)?, UNGROUNDED))),
         };
@@ -66,20 +68,9 @@ impl Turn {
         asking
     }
 
-    /// Rejects changes that follow a lookup, because a small model writes `{{output}}` in the place of its result. The
-    /// next step is requested once the result is there.
-    fn wait_for_lookups(&mut self, message: &mut Message) {
-        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
-            return;
-        }
-        let after = message.good().skip_while(|(_, call)| !self.shared.looks_up(call));
-        let early: Vec<u32> = after.filter(|(_, call)| self.shared.changes(call)).map(|(index, _)| index).collect();
-        self.left_out(message, &early, TOO_EARLY);
-    }
-
     /// Removes values that were not mentioned from constrained calls, and inserts the values that the user named.
     fn fit(&self, message: &mut Message) {
-        if !self.shared.asking.is_held() || self.shared.choice != ToolChoice::Auto {
+        if !self.shared.is_held_by_us() {
             return;
         }
         let said = self.shared.said_things();
@@ -108,18 +99,21 @@ impl Turn {
 
     /// Returns a lookup in the place of a change if the request is a question.
     fn in_place_of_change(&self, message: &Message) -> Option<(Asking, &'static str)> {
-        let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
-        let calls = message.good_calls().filter(|calls| is_ours && !calls.is_empty())?;
+        let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && !calls.is_empty())?;
         let only_changes = self.shared.asks_a_question() && calls.iter().all(|call| self.shared.changes(call));
         Some((self.narrowed(Narrowed::Reads, calls[0]).filter(|_| only_changes)?, UNASKED))
     }
 
-    /// Returns what is requested instead of a call that fails like an earlier one, or of one that was not asked for.
+    /// Returns what is requested instead of a call that fails like an earlier one, of a further search with a tool that
+    /// finds nothing, or of a call that was not asked for.
     fn in_place_of_alike(&mut self, message: &Message) -> Option<(Asking, &'static str)> {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
             let narrowed = self.shared.after_failed(&call)?;
             return Some((self.narrowed(narrowed, &call)?, FAILED_BEFORE));
+        }
+        if let Some(asking) = self.shared.searched_elsewhere(&call).and_then(|lookups| self.narrowed(lookups, &call)) {
+            return Some((asking, LESS_FIT));
         }
         let shared = &self.shared;
         let is_done = shared.is_unasked(&call) || shared.is_variation(&call);
@@ -129,11 +123,47 @@ impl Turn {
     /// Returns what is requested instead of a lookup with a number that nobody said, of a search for an identifier that a
     /// tool takes, or of a change without a number that the request names.
     fn in_place_of_guessed(&self, message: &Message) -> Option<Asking> {
-        let is_ours = self.shared.asking.is_held() && self.shared.choice == ToolChoice::Auto;
-        let calls = message.good_calls().filter(|calls| is_ours && calls.len() == 1)?;
+        let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
         let meant = self.shared.needs_less(calls[0]).or_else(|| self.shared.by_its_id(calls[0]));
         let meant = meant.or_else(|| self.shared.with_number(calls[0]));
         meant.and_then(|narrowed| self.narrowed(narrowed, calls[0]))
+    }
+
+    /// Returns the reading of a file that the request names, in the place of a change that does not use it.
+    fn in_place_of_unread(&self, message: &Message) -> Option<Asking> {
+        let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
+        self.narrowed(self.shared.unread(calls[0])?, calls[0])
+    }
+
+    /// Returns the request for the text of a change, if the model has written the whole of a result, or our frame of it,
+    /// in its place.
+    fn in_place_of_copied(&self, message: &Message) -> Option<Asking> {
+        let is_free = matches!(self.shared.asking, Asking::Step | Asking::Held(_)) && self.shared.is_held_by_us();
+        let calls = message.good_calls().filter(|calls| is_free && calls.len() == 1)?;
+        let call = Some(calls[0]).filter(|call| self.shared.changes(call))?;
+        let is_result = |text: &str| self.shared.results().any(|(_, result)| result.trim() == text.trim());
+        let had_frame = |name: &str| {
+            call.repairs.iter().any(|repair| matches!(repair, Repair::Unframed(at) if *at == format!("/{name}")))
+        };
+        let mut members = call.arguments.as_object()?.iter();
+        let (member, _) = members.find(|(name, value)| had_frame(name) || value.as_str().is_some_and(is_result))?;
+        let asking = Asking::Text { call: Box::new(call.clone()), member: member.clone() };
+        self.ask.alone(&asking, &self.shared).map(|_| asking)
+    }
+
+    /// Returns the request for the call whose text this message is, or as it was written if the message is none: the
+    /// call is complete, so no model is asked. Without any text the call is dropped.
+    pub(super) fn with_text(&mut self, message: &Message, finish: &FinishReason) -> Option<Asking> {
+        let Asking::Text { call, member } = self.shared.asking.clone() else { return None };
+        let own = call.arguments[&member].as_str().unwrap_or_default();
+        let end = if own.ends_with('\n') { "\n" } else { "" };
+        let (said, _) = message.spoken();
+        let is_whole = *finish == FinishReason::Stop && message.is_text_alone();
+        let text = fenced(&said).filter(|_| is_whole).map_or(own.to_owned(), |text| format!("{text}{end}"));
+        if text.is_empty() {
+            return Some(self.done(&call));
+        }
+        Some(Asking::Narrowed(corrected(&call, vec![(member, vec![text.into()])])))
     }
 
     fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
@@ -235,7 +265,8 @@ impl Turn {
                 let shared = &self.shared;
                 let beside = shared.beside().or_else(|| shared.unused_by_kind());
                 let beside = beside.or_else(|| shared.others()).or_else(|| shared.onward(call));
-                beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
+                let beside = beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading());
+                beside.or_else(|| shared.searched_elsewhere(call))
             }
         };
         match next.and_then(|narrowed| self.narrowed(narrowed, call)) {
@@ -253,4 +284,12 @@ impl Turn {
         self.shared.closing = Some(call.tool.clone());
         Asking::Answer
     }
+}
+
+/// Returns the content of the only code fence in a text, without empty lines around it.
+fn fenced(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("```")?;
+    let (_, rest) = rest.split_once('\n')?;
+    let (inner, after) = rest.split_once("```")?;
+    (!after.contains("```")).then(|| inner.trim_matches('\n')).filter(|inner| !inner.trim().is_empty())
 }

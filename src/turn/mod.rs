@@ -103,7 +103,7 @@ pub use rejected::{Reaction, reaction};
 pub use setup::Setup;
 pub use shared::{TurnStart, Withheld};
 pub(crate) use stop::StopReason;
-pub use wording::{Closing, ModelNote, Wanted, Wording, WordingError};
+pub use wording::{Closing, Expected, ModelNote, Wanted, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
@@ -220,10 +220,10 @@ impl Turn {
         self.ask.closed(text, &self.shared)
     }
 
-    /// Returns `true` if the request is for the answer alone: its messages are sent without the history, except the
+    /// Returns `true` if the request is for the answer or a text alone: its messages are sent without the history, except the
     /// history's own system text.
     pub fn is_alone(&self) -> bool {
-        self.ask.alone(&self.shared).is_some()
+        self.ask.alone(&self.shared.asking, &self.shared).is_some()
     }
 
     /// Returns the conversation as the messages of a request with the tools in the prompt, without a system text.
@@ -409,6 +409,10 @@ impl Turn {
     fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
         let reason = finish.clone().unwrap_or_default();
         let mut message = self.close(finish, &reason, false);
+        if let Some(asking) = self.with_text(&message, &reason) {
+            self.shared.next_asking = Some(asking);
+            return self.send();
+        }
         if self.shared.asking.is_held() && message.is_text_alone() {
             self.holds_to_nothing();
         }

@@ -281,6 +281,11 @@ impl Shared {
         guard::judge(&made, &next.call, self.is_read(&next.call), self.setup.config.max_same_results)
     }
 
+    /// Returns `true` if the message is constrained to calls although the caller leaves the choice to the model.
+    pub(super) fn is_held_by_us(&self) -> bool {
+        self.asking.is_held() && self.choice == ToolChoice::Auto
+    }
+
     /// Returns `true` if the last event of the conversation was a result.
     pub(super) fn follows_results(&self) -> bool {
         let last = self.conversation.entries().iter().rev().find(|entry| !matches!(entry, Entry::Note { .. }));

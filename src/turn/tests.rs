@@ -8,7 +8,7 @@ use super::event::AskReason;
 use super::read::{Judge, READ_ON};
 use super::warning::CallerWarning;
 use super::*;
-use crate::conversation::Replies;
+use crate::conversation::{Answered, Replies};
 use crate::dialect::Dialect;
 use crate::event::{Call, Entry, Provenance, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, ReasoningCalls, ReasoningMode};
@@ -56,6 +56,18 @@ impl Wording for Plain {
 
     fn note(&self, note: ModelNote<'_>) -> String {
         format!("{note:?}")
+    }
+
+    fn alone(
+        &self,
+        request: &str,
+        made: &[Answered<'_>],
+        _changes: bool,
+        expected: Expected<'_>,
+    ) -> Option<(Option<String>, String)> {
+        let Expected::Text { of } = expected else { return None };
+        let results: String = made.iter().map(|answered| format!("{}\n", answered.outcome.text)).collect();
+        Some((None, format!("{results}{request} The text of {of}:")))
     }
 }
 

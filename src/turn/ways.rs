@@ -107,7 +107,7 @@ impl Turn {
                 self.shared.held = None;
                 Ok(())
             }
-            Asking::Free | Asking::Answer => Ok(()),
+            Asking::Free | Asking::Text { .. } | Asking::Answer => Ok(()),
         }
     }
 

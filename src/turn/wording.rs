@@ -53,15 +53,15 @@ pub trait Wording: Send + Sync {
         None
     }
 
-    /// Returns a request for the answer alone: the program's own system text, and the user's request with the calls in
-    /// one message, without tools and examples, which a small model copies. `changes` is `true` if a call changed
+    /// Returns a request outside the conversation: the program's own system text, and the user's request with the calls
+    /// in one message, without tools and examples, which a small model copies. `changes` is `true` if a call changed
     /// something. `None` if the answer must be requested in the conversation.
-    fn answer_alone(
+    fn alone(
         &self,
         _request: &str,
         _made: &[Answered<'_>],
         _changes: bool,
-        _missing: Option<&str>,
+        _expected: Expected<'_>,
     ) -> Option<(Option<String>, String)> {
         None
     }
@@ -124,6 +124,22 @@ pub trait Wording: Send + Sync {
     fn native(&self) -> Option<Arc<dyn Wording>> {
         None
     }
+}
+
+/// The message that a request outside the conversation asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected<'a> {
+    /// The answer; `missing` is the identifier that it has to ask for.
+    Answer {
+        /// Name of the identifier.
+        missing: Option<&'a str>,
+    },
+    /// A text that a call will take.
+    Text {
+        /// What the text is of: the path of a file, or the tool and its parameter.
+        of: &'a str,
+    },
 }
 
 /// The part of a long result that a model asks for.

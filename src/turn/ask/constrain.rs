@@ -38,6 +38,7 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
         Asking::Held(choice) => return calls(choice, model, shared),
         Asking::Step => return one_call(model, shared),
         Asking::Narrowed(narrowed) => return shared.setup.narrowed(narrowed, thinking(model)),
+        Asking::Text { .. } => return Some(Arc::new(Constraint::fenced())),
         Asking::Answer if shared.output.is_some() => return answer(required, shared),
         Asking::Answer => return shared.setup.openers().are_tags().then(|| Arc::new(Constraint::prose())),
         Asking::Measured if is_told_under_grammar => {

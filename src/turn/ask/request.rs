@@ -10,6 +10,7 @@ use super::fit::{Window, context, fitting};
 use crate::constrain::{Constrain, Narrowed, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
+use crate::event::Call;
 use crate::message::{FinishReason, Message, ReasoningMode, Role};
 use crate::model::{CallResult, ModelError, ModelFailure, NativeFault, Request};
 use crate::outcome::{Status, noted};
@@ -22,7 +23,7 @@ use crate::turn::io::Action;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 use crate::turn::warning::CallerWarning;
-use crate::turn::wording::{ModelNote, Wording, WordingError};
+use crate::turn::wording::{Expected, ModelNote, Wording, WordingError};
 use crate::wire::{ToolDefinition, wire_name};
 
 /// Tokens of a request, by our own count, from which on the endpoint is asked for the length of the context: half of
@@ -321,7 +322,7 @@ impl Ask {
             arguments: a.call.arguments.clone(),
             outcome: a.outcome.clone(),
         });
-        let messages = match self.alone(shared) {
+        let messages = match self.alone(&shared.asking, shared) {
             Some(messages) => messages,
             None => self.messages(&layout, shared).map_err(failed)?,
         };
@@ -344,12 +345,14 @@ impl Ask {
         Ok(request)
     }
 
-    /// Returns the messages of a request for only the answer, outside the conversation; `None` if it must be requested
-    /// in the conversation: after earlier questions, to which it may refer, and if the results are long.
-    pub(in crate::turn) fn alone(&self, shared: &Shared) -> Option<Vec<Message>> {
-        if shared.asking != Asking::Answer {
-            return None;
-        }
+    /// Returns the messages of a request for only the answer or a text, outside the conversation; `None` if it must be
+    /// requested in the conversation: after earlier questions, to which it may refer, and if the results are long.
+    pub(in crate::turn) fn alone(&self, asking: &Asking, shared: &Shared) -> Option<Vec<Message>> {
+        let of = match asking {
+            Asking::Answer => None,
+            Asking::Text { call, member } => Some(described(call, member)),
+            _ => return None,
+        };
         let request = shared.request()?;
         let is_first = shared.said().iter().all(|said| !matches!(said, Said::Question(text) if *text != request));
         if shared.native || shared.output.is_some() || !is_first {
@@ -360,8 +363,11 @@ impl Ask {
             return None;
         }
         let changes = made.iter().any(|answered| shared.changes(answered.call));
-        let missing = shared.missing.as_deref();
-        let (system, text) = self.wording(shared).answer_alone(request, &made, changes, missing)?;
+        let expected = match &of {
+            Some(of) => Expected::Text { of },
+            None => Expected::Answer { missing: shared.missing.as_deref() },
+        };
+        let (system, text) = self.wording(shared).alone(request, &made, changes, expected)?;
         let system = system.map(|text| Message::new(Role::System, text));
         Some(system.into_iter().chain([Message::new(Role::User, text)]).collect())
     }
@@ -522,12 +528,22 @@ fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
     let named = shared.looked_up_by_name().or_else(|| shared.searched_wider());
     let named = named.or_else(|| shared.searched_as_said()).or_else(|| shared.listed_lookup());
+    let named = named.or_else(|| shared.found_file());
     match named.or_else(|| shared.made_good()).filter(admitted) {
         Some(narrowed) => Asking::Narrowed(narrowed),
         None if shared.is_all_done() || shared.is_all_looked_up() => Asking::Answer,
         // A question is answered by reading.
         None if shared.asks_a_question() && admitted(&Narrowed::Reads) => Asking::Narrowed(Narrowed::Reads),
         None => Asking::Step,
+    }
+}
+
+/// Returns what the text for a member of a call is of: the one other thing that the call names, or the tool.
+fn described(call: &Call, member: &str) -> String {
+    let others = call.arguments.as_object().into_iter().flatten().filter(|(name, _)| *name != member);
+    match &others.filter_map(|(_, value)| value.as_str()).collect::<Vec<_>>()[..] {
+        [thing] => (*thing).to_owned(),
+        _ => format!("{}.{member}", call.tool),
     }
 }
 

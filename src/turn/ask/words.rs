@@ -11,7 +11,7 @@ use crate::outcome::{Neutraliser, Outcome, noted};
 use crate::prompt::{Earlier, Example, Item, OfferedTools, Options, Prompt, PromptError, Round, reason_in};
 use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
-use crate::turn::wording::{Closing, ModelNote, Wanted, Wording, WordingError};
+use crate::turn::wording::{Closing, Expected, ModelNote, Wanted, Wording, WordingError};
 use crate::validate::OutputSchema;
 
 /// Limit on the characters of the problem with an answer.
@@ -266,13 +266,14 @@ impl Wording for PromptWording {
         (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
     }
 
-    fn answer_alone(
+    fn alone(
         &self,
         request: &str,
         made: &[Answered<'_>],
         changes: bool,
-        missing: Option<&str>,
+        expected: Expected<'_>,
     ) -> Option<(Option<String>, String)> {
+        let missing = if let Expected::Answer { missing } = expected { missing } else { None };
         let Closing { either, answer, .. } = self.closing(&[], missing)?;
         let told = |answered: &Answered<'_>| {
             let text = self.replies(&Replies { answered: vec![*answered], ..Replies::default() }).ok()?;
@@ -281,6 +282,11 @@ impl Wording for PromptWording {
         };
         let done = made.iter().map(told).collect::<Option<Vec<_>>>()?.join("\n\n");
         let options = self.templates.prompt.options();
+        let answer = match (options.lang, expected) {
+            (_, Expected::Answer { .. }) => answer,
+            (Lang::En, Expected::Text { of }) => format!("Write the text of {of}, and nothing else."),
+            (Lang::Zh, Expected::Text { of }) => format!("请写出 {of} 的内容，不写其他任何内容。"),
+        };
         let text = match (options.lang, changes) {
             _ if made.is_empty() => format!("{request}\n\n{answer}"),
             (Lang::En, true) => format!("{request}\n\nThis is what was done, with the results:\n\n{done}\n\n{answer}"),

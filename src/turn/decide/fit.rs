@@ -38,7 +38,7 @@ impl Said {
             }
         }
         for (name, value) in &mut fitted.arguments {
-            if let Some(inner) = value.as_str().and_then(|text| self.out_of_frame(text)) {
+            if let Some(inner) = value.as_str().and_then(out_of_frame) {
                 *value = inner.into();
                 fitted.repairs.push(Repair::Unframed(format!("/{name}")));
             }
@@ -90,14 +90,6 @@ impl Said {
         !wanted.is_empty() && said.windows(wanted.len()).any(are_said)
     }
 
-    /// Returns the text of a result that the model copied together with its frame.
-    fn out_of_frame<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let (_, inner) = text.trim().strip_prefix(&format!("<{RESULT} "))?.split_once('>')?;
-        let (inner, _) = inner.rsplit_once(&format!("</{RESULT}"))?;
-        let inner = inner.strip_prefix('\n').unwrap_or(inner);
-        self.results.iter().any(|result| result.trim() == inner.trim()).then_some(inner)
-    }
-
     /// Returns `true` if each of the arguments may come from the conversation.
     pub(in crate::turn) fn are_spoken_of(&self, arguments: &Value) -> bool {
         arguments.as_object().into_iter().flatten().all(|(_, value)| self.is_spoken_of(value))
@@ -107,6 +99,12 @@ impl Said {
     pub(in crate::turn) fn has_guess(&self, arguments: &Value) -> bool {
         let is_guess = |text: &str| text.contains(|c: char| c.is_ascii_digit()) && !self.is_text_spoken_of(text);
         arguments.as_object().into_iter().flatten().any(|(_, value)| value.as_str().is_some_and(is_guess))
+    }
+
+    /// Returns `true` if all texts of the arguments with digits, such as dates, were said.
+    pub(in crate::turn) fn are_digits_said(&self, arguments: &Value) -> bool {
+        let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+        texts(arguments).iter().all(|text| !has_digit(text) || self.is_text_said(text))
     }
 
     /// Returns `true` if a value may come from the conversation: a text with a word that was said, a number that was
@@ -169,6 +167,14 @@ impl Said {
         const SIGNS: [char; 9] = ['今', '明', '昨', '周', '月', '年', '天', '点', '前'];
         words(&self.person).any(|word| WORDS.contains(&&*word)) || self.person.contains(SIGNS)
     }
+}
+
+/// Returns the text that the model wrote into the frame of a result, which it copied with the result.
+fn out_of_frame(text: &str) -> Option<&str> {
+    let (_, inner) = text.trim().strip_prefix(&format!("<{RESULT} "))?.split_once('>')?;
+    let inner = inner.rsplit_once(&format!("</{RESULT}")).map_or(inner, |(inner, _)| inner);
+    let inner = inner.strip_prefix('\n').unwrap_or(inner);
+    Some(out_of_frame(inner).unwrap_or(inner))
 }
 
 /// Returns `true` if a text has this number, in digits or as a word. Chinese has no spaces, so single characters are
@@ -244,8 +250,15 @@ mod tests {
             let fitted = said.fitted(&json!({"item": framed}), &tool).unwrap();
             assert_eq!(fitted.arguments["item"].as_str().unwrap().trim_end(), read);
         }
-        let other = json!({"item": "<tool_result end=\"ab\">something else</tool_result ab>"});
-        assert_eq!(said.fitted(&other, &tool), None, "nothing that was read");
+        for (framed, inner) in [
+            ("<tool_result end=\"ab\"><tool_result end=\"cd\">sorted</tool_result cd></tool_result>", "sorted"),
+            ("<tool_result end=\"ab\"><tool_result end=\"cd\"></tool_result cd></tool_result>", ""),
+            ("<tool_result end=\"ab\">\nsorted", "sorted"),
+        ] {
+            assert_eq!(said.fitted(&json!({"item": framed}), &tool).unwrap().arguments["item"], inner, "{framed}");
+        }
+        let shown = json!({"item": "A result begins with <tool_result end=\"ab\">."});
+        assert_eq!(said.fitted(&shown, &tool), None, "text about a frame");
         let said = Said::new("And the first of them?".into(), vec!["12 of Planning".into()]);
         assert_eq!(
             said.fitted(&json!({"item": "x", "count": 12, "artist": "Planning"}), &tool),

@@ -538,7 +538,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the last component of a path.
-fn file_name(path: &str) -> Option<&str> {
+pub(in crate::turn) fn file_name(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once(['/', '\\'])?;
     (!name.is_empty() && !path.contains(char::is_whitespace)).then_some(name)
 }

@@ -49,6 +49,7 @@ mod words;
 mod zones;
 
 use crate::constrain::{Narrowed, Way};
+use crate::event::Call;
 use crate::model::TokenChoice;
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
@@ -56,7 +57,7 @@ use crate::turn::config::RoundModel;
 pub(super) use fit::Fitted;
 pub(super) use greeting::is_greeting;
 pub(super) use greeting::is_question;
-pub(super) use grounded::{Said, Ungrounded, reads_file};
+pub(super) use grounded::{Said, Ungrounded, file_name, reads_file};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
 pub use margin::call_margin;
@@ -66,7 +67,7 @@ use probability::Probability;
 pub(super) use zones::named_in as zones_named_in;
 
 /// The purpose of a round's request.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum Asking {
     /// An unconstrained message.
     #[default]
@@ -80,6 +81,9 @@ pub(super) enum Asking {
     /// As `Step`, with only some calls: those that read, for a question; or those that use known values or look them
     /// up, if the last call named something that was not mentioned or that failed.
     Narrowed(Narrowed),
+    /// The text for a member of this call, which the model only copied from a result, as a message of its own: a small
+    /// model writes a text well in a message, and copies in a call.
+    Text { call: Box<Call>, member: String },
     /// The answer, because the next call was answered already.
     Answer,
 }

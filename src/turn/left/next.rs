@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Made, corrected, is_made_good, is_nothing, is_of, name, values};
+use super::{MAX_VARIATIONS, Made, corrected, is_made_good, is_nothing, is_of, name, values};
 use crate::constrain::{Narrowed, id_of, is_id, is_same_member, is_zone, kind_of_id, kind_of_name, required};
 use crate::event::Call;
 use crate::tools::schema::types;
-use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change};
+use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change, name_words};
 use crate::turn::decide::{self, zones_named_in};
 use crate::turn::shared::Shared;
 
@@ -43,6 +43,18 @@ impl Shared {
         let thing = Value::from(thing);
         let is_new = made.iter().all(|made| made.call.arguments.get(&member) != Some(&thing));
         is_new.then(|| values(call, vec![(member, vec![thing])]))
+    }
+
+    /// Returns lookups with other tools, if the last calls were searches with the tool of this one and found nothing. A
+    /// date that nobody said is no search.
+    pub(in crate::turn) fn searched_elsewhere(&self, call: &Call) -> Option<Narrowed> {
+        let made = self.made();
+        let last = &made[made.len().checked_sub(MAX_VARIATIONS)?..];
+        let is_vain = |made: &Made<'_>| {
+            made.succeeded() && name(made.call) == name(call) && made.said().is_some_and(|text| is_nothing(&text))
+        };
+        let is_meant = self.looks_up(call) && self.said_things().are_digits_said(&call.arguments);
+        (is_meant && last.iter().all(is_vain)).then(|| self.lookups_for(call, Vec::new()))
     }
 
     /// Returns a call that succeeded, with an unused value that is next to its own value in the request; for a change,
@@ -132,6 +144,38 @@ impl Shared {
         });
         let (call, member) = read.unwrap_or((call, member.clone()));
         Some(values(call, vec![(member, vec![path.into()])]))
+    }
+
+    /// Returns the reading of the one file that the last search found, if the request asks for something that no result
+    /// has.
+    pub(in crate::turn) fn found_file(&self) -> Option<Narrowed> {
+        let made = self.made();
+        let question = self.request().filter(|_| self.asks_to_be_told())?;
+        let (_, result) = self.last_lookup(&made).and_then(|_| self.results().next())?;
+        let (said, path) = (self.said_things(), result.trim());
+        let is_new = said.only_new_path(made.iter().map(|made| &made.call.arguments)).is_some_and(|new| new == path);
+        let is_open = || said.has_open_words(question, &self.texts_of_calls());
+        if is_new && is_open() { self.reading(path) } else { None }
+    }
+
+    /// Returns the reading of a file that the request names and no call has used, in the place of a change with other
+    /// texts than the user's: `write_file` for "copy /a.txt into /b.txt".
+    pub(in crate::turn) fn unread(&self, call: &Call) -> Option<Narrowed> {
+        if !self.changes(call) || self.said_things().is_said(&call.arguments) {
+            return None;
+        }
+        let written = call.arguments.to_string();
+        let unused = self.unused().into_iter().filter(|thing| decide::file_name(thing).is_some());
+        self.reading(&unused.into_iter().find(|path| !written.contains(&**path))?)
+    }
+
+    /// Returns the call that reads this file.
+    fn reading(&self, path: &str) -> Option<Narrowed> {
+        let reads = |tool: &&Tool| name_words(&tool.name).iter().any(|word| word.eq_ignore_ascii_case("read"));
+        self.setup.catalog.offered().filter(reads).find_map(|tool| {
+            let member = only_member(tool).filter(|member| looks_up(tool) && decide::reads_file(tool, member))?;
+            Some(of(tool, vec![(member, vec![path.into()])]))
+        })
     }
 
     /// Returns a lookup of a thing that the request names and no call has used, if the request tells its kind.
@@ -345,10 +389,15 @@ fn is_glob(parameter: &Parameter<'_>, tool: &Tool) -> bool {
     says(own) || matches!(parameter.name, "pattern" | "glob") && says(tool.description.as_deref())
 }
 
-/// Returns a glob that matches at any depth, and any name that contains the pattern's; `None` if the pattern matches at
-/// any depth already.
+/// Returns a glob that matches at any depth, and any name that contains the pattern's, with a small first letter, too;
+/// `None` if the pattern matches at any depth already.
 fn wider(pattern: &str) -> Option<Value> {
     let name = pattern.trim_start_matches("./").trim_start_matches('/');
-    let wide = if name.contains(['*', '?', '[']) { format!("**/{name}") } else { format!("**/*{name}*") };
+    let is_glob = name.contains(['*', '?', '[']);
+    let name = match name.chars().next().filter(char::is_ascii_uppercase) {
+        Some(first) => format!("[{first}{}]{}", first.to_ascii_lowercase(), &name[1..]),
+        None => name.to_owned(),
+    };
+    let wide = if is_glob { format!("**/{name}") } else { format!("**/*{name}*") };
     (!name.starts_with("**/")).then(|| wide.into())
 }

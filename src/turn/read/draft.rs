@@ -22,6 +22,7 @@ use crate::message::chunk::MAX_EQUAL_CALLS;
 use crate::message::{Delta, DeltaKind, FinishReason};
 use crate::outcome::Restorer;
 use crate::parse::Parser;
+use crate::tools::{looks_up, may_change};
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
@@ -133,6 +134,8 @@ pub(super) struct ReadContext<'a> {
     pub(super) validator: &'a Validator,
     /// `true` if a rejected call will be answered with a correction.
     pub(super) correcting: bool,
+    /// `true` if the message is constrained to calls although the model may answer.
+    pub(super) held: bool,
     /// `true` if there is no approver.
     pub(super) unattended: bool,
     /// Decides which calls are shown and not run.
@@ -278,6 +281,10 @@ impl Body {
             }
             self.message.untagged |= to == Destination::Content;
         }
+        if reader.held && self.waits_for_a_result(&event, reader) {
+            self.over = true;
+            return;
+        }
         if self.cut.is_none() && self.is_one_too_many(&event, reader) {
             (self.message.equal_calls, self.over) = (true, true);
             return;
@@ -381,6 +388,25 @@ impl Body {
         if self.cut.is_none() && found.is_some() {
             self.repeated = found;
             self.over = true;
+        }
+    }
+
+    /// Returns `true` for a change after a lookup of the same message, and for a call that the message has made already:
+    /// a small model writes `{{output}}` in the place of the result, and repeats both calls. The next step is requested
+    /// once the result is there.
+    fn waits_for_a_result(&self, event: &Event<'_>, reader: &ReadContext<'_>) -> bool {
+        let catalog = &reader.displays.setup.catalog;
+        let tool = |server: Option<&str>, name: &str| Some(catalog.find(server, name).ok()?.tool);
+        let mut made = self.collector.entries().iter().filter_map(|entry| entry.result.as_ref().ok());
+        match event {
+            Event::CallStart { server, tool: name, .. } => {
+                let looked_up = |call: &Call| tool(call.server.as_deref(), &call.tool).is_some_and(looks_up);
+                tool(*server, name).is_some_and(may_change) && made.any(looked_up)
+            }
+            Event::CallEnd { result, .. } => {
+                result.as_ref().as_ref().is_ok_and(|call| made.any(|before| guard::is_equal(before, call)))
+            }
+            _ => false,
         }
     }
 

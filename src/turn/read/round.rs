@@ -15,6 +15,7 @@ use crate::message::{Delta, FinishReason, NativeCall};
 use crate::outcome::{Status, restore_tokens, unnoted};
 use crate::parse::{MAX_CALL_BYTES, Parser};
 use crate::turn::config::RoundModel;
+use crate::turn::decide::Asking;
 use crate::turn::displays::Displays;
 use crate::turn::event::AgentEvent;
 use crate::turn::io::{Action, TurnError};
@@ -289,11 +290,14 @@ fn with_reader<T>(
     shared: &mut Shared,
     read: impl FnOnce(&ReadContext<'_>, &mut dyn FnMut(AgentEvent)) -> T,
 ) -> T {
+    let held = shared.is_held_by_us();
+    // The text for a call is shown in the call.
+    let is_shown = !matches!(shared.asking, Asking::Text { .. });
     let Shared { setup, conversation, choice, actions, unattended, origins, .. } = shared;
     let displays = Displays { setup, choice, conversation };
     let (config, validator) = (&setup.config, &*setup.validator);
-    let reader = ReadContext { config, model, validator, correcting, unattended: *unattended, displays, origins };
-    read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
+    let reader = ReadContext { config, model, validator, correcting, held, unattended: *unattended, displays, origins };
+    read(&reader, &mut |event| actions.extend(is_shown.then_some(Action::Emit(event))))
 }
 
 /// Returns `true` if the message only copies a note of the program, or the answer of an example: small models do that

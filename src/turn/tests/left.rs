@@ -117,7 +117,12 @@ impl Job {
     }
 
     fn asks_for_the_answer(&self) -> bool {
-        self.request().constraint.as_ref().unwrap().of == Constrained::Prose
+        self.request().constraint.as_ref().unwrap().of == Constrained::Prose && !self.grammar().contains("```")
+    }
+
+    /// The only call that may be made next.
+    fn only(&self) -> String {
+        self.request().constraint.as_ref().and_then(|held| held.only.clone()).unwrap()
     }
 
     /// The grammar of the call that is asked for.
@@ -173,12 +178,55 @@ fn a_change_after_a_lookup_waits_for_its_result() {
     };
     let read = call("read_file", json!({"path": "/a.txt"}));
     let write = call("write_file", json!({"path": "/b.txt", "content": "{{output}}"}));
-    says(&mut job.turn, &format!("{read}{write}"));
-    job.done = ends(&mut job.turn);
+    job.done = says(&mut job.turn, &format!("{read}{write}"));
+    assert!(cancels(&job.done), "the change is not read to its end: {:?}", job.done);
     assert_eq!(calls(&job.done), ["call_1"], "{:?}", job.done);
     job.turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("milk") }).unwrap();
     job.done = actions(&mut job.turn);
     job.gives("write_file", json!({"path": "/b.txt", "content": "MILK"}), Outcome::result("ok"));
+}
+
+#[test]
+fn a_file_is_read_before_a_change_that_needs_it() {
+    let mut job = Job::of("Copy /a/notes.txt into a new file /a/copy.txt.");
+    let invented = json!({"path": "/a/copy.txt", "content": "The content of notes.txt."});
+    assert!(!job.calls("write_file", invented.clone()), "{:?}", job.done);
+    assert!(job.only().contains("read_file") && job.only().contains("/a/notes.txt"), "{}", job.only());
+    for (question, arguments) in [
+        ("Write milk into /a/list.txt.", json!({"path": "/a/list.txt", "content": "milk"})),
+        ("Write a poem into /a/list.txt.", json!({"path": "/a/list.txt", "content": "Roses"})),
+        ("Like in /a/x.txt write milk into /a/list.txt.", json!({"path": "/a/list.txt", "content": "milk"})),
+    ] {
+        assert!(Job::of(question).calls("write_file", arguments), "{question}");
+    }
+}
+
+#[test]
+fn a_text_that_is_a_copy_of_a_result_is_written_as_a_message_of_its_own() {
+    let copies = [
+        "milk\neggs\n",
+        "<tool_result end=\"ab\">milk\neggs</tool_result ab>",
+        "<tool_result end=\"ab\">milk</tool_result>",
+    ];
+    for (copied, said, written) in [
+        (copies[0], "```\n\neggs\nmilk\n```", "eggs\nmilk\n"),
+        (copies[1], "Here it is:\n```text\neggs\nmilk\n```", "eggs\nmilk"),
+        (copies[2], "eggs, milk", "milk"),
+        (copies[0], "```\neggs\n```\nor\n```\nmilk\n```", copies[0]),
+    ] {
+        let mut job = Job::of("Read /a.txt and write /b.txt with its lines in order.");
+        job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("milk\neggs"));
+        assert!(!job.calls("write_file", json!({"path": "/b.txt", "content": copied})), "{:?}", job.done);
+        let request = job.request().clone();
+        assert!(job.grammar().starts_with("root ::= \"```"), "{}", job.grammar());
+        let asked = &request.messages.last().unwrap().content;
+        assert!(asked.contains("milk\neggs") && asked.ends_with("text of /b.txt:"), "{asked}");
+        let events = says(&mut job.turn, said);
+        assert!(!events.iter().any(|action| matches!(action, Action::Emit(AgentEvent::Text { .. }))), "{events:?}");
+        job.done = ends(&mut job.turn);
+        assert!(job.only().contains(&json!(written).to_string()), "{}", job.only());
+        assert!(job.calls("write_file", json!({"path": "/b.txt", "content": written})), "it is not asked for again");
+    }
 }
 
 #[test]
@@ -311,6 +359,20 @@ fn a_glob_that_matched_nothing_is_made_wider_once() {
     assert!(job.grammar().contains("**/*budget.txt*"), "{}", job.grammar());
     job.gives("search_files", json!({"pattern": "**/*budget.txt*"}), Outcome::result("No matches found"));
     assert!(job.grammar().contains("read_file"), "once: {}", job.grammar());
+    let mut job = Job::of("Which file is about Heron?");
+    job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("No matches found"));
+    assert!(job.grammar().contains("**/*[Hh]eron*"), "{}", job.grammar());
+    job.gives("search_files", json!({"pattern": "**/*[Hh]eron*"}), Outcome::result("No matches found"));
+    assert!(!job.calls("search_files", json!({"pattern": "Heron*"})), "{:?}", job.done);
+    let grammar = job.grammar();
+    assert!(grammar.contains("read_file") && !grammar.contains("search_files"), "another tool may find it: {grammar}");
+    let mut job = Job::of("Which file is about Heron, and who runs the project?");
+    job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("/a/heron.txt"));
+    let grammar = job.grammar();
+    assert!(grammar.contains("/a/heron.txt") && grammar.contains("read_file"), "the file says it: {grammar}");
+    let mut job = Job::of("Which file is about Heron?");
+    job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("/a/heron.txt"));
+    assert!(!job.grammar().contains("/a/heron.txt"), "that is the answer: {}", job.grammar());
     let mut job = Job::of("Which files are there in /a/b?");
     job.gives("search_files", json!({"pattern": "*.txt"}), Outcome::result("/a/b/x.txt"));
     assert!(!job.grammar().contains("**/*.txt"), "something was found");
