@@ -184,6 +184,52 @@ async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_
     assert_eq!(messages.len(), 1 + usize::from(messages[0]["role"] == "system"), "{messages:#?}");
 }
 
+/// A small model copies the result into the call: the text is asked for as a message, which the client does not see.
+#[tokio::test]
+async fn a_text_that_is_a_copy_of_a_clients_result_is_written_anew() {
+    let copied = "<use_mcp_tool>\n<tool_name>write_file</tool_name>\n<arguments>\n\
+                  {\"path\": \"/b.txt\", \"content\": \"milk\\neggs\"}\n</arguments>\n</use_mcp_tool>";
+    for stream in [false, true] {
+        let endpoint = llama([Reply::text(copied), Reply::text("```\neggs\nmilk\n```")]);
+        let small = toolgraft::dialect::PromptStyle::Compact;
+        let served = serve(&endpoint, |config| config.with_way(Way::Measured).with_style(small)).await;
+        let tool = |name: &str, properties: Value| {
+            let required: Vec<String> = properties.as_object().unwrap().keys().cloned().collect();
+            let parameters = json!({"type": "object", "properties": properties, "required": required});
+            json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+        };
+        let text = json!({"type": "string"});
+        let tools =
+            [tool("read_file", json!({"path": text})), tool("write_file", json!({"path": text, "content": text}))];
+        let read = json!({"id": "call_1", "type": "function",
+                          "function": {"name": "read_file", "arguments": "{\"path\":\"/a.txt\"}"}});
+        let body = json!({"model": "m", "tools": tools, "stream": stream, "messages": [
+            {"role": "user", "content": "Read /a.txt and write /b.txt with its lines in order."},
+            {"role": "assistant", "content": null, "tool_calls": [read]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "milk\neggs"},
+        ]});
+        if stream {
+            let (data, _) = served.stream(&body).await;
+            let data = data.concat();
+            assert!(
+                data.contains("eggs\\\\nmilk") && !data.contains("milk\\\\neggs") && !data.contains("```"),
+                "{data}"
+            );
+        } else {
+            let (_, whole) = served.chat(&body).await;
+            assert_eq!(
+                (text_of(&whole), called(&whole)),
+                ("", "{\"path\":\"/b.txt\",\"content\":\"eggs\\nmilk\"}"),
+                "{whole:#}"
+            );
+        }
+        let seen = posts(&endpoint);
+        assert_eq!(seen.iter().map(asks).collect::<Vec<_>>(), [(false, Some("grammar")); 2], "{stream}");
+        let asked = seen[1].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+        assert!(asked.contains("milk\neggs") && asked.ends_with("the text of /b.txt, and nothing else."), "{asked}");
+    }
+}
+
 #[tokio::test]
 async fn an_opener_counts_however_the_endpoint_splits_it() {
     for (opener, is_call) in
