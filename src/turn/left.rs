@@ -43,10 +43,13 @@ impl Shared {
 
     pub(super) fn used(&self) -> Used {
         let made = self.made();
-        // What a lookup did not find is still to be looked up.
+        // What a lookup did not find is still to be looked up, unless a later one with the same tool found something.
         let is_vain = |made: &Made<'_>| self.looks_up(made.call) && made.said().is_some_and(|text| is_nothing(&text));
-        let found = |made: &&Made<'_>| made.succeeded() && !is_vain(made);
-        let arguments = made.iter().filter(found).map(|made| &made.call.arguments);
+        let finds = |made: &Made<'_>| made.succeeded() && !is_vain(made);
+        let found =
+            |at: &usize| made[*at..].iter().any(|later| name(later.call) == name(made[*at].call) && finds(later));
+        let succeeded = (0..made.len()).filter(|at| made[*at].succeeded());
+        let arguments = succeeded.filter(found).map(|at| &made[at].call.arguments);
         Used::of(arguments, self.results().map(|(_, text)| text))
     }
 

@@ -135,6 +135,22 @@ fn a_glob_that_matched_nothing_is_made_wider_once() {
     let mut job = Job::of("Which file is about Heron?");
     job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("/a/heron.txt"));
     assert!(!job.grammar().contains("/a/heron.txt"), "that is the answer: {}", job.grammar());
+    let tool = |name: &str, members: &[&str]| {
+        let properties: serde_json::Map<_, _> =
+            members.iter().map(|member| ((*member).to_owned(), json!({"type": "string"}))).collect();
+        Tool::new(name).with_schema(json!({"type": "object", "properties": properties, "required": members}))
+    };
+    let search = tool("search_files", &["path", "pattern"]).with_description("Search by a glob");
+    let tools = [tool("write_file", &["path", "content"]), search, tool("read_file", &["path"])];
+    let mut job = Job::with("In /a is a file about Heron. Find it and tell me who runs the project.", tools);
+    job.gives("search_files", json!({"path": "/a", "pattern": "Heron"}), Outcome::result("No matches found"));
+    job.gives(
+        "search_files",
+        json!({"path": "/a", "pattern": "**/*[Hh]eron*"}),
+        Outcome::result("/a/projects/heron.txt"),
+    );
+    let grammar = job.grammar();
+    assert!(grammar.contains("/a/projects/heron.txt") && grammar.contains("read_file"), "the file says it: {grammar}");
     let mut job = Job::of("Which files are there in /a/b?");
     job.gives("search_files", json!({"pattern": "*.txt"}), Outcome::result("/a/b/x.txt"));
     assert!(!job.grammar().contains("**/*.txt"), "something was found");
