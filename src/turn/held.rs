@@ -263,10 +263,10 @@ impl Turn {
             true => self.shared.after_failed(call),
             false => {
                 let shared = &self.shared;
-                let beside = shared.beside().or_else(|| shared.unused_by_kind());
+                let beside = shared.searched_elsewhere(call).or_else(|| shared.beside());
+                let beside = beside.or_else(|| shared.unused_by_kind());
                 let beside = beside.or_else(|| shared.others()).or_else(|| shared.onward(call));
-                let beside = beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading());
-                beside.or_else(|| shared.searched_elsewhere(call))
+                beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
             }
         };
         match next.and_then(|narrowed| self.narrowed(narrowed, call)) {

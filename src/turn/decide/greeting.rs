@@ -24,7 +24,10 @@ const REQUESTS: &[&str] = &[
 ];
 
 /// First words of a statement that requests nothing.
-const TELLING: &[&str] = &["my ", "the ", "our ", "it ", "its ", "this ", "there ", "我的", "我们的", "这", "它"];
+const TELLING: &[&str] = &[
+    "a ", "an ", "her ", "his ", "it ", "its ", "my ", "our ", "somewhere ", "that ", "the ", "their ", "there ",
+    "these ", "this ", "those ", "我的", "我们的", "这", "那", "它", "有",
+];
 
 /// Returns `true` if a text is a single question that asks for no action, so that its answer changes nothing. It may have
 /// statements next to the question.
@@ -67,6 +70,7 @@ mod tests {
             "工单由谁负责？",
             "When does it begin for a colleague in Tokyo? My calendar is in Berlin time.",
             "我的日历用柏林时间。它几点开始？",
+            "Somewhere under /a is a letter to Ito. Which invoice is overdue?",
         ] {
             assert!(is_question(text), "{text}");
         }

@@ -392,6 +392,8 @@ fn is_glob(parameter: &Parameter<'_>, tool: &Tool) -> bool {
 /// Returns a glob that matches at any depth, and any name that contains the pattern's, with a small first letter, too;
 /// `None` if the pattern matches at any depth already.
 fn wider(pattern: &str) -> Option<Value> {
+    // Small models write `.*`, as in a regular expression.
+    let pattern = pattern.replace(".*", "*");
     let name = pattern.trim_start_matches("./").trim_start_matches('/');
     let is_glob = name.contains(['*', '?', '[']);
     let name = match name.chars().next().filter(char::is_ascii_uppercase) {

@@ -122,6 +122,9 @@ fn a_glob_that_matched_nothing_is_made_wider_once() {
     job.gives("search_files", json!({"pattern": "**/*budget.txt*"}), Outcome::result("No matches found"));
     assert!(job.grammar().contains("read_file"), "once: {}", job.grammar());
     let mut job = Job::of("Which file is about Heron?");
+    job.gives("search_files", json!({"pattern": ".*heron.*"}), Outcome::result("No matches found"));
+    assert!(job.grammar().contains("\"**/*heron*"), "a regular expression: {}", job.grammar());
+    let mut job = Job::of("Which file is about Heron?");
     job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("No matches found"));
     assert!(job.grammar().contains("**/*[Hh]eron*"), "{}", job.grammar());
     job.gives("search_files", json!({"pattern": "**/*[Hh]eron*"}), Outcome::result("No matches found"));
