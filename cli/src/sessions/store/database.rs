@@ -1,8 +1,7 @@
-//! The database of the conversations: SQLite, with an index of all words. Nobody else knows SQL.
+//! The database of the conversations: SQLite. Nobody else knows SQL.
 //!
 //! A value is one connection. Each change is one transaction that waits for those of other
-//! programs, so two that write at once both have written. What is deleted is overwritten, in
-//! the index too.
+//! programs, so two that write at once both have written. What is deleted is overwritten.
 
 use std::fmt::Display;
 use std::io;
@@ -19,7 +18,7 @@ use toolgraft_files::{self as files, Lock};
 /// Version of the tables; the database has it as its `user_version`.
 const VERSION: i64 = 1;
 
-/// `used` is in nanoseconds since 1970.
+/// `used` is in nanoseconds since 1970; `said` has what can be searched for, apart from what lists read.
 const TABLES: &str = "
 CREATE TABLE conversations (
     n INTEGER PRIMARY KEY,
@@ -32,13 +31,8 @@ CREATE TABLE conversations (
     saved TEXT NOT NULL
 ) STRICT;
 CREATE INDEX latest ON conversations (used);
+CREATE TABLE said (n INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 PRAGMA user_version = 1;
-";
-
-/// Trigrams find a part of a word, and words of texts without spaces.
-const INDEX: &str = "
-CREATE VIRTUAL TABLE said USING fts5 (text, tokenize = 'trigram');
-INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
 ";
 
 /// The tables of the clock: `seen` is when the store was looked at last, `jumped` how far the clock
@@ -51,9 +45,6 @@ CREATE TABLE IF NOT EXISTS jumps (n INTEGER PRIMARY KEY, jumped INTEGER NOT NULL
 /// The longest time between two looks at the store that counts. A clock that goes further at once, or
 /// back, may have jumped: no conversation grows older by that.
 const LONGEST_REST: Duration = Duration::from_secs(180 * 86_400);
-
-/// Characters of the shortest word that the index knows.
-const TRIGRAM: usize = 3;
 
 /// The time that a change waits for another program.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -119,7 +110,6 @@ impl Database {
     fn make(&mut self) -> rusqlite::Result<()> {
         let change = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         change.execute_batch(TABLES)?;
-        change.execute_batch(INDEX)?;
         change.commit()
     }
 
@@ -175,28 +165,24 @@ impl Database {
     }
 
     fn listed(&self, words: &[String]) -> rusqlite::Result<Vec<Listed>> {
-        let (short, long): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.chars().count() < TRIGRAM);
-        // In quotes nothing is syntax; one quote is written as two.
-        let phrases: Vec<String> = long.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
         let (text, table) = match words {
             [] => ("''", "conversations"),
-            _ => ("text", "conversations JOIN said ON said.rowid = n"),
+            _ => ("text", "conversations JOIN said ON said.rowid = conversations.n"),
         };
-        let filter = if phrases.is_empty() { "?1 = ''" } else { "said MATCH ?1" };
         let mut all = self.connection.prepare(&format!(
-            "SELECT id, used, model, questions, title, usage, octet_length(saved), {text} FROM {table} WHERE {filter} ORDER BY used DESC, n DESC"
+            "SELECT id, used, model, questions, title, usage, octet_length(saved), {text} FROM {table} \
+             ORDER BY used DESC, conversations.n DESC"
         ))?;
-        let short: Vec<String> = short.iter().map(|word| word.to_lowercase()).collect();
+        let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let mut found = Vec::new();
-        let mut rows = all.query([phrases.join(" ")])?;
+        let mut rows = all.query([])?;
         while let Some(row) = rows.next()? {
             let text: String = row.get(7)?;
-            if !short.is_empty() && !has_all(&text, &short) {
-                continue;
+            if has_all(&text, &words) {
+                let mut one = listed(row)?;
+                one.hit = hit(&one.title, &text, &words);
+                found.push(one);
             }
-            let mut one = listed(row)?;
-            one.hit = hit(&one.title, &text, words);
-            found.push(one);
         }
         Ok(found)
     }
@@ -204,15 +190,16 @@ impl Database {
     /// Forgets conversations, as far as `may` says so for each; the names of those.
     pub(super) fn remove(&mut self, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         self.change(|transaction| {
-            let (mut gone, mut numbers) = (Vec::new(), Vec::new());
-            let mut delete = transaction.prepare("DELETE FROM conversations WHERE id = ?1 RETURNING n")?;
+            let mut gone = Vec::new();
             for id in ids.iter().filter(|id| may(id)) {
-                if let Some(n) = delete.query_row([id], |row| row.get::<_, i64>(0)).optional()? {
-                    gone.push(id.clone());
-                    numbers.push(n);
-                }
+                let is_gone = transaction.execute("DELETE FROM conversations WHERE id = ?1", [id])? > 0;
+                gone.extend(is_gone.then(|| id.clone()));
             }
-            take_out(transaction, &numbers)?;
+            transaction.execute_batch(CLOCK)?;
+            for table in ["said", "jumps"] {
+                let rest = format!("DELETE FROM {table} WHERE rowid NOT IN (SELECT n FROM conversations)");
+                transaction.execute(&rest, [])?;
+            }
             Ok(gone)
         })
     }
@@ -260,27 +247,6 @@ fn look_at_the_clock(transaction: &Transaction<'_>, now: SystemTime) -> rusqlite
     transaction.execute(note, [now]).map(drop)
 }
 
-/// Takes conversations that are gone out of the index.
-fn take_out(transaction: &Transaction<'_>, gone: &[i64]) -> rusqlite::Result<()> {
-    transaction.execute_batch(CLOCK)?;
-    transaction.execute("DELETE FROM jumps WHERE n NOT IN (SELECT n FROM conversations)", [])?;
-    let left: isize = transaction.query_row("SELECT count(*) FROM conversations", [], |row| row.get(0))?;
-    if gone.len() <= left.unsigned_abs() {
-        let mut delete = transaction.prepare("DELETE FROM said WHERE rowid = ?1")?;
-        return gone.iter().try_for_each(|n| delete.execute([n]).map(drop));
-    }
-    // One by one, many take minutes: each is overwritten wherever its trigrams stand.
-    transaction.execute_batch(
-        "CREATE TEMP TABLE left_over AS SELECT rowid AS n, text FROM said WHERE rowid IN (SELECT n FROM conversations);
-         DROP TABLE said;",
-    )?;
-    transaction.execute_batch(INDEX)?;
-    transaction.execute_batch(
-        "INSERT INTO said (rowid, text) SELECT n, text FROM left_over;
-         DROP TABLE left_over;",
-    )
-}
-
 fn one_of(connection: &Connection, id: &str) -> rusqlite::Result<Option<(SystemTime, String)>> {
     let one = "SELECT used, saved FROM conversations WHERE id = ?1";
     connection.query_row(one, [id], |row| Ok((time(row.get(0)?), row.get(1)?))).optional()
@@ -311,9 +277,9 @@ fn has_all(text: &str, words: &[String]) -> bool {
 /// Returns the first of the words that is not in the title, with the line in which it stands.
 fn hit(title: &str, text: &str, words: &[String]) -> Option<(String, String)> {
     let title = title.to_lowercase();
-    let word = words.iter().map(|word| word.to_lowercase()).find(|word| !title.contains(word))?;
-    let line = text.lines().find(|line| line.to_lowercase().contains(&word))?;
-    Some((line.to_owned(), word))
+    let word = words.iter().find(|word| !title.contains(*word))?;
+    let line = text.lines().find(|line| line.to_lowercase().contains(word))?;
+    Some((line.to_owned(), word.clone()))
 }
 
 fn nanoseconds(time: SystemTime) -> i64 {
