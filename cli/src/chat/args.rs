@@ -256,7 +256,7 @@ pub(crate) struct OutputArgs {
     pub(super) json: bool,
 }
 
-/// The conversation to continue, and where it is saved.
+/// The conversation to continue, and if it is kept.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Conversation")]
 pub(crate) struct ConversationArgs {
@@ -279,8 +279,4 @@ pub(crate) struct ConversationArgs {
     /// Do not keep this conversation (`toolgraft log --help` says how others are)
     #[arg(long, hide_short_help = true)]
     pub(super) no_session: bool,
-
-    /// Save the conversation after every answer
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(super) save: Option<PathBuf>,
 }

@@ -11,11 +11,12 @@ use super::mcp;
 use super::mentioned;
 use super::session::Session;
 use crate::base::{Failure, output, table::rows, tokens};
+use crate::log;
 use crate::mcp::tools;
 use crate::screen::visible::{plain, word};
 use crate::screen::{DIM, excerpt::names as shown_names, wrap::hanging};
 use crate::servers::proposals;
-use crate::sessions::saved::{Saved, questions as asked};
+use crate::sessions::saved::questions as asked;
 use crate::settings::prompt_settings;
 use crate::terminal::{columns, counted};
 use toolgraft::route::Toolbox;
@@ -169,7 +170,6 @@ impl Session {
                 self.note(DIM, &waiting.unwrap_or_else(|| "no file is attached to the next question".to_owned()))
             }
             ["/call", word] => self.open_call(number("/call", word)?),
-            ["/call", ..] => Err(Failure::usage("/call takes the number of a call, such as 2")),
             ["/result", word, file] => self.save_result(number("/result", word)?, &at_home(file)),
             ["/mcp", ref words @ ..] => self.mcp(words).await,
             ["/set", ref words @ ..] => self.set(words),
@@ -177,9 +177,6 @@ impl Session {
             ["/result", word] => {
                 let result = self.outcome(number("/result", word)?)?.said().into_owned();
                 self.note(anstyle::Style::new(), result.trim_end())
-            }
-            ["/result", ..] => {
-                Err(Failure::usage("/result takes the number in a result's box, and a file for its images"))
             }
             ["/model"] => {
                 let models = self.talk.endpoint.models().await?;
@@ -196,23 +193,14 @@ impl Session {
                 self.talk.endpoint.warn_unlisted().await;
                 Ok(())
             }
-            ["/model", ..] => Err(Failure::usage("/model takes one name")),
             ["/save", file] => {
                 let file = at_home(file);
-                if self.place.save.as_ref() != Some(&file) {
-                    Saved::check_same(&file, &self.talk.conversation)?;
-                }
-                self.save(&file)?;
+                log::save(&self.talk.kept().map_err(Failure::job)?, &file)?;
                 self.note(DIM, &format!("saved to {}", file.display()))
             }
-            ["/save", ..] => Err(Failure::usage("/save takes one file; put a name with spaces in quotation marks")),
             ["/clear" | "/new"] => {
                 self.talk.begin_anew();
-                self.note(DIM, "a new conversation")?;
-                match self.save_elsewhere() {
-                    Some(file) => self.note(DIM, &format!("it is saved in {}", file.display())),
-                    None => Ok(()),
-                }
+                self.note(DIM, "a new conversation")
             }
             ["/undo"] | ["/undo", _] if self.talk.attached.names().is_some() => {
                 let files = std::mem::take(&mut self.talk.attached).names().unwrap_or_default();
@@ -226,16 +214,18 @@ impl Session {
                 let first = question.text.lines().next().unwrap_or_default().to_owned();
                 self.note(DIM, &format!("taken back: {first}"))
             }
-            ["/rename"] => Err(Failure::usage("/rename takes a title")),
-            ["/rename", ref title @ ..] => {
+            ["/rename", ref title @ ..] if !title.is_empty() => {
                 self.talk.rename(&title.join(" "));
                 self.note(DIM, &format!("the title is: {}", word(self.talk.title.as_deref().unwrap_or_default())))
             }
             _ => {
                 let (name, prompts) = (words.first().copied().unwrap_or_default(), self.talk.hub.prompts());
-                let is_known = COMMANDS.iter().any(|(known, ..)| known == name) || ALIASES.contains(&name);
-                let takes_none = || format!("{name} takes no arguments");
-                Err(Failure::usage(if is_known { takes_none() } else { unknown(name, &prompts) }))
+                let known = COMMANDS.iter().find(|(known, ..)| known == name);
+                Err(Failure::usage(match known {
+                    Some((_, takes, does)) if !takes.is_empty() => format!("{name} {takes}: {does}"),
+                    None if !ALIASES.contains(&name) => unknown(name, &prompts),
+                    _ => format!("{name} takes no arguments"),
+                }))
             }
         }
     }

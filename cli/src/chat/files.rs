@@ -82,13 +82,10 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
     for (flag, file) in [("--record", record), ("--trace", trace)] {
         file.map_or(Ok(()), |file| media::check_new(flag, file))?;
     }
-    let named = [("--record", record), ("--trace", trace), ("--save", args.conversation.save.as_deref())];
-    for (n, (flag, file)) in named.iter().enumerate() {
-        if let Some((other, _)) = named[..n].iter().find(|(_, earlier)| earlier.is_some() && earlier == file) {
-            return Err(Failure::usage(format!("{other} and {flag} name the same file: give each its own")));
-        }
+    match record.is_some() && record == trace {
+        true => Err(Failure::usage("--record and --trace name the same file: give each its own")),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Opens a file for appending, after anything that may have been written to it since it was checked.

@@ -2,15 +2,13 @@
 
 use super::args::Args;
 use crate::terminal::counted;
-use std::path::{Path, PathBuf};
 
-use crate::base::{Failure, digest::sha256, media::numbered, output, state};
+use crate::base::{Failure, output};
 use crate::screen::visible::word;
-use crate::servers::trust;
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
 use crate::settings::{self, Place, Settings};
 use toolgraft::secrets::{REDACTED, kept_url};
-use toolgraft_files::{Holder, Lock};
+use toolgraft_files::Lock;
 
 /// The place of this conversation in the store.
 pub(crate) struct Keeping {
@@ -71,7 +69,6 @@ impl Keeping {
         let found = args.conversation.continued.as_deref().map(|begin| Store::open()?.find(begin)).transpose()?;
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
         // Whoever names a file keeps the conversation there.
-        let wanted = wanted && args.conversation.save.is_none();
         let mut gone_on = found.map(|found| {
             for damaged in &found.passed_over {
                 output::warn(&format!("{damaged}; continuing {}, the previous one", found.kept.id));
@@ -142,7 +139,7 @@ impl Keeping {
         } else {
             self.store.write(&self.id, saved).map(|()| self.written = true)
         }
-        .map_err(|e| format!("the conversation is not kept: {e}"))
+        .map_err(|e| e.to_string())
     }
 
     /// Deletes what was kept.
@@ -171,57 +168,5 @@ pub(crate) fn prune(store: &Store, settings: &Settings) {
             counted(gone, "conversation")
         )),
         Err(problem) => output::warn(&problem.to_string()),
-    }
-}
-
-/// Takes the file that the conversation is saved in for this chat. Where another one writes it,
-/// `file` becomes one of a like name, and the person is told.
-pub(super) fn take_file(file: &mut PathBuf) -> Option<Lock> {
-    let named = file.clone();
-    let mut others: Option<Holder> = None;
-    for n in 1_usize.. {
-        let place = if n == 1 { named.clone() } else { numbered(&named, n) };
-        // A copy is written over nothing.
-        if n > 1 && place.exists() {
-            continue;
-        }
-        match hold_file(&place) {
-            Ok(lock) => {
-                if let Some(holder) = others {
-                    let by = by_process(holder);
-                    output::warn(&format!(
-                        "another chat{by} writes {}: this one is saved in {}",
-                        named.display(),
-                        place.display()
-                    ));
-                }
-                *file = place;
-                return lock;
-            }
-            Err(holder) => others = others.or(Some(holder)),
-        }
-    }
-    None
-}
-
-/// Takes a file to write a conversation to, or says who has it.
-pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
-    // Devices are nobody's.
-    if file.metadata().is_ok_and(|found| !found.is_file()) {
-        return Ok(None);
-    }
-    let place = file.canonicalize().or_else(|_| trust::place(file)).ok();
-    let Some((place, locks)) = place.zip(state::file("locks")) else { return Ok(None) };
-    let name = sha256(place.as_os_str().as_encoded_bytes());
-    Lock::take(&locks.join(format!("{}.lock", &name[..32]))).map_or(Ok(None), |taken| taken.map(Some))
-}
-
-/// Says once that nothing is kept, and keeps nothing from then on.
-pub(super) fn keep(keeping: &mut Option<Keeping>, saved: Result<Saved, String>) {
-    let saved = saved.map_err(|problem| format!("the conversation is not kept: {problem}"));
-    let written = keeping.as_mut().map(|keeping| saved.and_then(|saved| keeping.write(&saved)));
-    if let Some(Err(problem)) = written {
-        output::warn(&problem);
-        *keeping = None;
     }
 }

@@ -99,11 +99,6 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.complete(&settings);
     let keeps_history = settings.history != Some(false);
     let begun = resumed.or(gone_on);
-    // Held until the conversation is over.
-    let _file = args.conversation.save.as_mut().and_then(kept::take_file);
-    if let Some(file) = &args.conversation.save {
-        Saved::check_same(file, begun.as_ref().map_or(&Conversation::new(), |saved| &saved.conversation))?;
-    }
     let attached = Attached::read(&args.attached, "-f")?;
     warn_of_files(&args);
     let config = args.talk.config()?;

@@ -1,28 +1,25 @@
 //! A conversation with a model: turn after turn.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anstyle::Style;
 use futures::StreamExt;
 
 use super::approve::Approvals;
-use super::args::{Args, ConversationArgs, OutputArgs};
+use super::args::{Args, OutputArgs};
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
-use super::kept::{self, Keeping};
+use super::kept::Keeping;
 use super::mentioned;
 use super::talk::Talk;
 use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
 use crate::dialog::elicit::{Questions, over};
 use crate::screen::{BAD, DIM};
-use crate::sessions::{
-    by_process,
-    saved::{Saved, outcome_of},
-};
+use crate::sessions::saved::{Saved, outcome_of};
 use crate::terminal::tty::Tty;
 use toolgraft::agent::Finished;
 use toolgraft::conversation::User;
@@ -42,7 +39,6 @@ pub(super) struct Session {
     pub(super) talk: Talk,
     pub(super) output: OutputArgs,
     /// The places of the conversation: from which it goes on, to which it is saved.
-    pub(super) place: ConversationArgs,
     pub(super) display: Display,
     pub(super) signals: Signals,
     pub(super) questions: Arc<Questions>,
@@ -62,10 +58,10 @@ impl Session {
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
     ) -> Result<Self, Failure> {
-        let Args { talk, output, conversation: place, .. } = args;
+        let Args { talk, output, .. } = args;
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        Ok(Session { talk, output, place, display, signals, questions, files, tty, last_asked: None })
+        Ok(Session { talk, output, display, signals, questions, files, tty, last_asked: None })
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
@@ -87,13 +83,6 @@ impl Session {
             Some(farewell) => self.note(DIM, &farewell),
             None => Ok(()),
         }
-    }
-
-    /// Saves what is said from now on beside the file that has another conversation, if there is one.
-    pub(super) fn save_elsewhere(&mut self) -> Option<PathBuf> {
-        let file = self.place.save.as_ref().filter(|file| file.is_file())?;
-        self.place.save = (2..).map(|n| media::numbered(file, n)).find(|next| !next.exists());
-        self.place.save.clone()
     }
 
     /// Shows a call with all of its arguments, by the number in its box.
@@ -241,9 +230,6 @@ impl Session {
 
     fn end(&mut self, finished: Box<Finished>, before: Conversation) -> Result<Ended, Failure> {
         self.talk.end(&finished, before);
-        if let Some(file) = self.place.save.clone() {
-            self.save(&file)?;
-        }
         self.talk.write_kept();
         Ok(Ended::Finished(finished))
     }
@@ -257,18 +243,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-
-    /// Writes the conversation to a file, but not to one that another chat writes.
-    pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
-        let _lock = match kept::hold_file(file) {
-            Err(holder) if holder.process != Some(std::process::id()) => {
-                let (by, file) = (by_process(holder), file.display());
-                return Err(Failure::usage(format!("another chat{by} writes {file}: name another file")));
-            }
-            held => held,
-        };
-        self.talk.saved().map_err(Failure::job)?.write(file)
     }
 
     /// A line of our own.

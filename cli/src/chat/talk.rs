@@ -8,15 +8,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::approve::Approvals;
 use super::args::TalkArgs;
 use super::attached::Attached;
 use super::endpoint::Endpoint;
-use super::kept::{self, Keeping};
+use super::kept::Keeping;
 use super::{mentioned, said};
 use crate::base::{Failure, input, output, tokens};
 use crate::screen::visible::word;
+use crate::sessions::Kept;
 use crate::sessions::saved::{Saved, questions};
 use crate::settings::{self, Folder, Images, Settings, learned, prompt_settings, saved_profiles};
 use crate::terminal::{counted, grouped};
@@ -182,17 +184,29 @@ impl Talk {
         Ok(said)
     }
 
-    /// Keeps what was said until now.
+    /// Keeps what was said until now. Says once where that fails, and keeps nothing from then on.
     pub(crate) fn write_kept(&mut self) {
-        let saved = self.saved();
-        kept::keep(&mut self.keeping, saved);
+        let Some(mut keeping) = self.keeping.take() else { return };
+        match self.saved().and_then(|saved| keeping.write(&saved)) {
+            Ok(()) => self.keeping = Some(keeping),
+            Err(problem) => output::warn(&format!("the conversation is not kept: {problem}")),
+        }
+    }
+
+    /// Returns the conversation as it is kept.
+    ///
+    /// # Errors
+    /// Those of [`saved`](Self::saved).
+    pub(crate) fn kept(&self) -> Result<Kept, String> {
+        let id = self.keeping.as_ref().map(|keeping| keeping.id.clone()).unwrap_or_default();
+        Ok(Kept { id, used: SystemTime::now(), saved: self.saved()? })
     }
 
     /// Returns the conversation as it is stored: without the secrets of the endpoint and of the servers.
     ///
     /// # Errors
     /// It cannot be stored without a secret; the text says why.
-    pub(crate) fn saved(&self) -> Result<Saved, String> {
+    fn saved(&self) -> Result<Saved, String> {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
         saved.endpoint = self.endpoint.found.is_none().then(|| kept_url(&self.endpoint.url));
         (saved.usage, saved.title) = (self.usage, self.title.clone());

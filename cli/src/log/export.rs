@@ -58,22 +58,33 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     if let Some(file) = &args.output {
         check_place("--output", file)?;
     }
-    let format = match (args.format, &args.output) {
-        (Some(format), _) => format,
-        (None, Some(file)) => Format::of(file)?,
-        (None, None) => Format::Markdown,
-    };
     let kept = store.find(&args.id)?.kept;
-    let text = match format {
-        Format::Markdown => markdown(&kept),
-        Format::Json => serde_json::to_string_pretty(&kept.saved).map_err(Failure::job)? + "\n",
-        Format::Page => page(&kept, &[]).map_err(Failure::job)?,
+    let Some(file) = &args.output else {
+        return output::emit(&text_of(&kept, args.format.unwrap_or(Format::Markdown))?);
     };
-    let Some(file) = &args.output else { return output::emit(&text) };
-    let failed = |e: io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
-    files::create(file, text.as_bytes()).map_err(failed)?;
+    write(&kept, args.format, file)?;
     output::note(&format!("the conversation is in {}", file.display()));
     Ok(())
+}
+
+/// Writes a conversation to a new file, in the format that its name says.
+pub(crate) fn save(kept: &Kept, file: &Path) -> Result<(), Failure> {
+    check_place("/save", file)?;
+    write(kept, None, file)
+}
+
+fn write(kept: &Kept, format: Option<Format>, file: &Path) -> Result<(), Failure> {
+    let format = format.map_or_else(|| Format::of(file), Ok)?;
+    let failed = |e: io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
+    files::create(file, text_of(kept, format)?.as_bytes()).map_err(failed)
+}
+
+fn text_of(kept: &Kept, format: Format) -> Result<String, Failure> {
+    match format {
+        Format::Markdown => Ok(markdown(kept)),
+        Format::Json => Ok(serde_json::to_string_pretty(&kept.saved).map_err(Failure::job)? + "\n"),
+        Format::Page => page(kept, &[]).map_err(Failure::job),
+    }
 }
 
 /// Returns a conversation as one page, with these links above it, each an address and its words.

@@ -10,7 +10,7 @@ mod spent;
 use std::collections::BTreeSet;
 
 use self::export::{ExportArgs, export};
-pub(crate) use self::export::{about, page};
+pub(crate) use self::export::{about, page, save};
 use self::list::{SearchArgs, Shape};
 use crate::base::{Failure, output};
 use crate::dialog::ask::demand_consent;

@@ -1,6 +1,6 @@
 //! The conversations that `toolgraft chat` keeps by itself.
 //!
-//! `store` keeps them, each in the form that `chat --save` writes. `toolgraft log` shows them, and
+//! `store` keeps them, each in the form that `/save` and `log export` write. `toolgraft log` shows them, and
 //! `chat --continue` takes one up again.
 
 pub(crate) mod saved;

@@ -7,13 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::cut;
 use crate::base::{Failure, input};
-use crate::terminal::shortened;
 use toolgraft::conversation::Entry;
 use toolgraft::message::Usage;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recording;
 use toolgraft::{Conversation, Outcome};
-use toolgraft_files::{self as files, Mode};
 
 /// A saved conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,9 +36,6 @@ pub(crate) struct Saved {
     /// All that was said.
     pub(crate) conversation: Conversation,
 }
-
-/// Characters of a first question by which a conversation is known.
-const TITLE: usize = 40;
 
 /// The only version there is.
 const VERSION: u32 = 1;
@@ -130,45 +125,6 @@ impl Saved {
         });
         self.title.iter().cloned().chain(texts).collect::<Vec<_>>().join("\n")
     }
-
-    /// Fails where a conversation cannot be saved: the folder is missing, or the
-    /// file is there and is of another kind.
-    pub(crate) fn check_place(path: &Path) -> Result<(), Failure> {
-        let name = path.display();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(Failure::usage(format!("cannot write {name}: its folder does not exist: create it first")));
-        }
-        let is_empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
-        if path.exists() && !is_empty && Saved::read(path).is_err() {
-            return Err(Failure::usage(format!("{name} exists and is not a saved conversation: name another file")));
-        }
-        Ok(())
-    }
-
-    /// Fails where a file holds another conversation than this one, which would be lost; one that
-    /// this goes on with, or that goes on with this, is not another.
-    pub(crate) fn check_same(path: &Path, conversation: &Conversation) -> Result<(), Failure> {
-        let Ok(there) = Saved::read(path) else { return Saved::check_place(path) };
-        let (there_said, said) = (there.conversation.entries(), conversation.entries());
-        if said.starts_with(there_said) || !said.is_empty() && there_said.starts_with(said) {
-            return Ok(());
-        }
-        let (name, title) = (path.display(), shortened(&there.title(), TITLE));
-        Err(Failure::usage(format!(
-            "{name} holds another conversation ({title:?}), which is not overwritten: continue it (--resume {name}), \
-             give another name, or delete it"
-        )))
-    }
-
-    /// Writes a file, whole or not at all. A file of another kind is not replaced.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
-        Saved::check_place(path)?;
-        let name = path.display();
-        let failed = |e: std::io::Error| Failure::job(format!("cannot write {name}: {e}"));
-        let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
-        files::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
-    }
 }
 
 /// Returns the outcome of a call.
@@ -189,23 +145,6 @@ mod tests {
     use super::*;
     use toolgraft::conversation::Assistant;
 
-    #[test]
-    fn a_file_of_another_conversation_is_not_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("c.json");
-        let (earlier, whole) = (Conversation::from_user("Hi"), conversation());
-        let check = |conversation: &Conversation| Saved::check_same(&file, conversation);
-        assert!(check(&whole).is_ok(), "nothing is there");
-        Saved::new("m", &whole).write(&file).unwrap();
-        assert!(check(&whole).is_ok() && check(&earlier).is_ok(), "one goes on with the other");
-        for other in [Conversation::from_user("Ho"), Conversation::default()] {
-            let refused = check(&other).unwrap_err();
-            assert!(refused.message().contains("holds another conversation (\"Hi\")"), "{refused:?}");
-        }
-        Saved::new("m", &Conversation::default()).write(&file).unwrap();
-        assert!(check(&whole).is_ok(), "nothing was said in it");
-    }
-
     fn conversation() -> Conversation {
         let mut conversation = Conversation::from_user("Hi");
         conversation.push_assistant(Assistant::text("Hello")).unwrap();
@@ -213,26 +152,22 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_read_back_and_may_be_replaced() {
+    fn a_conversation_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("c.json");
-        for _ in 0..2 {
-            let saved = Saved::new("m", &conversation());
-            saved.write(&file).unwrap();
-            assert_eq!(Saved::read(&file).unwrap(), saved);
-        }
+        let saved = Saved::new("m", &conversation());
+        std::fs::write(&file, serde_json::to_string(&saved).unwrap()).unwrap();
+        assert_eq!(Saved::read(&file).unwrap(), saved);
         std::fs::write(&file, serde_json::to_string(&conversation()).unwrap()).unwrap();
         assert_eq!(Saved::read(&file).unwrap().conversation, conversation());
     }
 
     #[test]
-    fn a_file_of_another_kind_is_neither_read_nor_replaced() {
+    fn a_file_of_another_kind_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("notes.txt");
         std::fs::write(&file, "my notes").unwrap();
         let Err(Failure::Usage(message)) = Saved::read(&file) else { panic!("it was read") };
         assert!(message.contains("notes.txt") && message.contains("/save"), "{message}");
-        assert!(Saved::new("m", &conversation()).write(&file).is_err());
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "my notes");
     }
 }

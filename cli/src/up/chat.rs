@@ -1,7 +1,6 @@
 //! One conversation of the page: what is said, its turn, and what it was kept as.
 
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -260,8 +259,8 @@ impl Chat {
 
     /// As it would be kept now; `None` while a turn goes on.
     pub(super) fn kept(&self) -> Option<Kept> {
-        let saved = self.talk.try_lock().ok()?.saved().ok()?;
-        Some(Kept { id: self.id.clone(), used: SystemTime::now(), saved })
+        let kept = self.talk.try_lock().ok()?.kept().ok()?;
+        Some(Kept { id: self.id.clone(), ..kept })
     }
 
     async fn turn(

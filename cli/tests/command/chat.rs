@@ -363,21 +363,22 @@ fn quiet_leaves_the_answer_and_reasoning_can_be_shown_whole() {
 fn a_conversation_is_saved_and_goes_on() {
     let home = Home::new();
     let endpoint = Endpoint::start([Reply::text("Hello Ann."), Reply::text("You are Ann.")]);
-    home.ask(&endpoint, &["I am Ann", "--save", "c.json"]).ok();
-    let done = home.ask(&endpoint, &["Who am I?", "--resume", "c.json", "--save", "c.json"]);
+    let export = |file: &str| home.0.run(&["log", "export", "", "-o", file]);
+    home.ask(&endpoint, &["I am Ann"]).ok();
+    export("c.json").ok();
+    let done = home.ask(&endpoint, &["Who am I?", "--resume", "c.json"]);
     assert_eq!((done.code, done.out.as_str()), (Some(0), "You are Ann.\n"), "{}", done.err);
     let messages = endpoint.seen()[1].messages();
     assert!(messages.contains("I am Ann") && messages.contains("Hello Ann."), "{messages}");
-    let saved: Value = serde_json::from_str(&fs::read_to_string(home.0.path("c.json")).unwrap()).unwrap();
+    export("whole.json").ok();
+    let saved: Value = serde_json::from_str(&fs::read_to_string(home.0.path("whole.json")).unwrap()).unwrap();
     assert_eq!(saved["conversation"]["entries"].as_array().unwrap().len(), 4);
 
     fs::write(home.0.path("notes.txt"), "mine").unwrap();
     let done = home.ask(&endpoint, &["Hi", "--resume", "notes.txt"]);
     done.fails_with(2, &["notes.txt: not a saved conversation"]);
-    home.ask(&endpoint, &["Hi", "--save", "c.json"])
-        .fails_with(2, &["c.json holds another conversation (\"I am Ann\")", "--resume c.json"]);
-    home.ask(&endpoint, &["Hi", "--save", "notes.txt"]).fails_with(2, &["notes.txt exists"]);
-    home.ask(&endpoint, &["Hi", "--save", "no/c.json"]).fails_with(2, &["no/c.json", "folder"]);
+    export("notes.txt").fails_with(2, &["notes.txt exists"]);
+    export("no/c.json").fails_with(2, &["no/c.json", "folder"]);
     assert_eq!(fs::read_to_string(home.0.path("notes.txt")).unwrap(), "mine");
 }
 
@@ -528,10 +529,8 @@ fn a_file_that_holds_something_is_neither_recorded_nor_traced_over() {
         let done = home.ask(&endpoint, &["Hi", flag, "kept.jsonl"]);
         done.fails_with(2, &[flag, "kept.jsonl exists already", "another name, or delete it"]);
     }
-    for other in ["--trace", "--save"] {
-        home.ask(&endpoint, &["Hi", "--record", "r.jsonl", other, "r.jsonl"])
-            .fails_with(2, &["--record and", other, "the same file"]);
-    }
+    home.ask(&endpoint, &["Hi", "--record", "r.jsonl", "--trace", "r.jsonl"])
+        .fails_with(2, &["--record and --trace name the same file"]);
     assert_eq!(fs::read_to_string(home.0.path("kept.jsonl")).unwrap(), "mine");
     assert!(!home.0.path("r.jsonl").exists() && endpoint.seen().is_empty());
     home.ask(&endpoint, &["Hi", "--record", "empty.jsonl"]).ok();
@@ -568,8 +567,8 @@ fn the_prompt_keeps_to_its_budget_and_the_history_to_the_context() {
     assert!(endpoint.seen()[0].messages().contains("describe_tool"), "{}", endpoint.seen()[0].messages());
 
     let long = "word ".repeat(2_000);
-    home.ask(&endpoint, &[&long, "--save", "c.json"]).ok();
-    let done = home.ask(&endpoint, &["And now?", "--resume", "c.json", "--set", "context=500"]).ok();
+    home.ask(&endpoint, &[&long]).ok();
+    let done = home.ask(&endpoint, &["And now?", "--continue", "--set", "context=500"]).ok();
     assert!(done.err.contains("the context of 500 tokens is full"), "{}", done.err);
     assert!(!endpoint.seen()[2].messages().contains("word word"));
 }

@@ -12,24 +12,20 @@ use toolgraft_testkit::endpoint::{
     End, Endpoint, EndpointSetup, Reply, Seen, call, mcp_call, says, stops, thinks, usage,
 };
 
-/// Asks, with the demonstration server at hand, and saves the conversation.
+/// Asks, with the demonstration server at hand.
 fn chat(place: &Place, endpoint: &Endpoint, more: &[&str]) -> Run {
     place.servers(json!({ "demo": demo_server() }));
-    if !more.contains(&"--resume") {
-        // Each is a conversation of its own.
-        let _ = fs::remove_file(place.path("c.json"));
-    }
     let url = endpoint.url();
-    let args = ["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json", "--yes", "--save", "c.json"];
+    let args = ["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json", "--yes"];
     place.run_with(&[&args, more, &["Weather in Oslo?"]].concat(), |command| {
         command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL").write_stdin("")
     })
 }
 
-/// The saved conversation's entries.
+/// The entries of the conversation that was held last.
 fn saved(place: &Place) -> Vec<Value> {
-    let text = fs::read_to_string(place.path("c.json")).unwrap();
-    serde_json::from_str::<Value>(&text).unwrap()["conversation"]["entries"].as_array().unwrap().clone()
+    let exported = place.run(&["log", "export", "", "--as", "json"]).json();
+    exported["conversation"]["entries"].as_array().unwrap().clone()
 }
 
 fn weather() -> String {
@@ -155,7 +151,7 @@ fn a_break_after_a_call_and_its_result_keeps_both() {
     chat(&place, &endpoint, &[]).fails_with(1, &["was cut off"]);
     assert_eq!(saved(&place)[2]["outcome"]["status"], "result");
     // The conversation goes on from there.
-    let run = chat(&place, &endpoint, &["--resume", "c.json"]).ok();
+    let run = chat(&place, &endpoint, &["--continue"]).ok();
     assert_eq!(run.out, "It rains.\n");
     assert!(endpoint.seen()[2].messages().contains("Oslo, now:"), "{}", endpoint.seen()[2].messages());
 }

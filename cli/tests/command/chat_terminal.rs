@@ -473,7 +473,7 @@ fn a_conversation_is_renamed_cut_back_and_deleted() {
     let mut chat = Chat::start(Endpoint::start(["One.", "Two.", "Three."].map(Reply::text)));
     for (line, words) in [
         ("/delete now", "/delete takes no arguments"),
-        ("/rename", "/rename takes a title"),
+        ("/rename", "/rename TITLE: the title of this conversation"),
         ("First question", "One."),
         ("Second question", "Two."),
         ("/undo x", "/undo x: expected a number"),

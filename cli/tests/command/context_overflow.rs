@@ -138,7 +138,7 @@ struct Home(Place);
 impl Home {
     fn ask(&self, endpoint: &Endpoint, question: &str, flags: &[&str]) -> Run {
         let url = endpoint.url();
-        let args = ["chat", question, "--base-url", &url, "--model", "m", "--save", "c.json"];
+        let args = ["chat", question, "--base-url", &url, "--model", "m"];
         self.0.run_with(&[&args, flags].concat(), |command| {
             command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL")
         })
@@ -151,7 +151,7 @@ fn a_conversation_of_the_command_is_never_stuck() {
     home.ask(&endpoint, "Question 0?", &[]).ok();
     let mut left_out = 0;
     for n in 1..6 {
-        let done = home.ask(&endpoint, &format!("Question {n}?"), &["--resume", "c.json"]).ok();
+        let done = home.ask(&endpoint, &format!("Question {n}?"), &["--continue"]).ok();
         left_out += usize::from(done.err.contains("the context of 1200 tokens is full"));
     }
     assert_eq!(left_out, 2, "the first four fit");
@@ -165,14 +165,14 @@ fn a_question_that_is_too_long_is_refused_with_both_numbers_and_the_next_one_is_
     let (home, endpoint) = (Home(Place::new()), small_server(1_200));
     home.ask(&endpoint, "Question 0?", &[]).ok();
     let long = "word ".repeat(2_000);
-    let done = home.ask(&endpoint, &long, &["--resume", "c.json"]);
+    let done = home.ask(&endpoint, &long, &["--continue"]);
     assert_eq!(done.code, Some(1), "{}", done.err);
     for part in ["1200 tokens", "start llama-server with a longer context (-c)", "--set max_tokens=N"] {
         assert!(done.err.contains(part), "{part}: {}", done.err);
     }
     let sent: u64 = messages(&endpoint.seen()[1]).iter().map(|(_, text)| text.len() as u64 / 4 + 4).sum();
     assert!(done.err.contains(&format!("{sent} tokens")), "{sent}: {}", done.err);
-    home.ask(&endpoint, "Question 1?", &["--resume", "c.json"]).ok();
+    home.ask(&endpoint, "Question 1?", &["--continue"]).ok();
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn an_overflow_that_comes_in_the_stream_is_cut_too() {
     let answers = [Reply::text(&long_answer()), Reply::events(&[error]), Reply::text("Fine.")];
     let endpoint = Endpoint::start(answers);
     home.ask(&endpoint, "Question 0?", &[]).ok();
-    let done = home.ask(&endpoint, "Question 1?", &["--resume", "c.json"]);
+    let done = home.ask(&endpoint, "Question 1?", &["--continue"]);
     assert_eq!((done.code, done.out.as_str()), (Some(0), "Fine.\n"), "{}", done.err);
     assert!(messages(&endpoint.seen()[2]).len() < messages(&endpoint.seen()[1]).len());
 }

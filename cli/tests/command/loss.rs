@@ -138,44 +138,6 @@ fn a_conversation_that_goes_on_says_what_was_said_last() {
 }
 
 #[test]
-fn a_new_conversation_of_a_chat_that_saves_gets_a_file_of_its_own() {
-    let endpoint = Endpoint::answer(|_, _| Reply::text("Well."));
-    let window = Window::open(SIZE, endpoint, &serde_json::json!({}), &["--save", "talk.json"]);
-    window.comes_to_a_prompt();
-    window.asks("The first");
-    window.types("/clear\r");
-    window.sees("it is saved in talk-2.json");
-    window.comes_to_a_prompt();
-    window.asks("The second");
-    window.types("/save talk.json\r");
-    window.sees("talk.json holds another conversation (\"The first\")");
-    let saved = |file| fs::read_to_string(window.place.path(file)).unwrap();
-    assert!(saved("talk.json").contains("The first") && !saved("talk.json").contains("The second"));
-    assert!(saved("talk-2.json").contains("The second"));
-}
-
-#[test]
-fn a_second_chat_that_saves_to_the_same_file_gets_another_one() {
-    let place = Place::new();
-    let first = Endpoint::start(["One.", "Two."].map(Reply::text));
-    let window = Window::open_in(place, SIZE, first, &serde_json::json!({}), &["--save", "talk.json"]);
-    window.comes_to_a_prompt();
-    window.types("Of the first\r");
-    window.sees("One.");
-    window.comes_to_a_prompt();
-    let second = Endpoint::start(["Two.", "Three."].map(Reply::text));
-    for (file, question) in [("talk-2.json", "Of the second"), ("talk-3.json", "Of the third")] {
-        let run = chat(&window.place, &second, &["--save", "talk.json", "--resume", "talk.json", question]).ok();
-        assert!(run.err.contains("another chat (process "), "{run:?}");
-        assert!(run.err.contains(&format!("writes talk.json: this one is saved in {file}")), "{run:?}");
-        let saved = fs::read_to_string(window.place.path(file)).unwrap();
-        assert!(saved.contains("Of the first") && saved.contains(question), "{saved}");
-    }
-    let saved = fs::read_to_string(window.place.path("talk.json")).unwrap();
-    assert!(saved.contains("Of the first") && !saved.contains("Of the second"), "{saved}");
-}
-
-#[test]
 fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
     let place = Place::new();
     let endpoint = Endpoint::start(["One.", "Two.", "Three."].map(Reply::text));
@@ -323,14 +285,15 @@ fn text_goes_to_a_file_as_it_comes_and_saved_is_what_there_was() {
     place.servers(json!({ "demo": demo_server() }));
     let endpoint = stalling(&["Half", " an ans"]);
     let out = File::create(place.path("out.txt")).unwrap();
-    let args = ["--mcp-config", "mcp.json", "--save", "talk.json", "Say it"];
+    let args = ["--mcp-config", "mcp.json", "Say it"];
     let process = start(&place, &endpoint, out.into(), &args);
     // With tools first words wait a moment for a call.
     eventually("the text", || fs::read_to_string(place.path("out.txt")).unwrap() == "Half an ans");
     kill("TERM", process.id());
     let output = ended(process, "TERM");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let saved = fs::read_to_string(place.path("talk.json")).unwrap();
+    let [id] = kept(&place).try_into().unwrap();
+    let saved = text(&place, &id);
     assert!(saved.contains("Say it") && saved.contains("Half an ans"), "{saved}");
 }
 

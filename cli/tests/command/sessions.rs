@@ -74,7 +74,8 @@ fn the_latest_conversation_is_the_one_that_goes_on() {
 fn a_file_is_continued_with_its_model_only_where_its_endpoint_is_asked_anyway() {
     let place = Place::new();
     let endpoint = Endpoint::setup().models(&["a", "small-model"]).start(["One.", "Two."].map(Reply::text));
-    ask(&place, &endpoint, &["--save", "talk.json", "Hi"]).ok();
+    ask(&place, &endpoint, &["Hi"]).ok();
+    place.run(&["log", "export", "", "-o", "talk.json"]).ok();
     let url = endpoint.url();
     chat(&place, &["--resume", "talk.json", "--base-url", &url, "And then?"]).ok();
     assert_eq!(endpoint.seen()[1].body["model"], "small-model");
@@ -201,7 +202,6 @@ fn what_is_not_to_be_kept_is_not() {
     let place = Place::new();
     let endpoint = Endpoint::start(["One.", "Two.", "Three.", "Four."].map(Reply::text));
     ask(&place, &endpoint, &["Hi", "--no-session"]).ok();
-    ask(&place, &endpoint, &["Hi", "--save", "mine.json"]).ok();
     place.run(&["config", "set", "sessions", "false"]).quiet();
     ask(&place, &endpoint, &["Hi"]).ok();
     assert!(kept(&place).is_empty() && !place.path(FOLDER).exists());

@@ -50,7 +50,7 @@ fn no_key_of_an_endpoint_or_a_server_is_in_what_is_kept_saved_or_exported() {
     let flags = ["--model", "m", "--set", "tools_mode=prompt", "--mcp-config", "mcp.json", "--yes"];
     let chat = |more: &[&str]| place.run_with(&[["chat"].as_slice(), &flags, more].concat(), |c| c.write_stdin(""));
     chat(&["--base-url", &url, "Go"]).ok();
-    chat(&["--base-url", &url, "--save", "saved.json", "Go"]).ok();
+    chat(&["--base-url", &url, "Go"]).ok();
     let listed = place.run(&["log", "list", "--json"]).json();
     let id = listed["sessions"][0]["id"].as_str().unwrap();
     for format in ["json", "markdown", "page"] {
@@ -58,7 +58,7 @@ fn no_key_of_an_endpoint_or_a_server_is_in_what_is_kept_saved_or_exported() {
         place.write(&format!("exported.{format}"), exported);
     }
     assert_eq!(holding(place.dir.path()), [""; 0]);
-    let saved = fs::read_to_string(place.path("saved.json")).unwrap();
+    let saved = fs::read_to_string(place.path("exported.json")).unwrap();
     let kept = format!("http://[redacted]@{host}/[redacted]/v1?key=[redacted]");
     assert!(saved.contains(&kept) && saved.contains("a note with"), "{saved}");
     // Nothing is sent to an address with a gap in it.
