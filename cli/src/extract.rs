@@ -24,13 +24,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::base::{Failure, chunk::Chunk, input, output};
-use crate::settings::profiles::{dialect_file, profile_of};
-use crate::settings::{self, Reader, Settings, set_args::SetArgs};
-use record::{Extractor, Problems};
-use toolgraft::Dialect;
-use toolgraft::dialect::{DialectSet, Profile};
-use toolgraft::message::ReasoningCalls;
-use toolgraft::parse::Config;
+use crate::reading::{Problems, ReadingArgs};
+use crate::settings::Reader;
+use record::Extractor;
 
 /// Options of `toolgraft extract`.
 #[derive(Debug, clap::Args)]
@@ -40,29 +36,12 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
 
-    /// Call syntaxes to read: `auto` for all, or names joined by commas
-    #[arg(long, value_name = "auto|NAME[,NAME]", default_value = "auto")]
-    dialect: DialectSet,
-
-    /// File with a call syntax of your own to read, too (docs/dialects.md); may be given several times
-    #[arg(long, value_name = "FILE", value_parser = dialect_file, hide_short_help = true)]
-    dialect_file: Vec<Dialect>,
-
     /// Feed the parser the text in one piece, in pieces of N characters, or in random pieces
     #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
     chunk: Chunk,
 
-    /// Read the texts with this model profile, or that of this model: where its reasoning starts and
-    /// what it writes around it; nothing is known by default
-    #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
-    profile: Option<&'static Profile>,
-
-    /// Treatment of calls in the reasoning; the profile's, else ignore
-    #[arg(long, value_name = "ignore|last_resort|allow")]
-    reasoning_calls: Option<ReasoningCalls>,
-
     #[command(flatten)]
-    set: SetArgs,
+    reading: ReadingArgs,
 
     /// Records read side by side; all cores by default
     #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
@@ -70,19 +49,13 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft extract`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    let said = args.set.under(Settings::default(), &[Reader::Parse])?;
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+    args.reading.resolve(&[Reader::Parse])?;
     let (input, name) = open(&args.file)?;
     let jobs = args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
-    let usual = settings::environment_over(settings::Source::File)?.profile;
-    let profile = args.profile.or(usual);
-    let config = Config::default()
-        .with_dialects(args.dialect_file.iter().fold(args.dialect, |set, dialect| set.with(*dialect)))
-        .with_reasoning(said.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())
-        .with_reasoning_calls(args.reasoning_calls.or(profile.map(|p| p.reasoning_calls)).unwrap_or_default())
-        .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
-        .with_fenced_calls(said.fenced_calls.unwrap_or_default());
+    let profile = args.reading.profile.or(args.reading.usual);
+    let config = args.reading.config(None, profile, profile.map(|p| (p.reasoning, p.reasoning_calls)).unzip());
     let worker = move || {
         let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
         move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)
@@ -103,18 +76,19 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 
 /// Opens the input; the name is for messages.
 fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
+    let name = input::shown(path);
     if path == Path::new("-") {
         input::tell_reading();
-        return Ok((Box::new(io::stdin()), "standard input".to_owned()));
+        return Ok((Box::new(io::stdin()), name));
     }
-    let shown = path.display();
-    let file = File::open(path).map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?;
-    let about = file.metadata().map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?;
-    if about.is_dir() {
-        return Err(Failure::usage(format!("{shown} is a directory: name a file in it")));
+    let cannot = |e: io::Error| Failure::usage(format!("cannot read {name}: {e}"));
+    let file = File::open(path).map_err(cannot)?;
+    let about = file.metadata().map_err(cannot)?;
+    match () {
+        () if about.is_dir() => Err(Failure::usage(format!("{name} is a directory: name a file in it"))),
+        () if about.is_file() && about.len() == 0 => {
+            Err(Failure::usage(format!("{name} is empty: expected one JSON object a line")))
+        }
+        () => Ok((Box::new(file), name)),
     }
-    if about.is_file() && about.len() == 0 {
-        return Err(Failure::usage(format!("{shown} is empty: expected one JSON object a line")));
-    }
-    Ok((Box::new(file), shown.to_string()))
 }

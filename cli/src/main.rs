@@ -14,6 +14,7 @@ mod models;
 mod pages;
 mod probe;
 mod prompt;
+mod reading;
 mod replay;
 mod screen;
 mod serve;
@@ -58,7 +59,7 @@ enum Command {
     /// Parse recordings again, as they were streamed
     Replay(Box<replay::Args>),
     /// Read records with model output (NDJSON), write records with their calls
-    Extract(extract::Args),
+    Extract(Box<extract::Args>),
     /// Print the system prompt for a set of tools, and its size in tokens
     Prompt(prompt::Args),
     /// List and call the tools of MCP servers; add, import, check servers; log in
@@ -97,7 +98,7 @@ fn main() -> ExitCode {
         Command::Probe(args) => probe::run(*args),
         Command::Models(args) => models::run(*args),
         Command::Replay(args) => replay::run(*args),
-        Command::Extract(args) => extract::run(args),
+        Command::Extract(args) => extract::run(*args),
         Command::Prompt(args) => prompt::run(args),
         Command::Mcp(args) => mcp::run(args),
         Command::Log(args) => log::run(args),

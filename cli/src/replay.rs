@@ -27,9 +27,10 @@ use std::sync::Arc;
 
 use self::settings::Settings;
 use crate::base::{Failure, output};
+use crate::reading::ReadingArgs;
 use crate::screen::Frame;
 use crate::servers::tool_file;
-use crate::settings::{self as sources, Reader};
+use crate::settings::Reader;
 use crate::terminal;
 use serde_json::Value;
 use toolgraft::Catalog;
@@ -39,8 +40,7 @@ pub(crate) use args::Args;
 
 /// Runs `toolgraft replay`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    args.overrides.said = args.set.under(sources::Settings::default(), &[Reader::Parse, Reader::Replay])?;
-    args.usual = sources::environment_over(sources::Source::File)?.profile;
+    args.reading.resolve(&[Reader::Parse, Reader::Replay])?;
     let page = match (&args.html, args.files.as_slice()) {
         (Some(page), _) => Some(page.clone()),
         (None, [file]) if args.open => Some(html::beside(file)?),
@@ -63,8 +63,8 @@ pub(crate) fn page(name: &str, recording: &Recording, about: Value, has_prompt: 
 /// Returns the text after the call of a round of a recording, which a turn does not read.
 pub(crate) fn after_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
-    let overrides = settings::Overrides::default();
-    let settings = Settings::new((&overrides, None), &recording.session, Format::Recording, Some(tools.clone()));
+    let reading = ReadingArgs::default();
+    let settings = Settings::new(&reading, &recording.session, Format::Recording, Some(tools.clone()));
     play::play(round, &settings).unread().map(str::to_owned)
 }
 

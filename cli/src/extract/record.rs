@@ -1,28 +1,25 @@
 //! One line in, one line out.
 
 use std::borrow::Cow;
-use std::collections::{HashSet, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::base::{chunk::Chunk, input, lock, output};
-use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
+use crate::base::{chunk::Chunk, input};
+use crate::reading::{Message, Problems};
+use toolgraft::event::{Assembled, Collector};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;
 use toolgraft::validate::Validator;
-use toolgraft::{Call, Catalog, Parser, Tool};
+use toolgraft::{Catalog, Parser, Tool};
 
 /// Tool lists that one worker keeps ready, most recent first.
 const MAX_KEPT: usize = 8;
 
 /// Tool lists longer than this (bytes of JSON) are not kept.
 const MAX_KEPT_BYTES: usize = 4 << 20;
-
-/// Schema problems that are printed in one run.
-const MAX_PROBLEMS: usize = 50;
 
 /// A record, as it stands in a line. Other fields are ignored.
 #[derive(Deserialize)]
@@ -45,27 +42,8 @@ struct Record<'a> {
 #[derive(Serialize)]
 struct Extracted<'a> {
     id: Option<&'a RawValue>,
-    content: &'a str,
-    reasoning: &'a str,
-    calls: Vec<CallOut<'a>>,
-    rejected: Vec<RejectedOut<'a>>,
-}
-
-#[derive(Serialize)]
-struct CallOut<'a> {
-    server: Option<&'a str>,
-    tool: &'a str,
-    arguments: &'a Map<String, Value>,
-    dialect: &'static str,
-    provenance: Provenance,
-    repairs: &'a [Repair],
-}
-
-#[derive(Serialize)]
-struct RejectedOut<'a> {
-    kind: RejectedKind,
-    raw: &'a str,
-    message: Cow<'a, str>,
+    #[serde(flatten)]
+    message: Message<'a>,
 }
 
 /// The answer to a line that is no record.
@@ -129,7 +107,11 @@ impl Extractor {
         let reader = self.reader(record.tools)?;
         let assembled = reader.read(&record, chunk, number);
         problems.report(&reader.validator, &assembled);
-        write_line(&answer(record.id, &reader.validator, &assembled), out);
+        let message = Message::of(&assembled, |rejected| {
+            let (server, tool) = (rejected.server.as_deref(), rejected.tool.as_deref()?);
+            reader.validator.correct_call(rejected.dialect, server, tool)
+        });
+        write_line(&Extracted { id: record.id, message }, out);
         Ok(())
     }
 
@@ -182,39 +164,6 @@ impl Reader {
     }
 }
 
-fn answer<'a>(id: Option<&'a RawValue>, validator: &Validator, assembled: &'a Assembled) -> Extracted<'a> {
-    Extracted {
-        id,
-        content: &assembled.content,
-        reasoning: &assembled.reasoning,
-        calls: assembled.calls().filter_map(call).collect(),
-        rejected: assembled.rejected().map(|rejected| self::rejected(rejected, validator)).collect(),
-    }
-}
-
-/// Returns a call for output; its arguments are an object once they are validated.
-fn call(call: &Call) -> Option<CallOut<'_>> {
-    Some(CallOut {
-        server: call.server.as_deref(),
-        tool: &call.tool,
-        arguments: call.arguments.as_object()?,
-        dialect: call.dialect.name(),
-        provenance: call.provenance,
-        repairs: &call.repairs,
-    })
-}
-
-fn rejected<'a>(rejected: &'a Rejected, validator: &Validator) -> RejectedOut<'a> {
-    let correct = (rejected.kind == RejectedKind::InvalidArguments)
-        .then(|| validator.correct_call(rejected.dialect, rejected.server.as_deref(), rejected.tool.as_deref()?))
-        .flatten();
-    let message = match correct {
-        Some(correct) => Cow::Owned(format!("{}. A correct call: {correct}", rejected.message)),
-        None => Cow::Borrowed(rejected.message.as_str()),
-    };
-    RejectedOut { kind: rejected.kind, raw: &rejected.raw, message }
-}
-
 /// Reads a JSON object; a derived reader would take an array for one too.
 fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     if text.trim_start().starts_with('{') {
@@ -242,30 +191,4 @@ pub(super) fn write_error(error: &str, number: u64, out: &mut Vec<u8>) {
 fn write_line(value: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, value).expect("strings, numbers and JSON always serialise into memory");
     out.push(b'\n');
-}
-
-/// Schema problems that were printed, shared by all workers.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Problems(Arc<Mutex<HashSet<String>>>);
-
-impl Problems {
-    /// Prints the problems of the tools that a message calls, each once.
-    fn report(&self, validator: &Validator, assembled: &Assembled) {
-        for entry in &assembled.entries {
-            let (server, tool) = match &entry.result {
-                Ok(call) => (call.server.as_deref(), Some(call.tool.as_str())),
-                Err(rejected) if rejected.kind == RejectedKind::InvalidArguments => {
-                    (rejected.server.as_deref(), rejected.tool.as_deref())
-                }
-                Err(_) => continue,
-            };
-            let Some(problem) = tool.and_then(|tool| validator.problem(server, tool)) else { continue };
-            let mut printed = lock(&self.0);
-            let text = problem.to_string();
-            if printed.len() < MAX_PROBLEMS && !printed.contains(&text) {
-                output::warn(&text);
-                printed.insert(text);
-            }
-        }
-    }
 }

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::settings;
-use crate::settings::set_args::SetArgs;
-use toolgraft::dialect::Profile;
+use crate::reading::ReadingArgs;
 use toolgraft::transcript::import::Format;
 
 /// Options of `toolgraft replay`.
@@ -46,12 +44,5 @@ pub(crate) struct Args {
     pub(super) check: bool,
 
     #[command(flatten)]
-    pub(super) overrides: settings::Overrides,
-
-    #[command(flatten)]
-    pub(super) set: SetArgs,
-
-    /// The profile of a recording that names neither one nor a model.
-    #[arg(skip)]
-    pub(super) usual: Option<&'static Profile>,
+    pub(super) reading: ReadingArgs,
 }

@@ -1,30 +1,10 @@
-//! The result of a replay, and its comparison with the recorded calls.
+//! The comparison of a replay with the recorded calls.
 
 use serde_json::{Value, json};
 
 use toolgraft::Call;
 use toolgraft::event::{Assembled, Rejected};
 use toolgraft::transcript::Round;
-
-/// Returns a message in the form that `extract` writes.
-pub(super) fn result(assembled: &Assembled) -> Value {
-    let calls: Vec<Value> = assembled
-        .calls()
-        .map(|call| {
-            json!({
-                "server": call.server, "tool": call.tool, "arguments": call.arguments,
-                "dialect": call.dialect.name(), "repairs": call.repairs, "provenance": call.provenance,
-            })
-        })
-        .collect();
-    let rejected: Vec<Value> = assembled
-        .rejected()
-        .map(|rejected| json!({ "kind": rejected.kind, "raw": rejected.raw, "message": rejected.message }))
-        .collect();
-    json!({
-        "content": assembled.content, "reasoning": assembled.reasoning, "calls": calls, "rejected": rejected,
-    })
-}
 
 /// The calls and the rejected calls of a round, as far as they are compared.
 #[derive(Debug, Default, PartialEq)]

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::check::result;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{AGAINST, Answered, At, Totals, View};
+use crate::reading::Message;
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::wire::set_member;
 
@@ -82,7 +82,7 @@ impl<W: Write> View for JsonLines<W> {
             "bytes": played.stream.len(), "read": played.stop.map(|stop| stop.bytes), "ms": round.finish.as_ref().and_then(|f| f.ms),
         });
         self.line(within(at), finish)?;
-        self.tagged(within(at), "result", &result(&played.assembled))
+        self.tagged(within(at), "result", &Message::of(&played.assembled, |_| None))
     }
 
     fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()> {

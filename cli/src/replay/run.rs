@@ -1,6 +1,5 @@
 //! File after file, round after round.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +11,8 @@ use super::play::{Played, finish_reason, play};
 use super::settings::Settings;
 use super::source;
 use super::view::{Answered, At, Totals, View};
-use crate::base::{
-    Failure, input,
-    output::{self, written},
-};
+use crate::base::{Failure, input, output::written};
+use crate::reading::Problems;
 use crate::screen::full_name;
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::{Call, Catalog};
@@ -26,15 +23,14 @@ pub(super) struct Replay<'a, V> {
     tools: Option<&'a Arc<Catalog>>,
     view: V,
     totals: Totals,
-    /// Schemas that were reported.
-    schemas_reported: HashSet<String>,
+    problems: Problems,
 }
 
 impl<'a, V: View> Replay<'a, V> {
     pub(super) fn new(args: &'a Args, tools: Option<&'a Arc<Catalog>>, view: V) -> Self {
         let totals =
             Totals { given_back: args.explain.then_some(0), different: args.check.then_some(0), ..Totals::default() };
-        Replay { args, tools, view, totals, schemas_reported: HashSet::new() }
+        Replay { args, tools, view, totals, problems: Problems::default() }
     }
 
     pub(super) fn files(mut self) -> Result<(), Failure> {
@@ -110,8 +106,7 @@ impl<'a, V: View> Replay<'a, V> {
         for (n, round) in recording.rounds.iter().enumerate() {
             let at = At { round: n + 1, ..at };
             let catalog = self.tools.cloned().or_else(|| recording.catalog(n).map(Arc::new));
-            let mut settings =
-                Settings::new((&self.args.overrides, self.args.usual), &recording.session, format, catalog);
+            let mut settings = Settings::new(&self.args.reading, &recording.session, format, catalog);
             if let Some(sent) = round.sent.as_ref().filter(|_| settings.config.stop.is_empty()) {
                 settings.config.stop.clone_from(&sent.stop);
             }
@@ -120,7 +115,7 @@ impl<'a, V: View> Replay<'a, V> {
             played.number(round, &mut calls);
             written(self.view.events(at, &played))?;
             written(self.view.answered(at, round, &played))?;
-            self.report_schemas(&settings, &played);
+            self.problems.report(&settings.validator, &played.assembled);
             if self.args.explain {
                 let list = explain(&played, &settings.config, finish_reason(round).is_normal());
                 written(self.view.given_back(at, &list))?;
@@ -131,17 +126,6 @@ impl<'a, V: View> Replay<'a, V> {
             results.push(Calls::found(&played.assembled));
         }
         Ok(())
-    }
-
-    /// Says of each called tool once that its schema cannot be used.
-    fn report_schemas(&mut self, settings: &Settings, played: &Played) {
-        for call in played.assembled.calls() {
-            if let Some(problem) = settings.validator.problem(call.server.as_deref(), &call.tool)
-                && self.schemas_reported.insert(problem.to_string())
-            {
-                output::warn(&problem.to_string());
-            }
-        }
     }
 
     fn outcomes(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
