@@ -8,8 +8,9 @@ use super::commands::{self, Command};
 use super::said::Line;
 use super::session::{Ended, Session};
 use crate::base::{Failure, output, signals::Signals, words};
+use crate::dialog::ask::{Asker, Choice};
+use crate::dialog::editor;
 use crate::dialog::line::{Prompt, Typed};
-use crate::dialog::{ask::Asker, editor};
 use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
@@ -139,8 +140,8 @@ async fn answer(
             let id = id.ok_or_else(|| Failure::usage("this conversation is not kept: /clear begins a new one"))?;
             let nobody = || Failure::usage(format!("nobody can be asked here: `toolgraft log remove {id}` deletes it"));
             let asker = asker.ok_or_else(nobody)?;
-            let answer = asker.ask("Delete this conversation, for good? [y/n] ").await.unwrap_or_default();
-            let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+            let choice = Choice::yes_or_no("Delete this conversation, for good? [y/n] ", None);
+            let is_agreed = matches!(asker.floor().await.choose(choice).await, Ok(("yes", _)));
             if is_agreed {
                 session.talk.forget()?;
             }

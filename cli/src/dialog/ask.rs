@@ -29,12 +29,32 @@ pub(crate) enum Unanswered {
     Ended,
 }
 
-/// The answer to a yes-or-no question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
-    Yes,
-    /// All of what is asked about, please.
-    Show,
+/// A question with a few answers, each a word or its first letter.
+pub(crate) struct Choice {
+    pub(crate) question: String,
+    /// What follows a no is its reason.
+    pub(crate) words: &'static [&'static str],
+    /// The answers in words, for somebody who gave another.
+    pub(crate) help: &'static str,
+    /// All of what is asked about, if only a part was shown: `s` shows it, and before that nothing but a no counts.
+    pub(crate) whole: Option<String>,
+}
+
+impl Choice {
+    pub(crate) fn yes_or_no(question: impl Into<String>, whole: Option<String>) -> Self {
+        Choice { question: question.into(), words: &["yes", "no"], help: "answer y (yes) or n (no)", whole }
+    }
+
+    /// Reads an answer, with what follows it; only one that cannot be meant for something else counts.
+    fn meant(&self, line: &str) -> Option<(&'static str, String)> {
+        // With the marks of a Chinese keyboard, too.
+        const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
+        let (word, rest) = line.trim().split_once(MARKS).unwrap_or((line.trim(), ""));
+        let (word, rest) = (word.to_lowercase(), rest.trim_start_matches(MARKS));
+        let show = self.whole.as_ref().map(|_| "show");
+        let meant = self.words.iter().copied().chain(show).find(|known| word == *known || word == known[..1])?;
+        (rest.is_empty() || meant == "no").then(|| (meant, rest.to_owned()))
+    }
 }
 
 /// The right to ask, for one question or several that belong together.
@@ -79,24 +99,11 @@ impl Asker {
         Floor { tty: self.tty.clone(), held: Arc::new(held) }
     }
 
-    /// Asks for yes or no, before there is a runtime; Ctrl-D means no, and Ctrl-C ends the command. `more` gives
-    /// what there is to show on request, or why yes does not count yet.
-    pub(crate) fn agrees(&self, prompt: &str, more: &mut dyn FnMut(Heard) -> Option<String>) -> Result<bool, Failure> {
-        loop {
-            let Some(line) = or_interrupted(ask(&self.tty, prompt))? else { return Ok(false) };
-            match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => match more(Heard::Yes) {
-                    Some(why) => output::warn(&why),
-                    None => return Ok(true),
-                },
-                "n" | "no" => return Ok(false),
-                "s" | "show" => match more(Heard::Show) {
-                    Some(text) => output::tell_stderr(text),
-                    None => output::warn("answer y (yes) or n (no)"),
-                },
-                _ => output::warn("answer y (yes) or n (no)"),
-            }
-        }
+    /// Asks for yes or no, before there is a runtime; Ctrl-D means no, and Ctrl-C ends the command. `whole` is as in
+    /// a [`Choice`].
+    pub(crate) fn agrees(&self, question: String, whole: Option<String>) -> Result<bool, Failure> {
+        let answer = or_interrupted(choose(&self.tty, &Choice::yes_or_no(question, whole)))?;
+        Ok(answer.is_some_and(|(word, _)| word == "yes"))
     }
 }
 
@@ -110,7 +117,7 @@ pub(crate) fn demand_consent(question: &str, yes: bool, after_no: &str) -> Resul
     }
     let nobody = || Failure::usage(format!("{question} There is no terminal to ask on: add --yes"));
     let asker = Asker::at_terminal().ok_or_else(nobody)?;
-    if asker.agrees(&format!("{question} [y/n] "), &mut |_| None)? {
+    if asker.agrees(format!("{question} [y/n] "), None)? {
         return Ok(());
     }
     output::note(after_no);
@@ -120,28 +127,46 @@ pub(crate) fn demand_consent(question: &str, yes: bool, after_no: &str) -> Resul
 impl Floor {
     /// Asks. A question that is dropped still waits for a line, which nobody reads.
     pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
-        let mut question = Question { is_open: true };
-        let answer = self.ask_meanwhile(prompt).await;
-        question.is_open = false;
-        answer
+        noted(self.ask_meanwhile(prompt)).await
+    }
+
+    /// Asks until the answer is one of the choice; it comes with the text that follows it.
+    pub(crate) async fn choose(&self, choice: Choice) -> Result<(&'static str, String), Unanswered> {
+        noted(self.on_a_thread(move |tty| choose(tty, &choice))).await
     }
 
     /// As [`ask`](Self::ask), where something else may come first, after which the program ends:
     /// nothing is said of a question that is dropped.
     pub(crate) async fn ask_meanwhile(&self, prompt: &str) -> Result<String, Unanswered> {
+        let prompt = prompt.to_owned();
+        self.on_a_thread(move |tty| ask(tty, &prompt)).await
+    }
+
+    async fn on_a_thread<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Tty) -> Result<T, Unanswered> + Send + 'static,
+    ) -> Result<T, Unanswered> {
         let (tell, answer) = oneshot::channel();
-        let (tty, held, prompt) = (self.tty.clone(), self.held.clone(), prompt.to_owned());
+        let (tty, held) = (self.tty.clone(), self.held.clone());
         // Nothing waits for this thread: the program can end while it reads.
         std::thread::spawn(move || {
-            let _ = tell.send(ask(&tty, &prompt));
+            let _ = tell.send(ask(&tty));
             drop(held);
         });
         answer.await.unwrap_or(Err(Unanswered::Ended))
     }
 }
 
+/// Says it if a question is dropped that somebody may be about to answer.
+async fn noted<T>(asked: impl Future<Output = T>) -> T {
+    let mut question = Question { is_open: true };
+    let answer = asked.await;
+    question.is_open = false;
+    answer
+}
+
 /// Returns an answer at a place where Ctrl-C ends the command.
-fn or_interrupted(answer: Result<String, Unanswered>) -> Result<Option<String>, Failure> {
+fn or_interrupted<T>(answer: Result<T, Unanswered>) -> Result<Option<T>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(Unanswered::Ended) => Ok(None),
@@ -175,6 +200,24 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     })
 }
 
+/// Asks until there is an answer that counts.
+fn choose(tty: &Tty, choice: &Choice) -> Result<(&'static str, String), Unanswered> {
+    let mut is_seen = choice.whole.is_none();
+    loop {
+        match (choice.meant(&ask(tty, &choice.question)?), &choice.whole) {
+            (Some(("show", _)), Some(whole)) => {
+                is_seen = true;
+                output::tell_stderr(whole);
+            }
+            (Some((word, _)), _) if word != "no" && !is_seen => {
+                output::warn("some of it was not shown yet: type s to see it, then answer");
+            }
+            (Some(meant), _) => return Ok(meant),
+            (None, _) => output::warn(choice.help),
+        }
+    }
+}
+
 /// Wraps a question into rows that end between words. The answer is typed after its last space.
 fn question(prompt: &str) -> String {
     let words = prompt.trim_end();
@@ -184,4 +227,33 @@ fn question(prompt: &str) -> String {
 /// Returns the configuration that every line editor starts from.
 pub(crate) fn config() -> rustyline::config::Builder {
     Config::builder().behavior(Behavior::PreferTerm).keyseq_timeout(Some(keys::ESCAPE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_taken_only_where_it_is_one() {
+        let choice = |words, whole| Choice { words, whole, ..Choice::yes_or_no("", None) };
+        let approval = choice(&["yes", "always", "no"], None);
+        for (line, expected) in [
+            ("y", Some(("yes", ""))),
+            (" YES ", Some(("yes", ""))),
+            ("a", Some(("always", ""))),
+            ("n", Some(("no", ""))),
+            ("no, ask me first", Some(("no", "ask me first"))),
+            ("n: too far", Some(("no", "too far"))),
+            ("n，太远了", Some(("no", "太远了"))),
+            ("", None),
+            ("yes please", None),
+            ("and what about Oslo?", None),
+            ("s", None),
+        ] {
+            assert_eq!(approval.meant(line), expected.map(|(word, rest)| (word, rest.to_owned())), "{line}");
+        }
+        assert_eq!(Choice::yes_or_no("", None).meant("a"), None, "a draft is approved one by one");
+        let long = choice(&["yes", "no"], Some("all of it".to_owned()));
+        assert_eq!(long.meant("s"), Some(("show", String::new())));
+    }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use form::{PageField, line};
 
 use crate::base::{lock, output};
-use crate::dialog::ask::{Asker, Floor, Unanswered};
+use crate::dialog::ask::{Asker, Choice, Floor, Unanswered};
 use crate::screen::visible::{packed, word};
 use crate::screen::{Frame, beginning, boxes};
 use crate::terminal;
@@ -168,19 +168,6 @@ fn show(request: &InputRequest, body: &str) {
     warning.into_iter().for_each(|warning| output::warn(&warning));
 }
 
-/// Asks until the answer is one of these letters, or a word that stands for it.
-async fn choose(floor: &Floor, question: &str, (letters, help): (&[char], &str)) -> Result<char, Unanswered> {
-    loop {
-        let typed = floor.ask(question).await?.trim().to_lowercase();
-        let is_word = ["yes", "no", "edit"].contains(&typed.as_str()) || typed.len() == 1;
-        let is_meant = |letter: &&char| is_word && typed.starts_with(**letter);
-        match letters.iter().find(is_meant) {
-            Some(letter) => return Ok(*letter),
-            None => output::warn(help),
-        }
-    }
-}
-
 /// Asks for a form, and shows what was filled in before it is sent.
 async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
     let server = line(&request.server);
@@ -190,9 +177,8 @@ async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<I
     } else {
         format!("Fill this in for {server}? [y/n] ")
     };
-    if choose(floor, &question, (&['y', 'n'], "answer y (yes), n (decline), or press Ctrl-D (dismiss it)")).await?
-        == 'n'
-    {
+    let help = "answer y (yes), n (decline), or press Ctrl-D (dismiss it)";
+    if floor.choose(Choice { help, ..Choice::yes_or_no(question, None) }).await?.0 == "no" {
         return Ok(InputAnswer::Decline);
     }
     let mut content = Map::new();
@@ -215,15 +201,15 @@ async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<I
             content.extend(value.map(|value| (field.name.clone(), value)));
         }
         output::note(&form::review(form, &content));
-        match choose(
-            floor,
-            &format!("Send this to {server}? [y/n/e] "),
-            (&['y', 'n', 'e'], "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (dismiss it)"),
-        )
-        .await?
-        {
-            'y' => return Ok(InputAnswer::Accept(content)),
-            'n' => return Ok(InputAnswer::Decline),
+        let choice = Choice {
+            question: format!("Send this to {server}? [y/n/e] "),
+            words: &["yes", "no", "edit"],
+            help: "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (dismiss it)",
+            whole: None,
+        };
+        match floor.choose(choice).await?.0 {
+            "yes" => return Ok(InputAnswer::Accept(content)),
+            "no" => return Ok(InputAnswer::Decline),
             _ => {}
         }
     }
@@ -234,14 +220,12 @@ async fn consent(floor: &Floor, request: &InputRequest, host: &str) -> Result<In
     let server = line(&request.server);
     show(request, &request.message);
     output::note(&is_at(host));
-    match choose(
-        floor,
-        &format!("Tell {server} that you open it? [y/n] "),
-        (&['y', 'n'], "answer y (you will open it), n (decline), or press Ctrl-D (dismiss it)"),
-    )
-    .await?
-    {
-        'y' => Ok(InputAnswer::Accept(Map::new())),
+    let (question, help) = (
+        format!("Tell {server} that you open it? [y/n] "),
+        "answer y (you will open it), n (decline), or press Ctrl-D (dismiss it)",
+    );
+    match floor.choose(Choice { help, ..Choice::yes_or_no(question, None) }).await?.0 {
+        "yes" => Ok(InputAnswer::Accept(Map::new())),
         _ => Ok(InputAnswer::Decline),
     }
 }

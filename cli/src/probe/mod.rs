@@ -232,7 +232,7 @@ fn offer(args: &Args, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -
     let Some(path) = settings::path() else { return Ok(()) };
     let wanted = args.yes
         || match asker.filter(|_| !args.json) {
-            Some(asker) => asker.agrees(&format!("Write it into {}? [y/n] ", input::shown(&path)), &mut |_| None)?,
+            Some(asker) => asker.agrees(format!("Write it into {}? [y/n] ", input::shown(&path)), None)?,
             None => false,
         };
     if wanted {

@@ -24,7 +24,7 @@ pub(crate) use project::{Project, place};
 pub(crate) use store::{Store, date};
 
 use crate::base::{Failure, output};
-use crate::dialog::ask::{Asker, Heard};
+use crate::dialog::ask::Asker;
 use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
 use crate::terminal::{columns, rows};
 
@@ -65,22 +65,9 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
 pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
     let question = Question::of(file, project, store);
     output::tell_stderr(&question.text);
-    let mut seen = question.is_whole;
-    let prompt = if seen {
-        "Start them, now and as long as this file stays as it is? [y/n] "
-    } else {
-        "Start them, now and as long as this file stays as it is? Type s to see all of it. [y/n/s] "
-    };
-    asker.agrees(prompt, &mut |answer| match answer {
-        Heard::Yes if !seen => {
-            Some("some of it was not shown yet: type s to see it, then answer y (yes) or n (no)".to_owned())
-        }
-        Heard::Show if !question.is_whole => {
-            seen = true;
-            Some(Excerpt::all(&question.lines, columns()))
-        }
-        _ => None,
-    })
+    let whole = (!question.is_whole).then(|| Excerpt::all(&question.lines, columns()));
+    let answers = if question.is_whole { "[y/n] " } else { "Type s to see all of it. [y/n/s] " };
+    asker.agrees(format!("Start them, now and as long as this file stays as it is? {answers}"), whole)
 }
 
 /// Returns what a user should know before saying yes, as far as it fits on the screen.

@@ -309,7 +309,7 @@ fn the_end_of_long_arguments_is_seen_before_yes_counts() {
     window.types("y\r");
     // What is typed before the question stands there does not answer it.
     window.waits("the question anew", |shown| {
-        shown.contains("some arguments were not shown yet") && shown.trim_end().ends_with("[y/a/n/s]")
+        shown.contains("some of it was not shown yet") && shown.trim_end().ends_with("[y/a/n/s]")
     });
     assert_eq!(window.endpoint.seen().len(), 1, "it does not run");
     window.types("s\r");
@@ -357,15 +357,15 @@ fn what_was_said_is_its_owners_to_read() {
     let place = Place::new();
     place.servers(json!({ "demo": demo_server() }));
     // Files that were there, and open to all.
-    for file in ["r.jsonl", "c.json", "t.jsonl"] {
+    for file in ["r.jsonl", "t.jsonl"] {
         fs::set_permissions(place.write(file, ""), fs::Permissions::from_mode(0o644)).unwrap();
     }
     let endpoint = Endpoint::start([Reply::text("Hello.")]);
     let url = endpoint.url();
-    let files = ["--record", "r.jsonl", "--save", "c.json", "--trace", "t.jsonl"];
+    let files = ["--record", "r.jsonl", "--trace", "t.jsonl"];
     let args = ["chat", "--base-url", &url, "--model", "m", "--mcp-config", "mcp.json"];
     place.run(&[args.as_slice(), &files, &["Hi"]].concat()).ok();
-    for file in ["r.jsonl", "c.json", "t.jsonl"] {
+    for file in ["r.jsonl", "t.jsonl"] {
         assert!(fs::metadata(place.path(file)).unwrap().len() > 0);
         assert_eq!(mode(&place.path(file)), 0o600, "{file}");
     }
@@ -378,7 +378,6 @@ fn what_is_kept_by_itself_is_its_owners_to_read() {
     window.comes_to_a_prompt();
     window.types("My question\r");
     window.sees("Hello.");
-    fs::set_permissions(window.place.write("mine.json", ""), fs::Permissions::from_mode(0o644)).unwrap();
     window.comes_to_a_prompt();
     window.types("/save mine.json\r");
     window.waits("the file", |_| fs::metadata(window.place.path("mine.json")).is_ok_and(|file| file.len() > 0));
@@ -412,13 +411,13 @@ fn what_a_tool_answered_is_its_owners_to_read() {
 fn a_file_that_is_a_link_is_followed_and_stays_one() {
     let place = Place::new();
     let endpoint = Endpoint::start([Reply::text("Hello.")]);
-    place.write("real.json", "");
-    symlink("real.json", place.path("link.json")).unwrap();
+    place.write("real.jsonl", "");
+    symlink("real.jsonl", place.path("link.jsonl")).unwrap();
     let url = endpoint.url();
-    place.run(&["chat", "--base-url", &url, "--model", "m", "--save", "link.json", "Hi"]).ok();
-    assert!(place.path("link.json").is_symlink());
-    assert!(fs::read_to_string(place.path("real.json")).unwrap().contains("Hello."));
-    assert_eq!(mode(&place.path("real.json")), 0o600);
+    place.run(&["chat", "--base-url", &url, "--model", "m", "--record", "link.jsonl", "Hi"]).ok();
+    assert!(place.path("link.jsonl").is_symlink());
+    assert!(fs::read_to_string(place.path("real.jsonl")).unwrap().contains("Hello."));
+    assert_eq!(mode(&place.path("real.jsonl")), 0o600);
 }
 
 /// A text with line breaks whose last line would look like one of ours.
@@ -553,8 +552,8 @@ fn the_mark_of_an_untrusted_server_lasts_for_the_conversation() {
     assert_eq!(ran(&place, &later, &[("mail", "send")]), [""; 0]);
     assert_eq!(ran(&place, &["--yes", "--continue"], &[("mail", "send")]), [""; 0], "the mark is kept with it");
     assert_eq!(ran(&place, &UNTRUSTED, &[("mail", "send")]), ["ran at mail"], "another conversation");
-    let saving = [UNTRUSTED.as_slice(), &["--save", "saved.json"]].concat();
-    assert_eq!(ran(&place, &saving, &[("web", "fetch")]), ["ran at web"]);
+    assert_eq!(ran(&place, &UNTRUSTED, &[("web", "fetch")]), ["ran at web"]);
+    place.run(&["log", "export", "", "-o", "saved.json"]).ok();
     assert_eq!(ran(&place, &["--yes", "--resume", "saved.json"], &[("mail", "send")]), [""; 0], "and in a file");
 }
 

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 use super::{Answer, Person, Question};
 use crate::base::{lock, output};
-use crate::dialog::ask::Asker;
+use crate::dialog::ask::{Asker, Choice};
 use crate::screen::{CALL, Frame, boxes, room};
 use crate::terminal::{columns, grouped, shortened};
 
@@ -45,14 +45,6 @@ pub(in crate::chat) struct AtTerminal {
     pub(in crate::chat) above: LastBox,
 }
 
-/// A line that the user typed.
-#[derive(Debug, PartialEq, Eq)]
-enum Typed {
-    Answer(Answer),
-    /// Not yet: all of the call, please.
-    Show,
-}
-
 impl Person for AtTerminal {
     fn room(&self) -> (usize, usize) {
         room()
@@ -69,39 +61,31 @@ impl AtTerminal {
         let shown = ShownCall { name: asked.name.clone(), body: asked.body.shown() };
         // A box of another call, or one with other text after it, is not what the question is about.
         if !self.above.is(&shown) {
-            draw(asked, &shown.body);
+            output::tell_stderr(boxed(asked, &shown.body));
         }
         // What does not fit on the screen is no call that somebody has seen.
-        let is_long = !asked.body.is_whole();
-        let mut seen = !is_long;
-        let text = question(asked);
-        loop {
-            let line = self.asker.ask(&text).await?;
-            match answer(&line, (asked.is_doubtful, is_long)) {
-                Some(Typed::Answer(Answer::Once | Answer::Always)) if !seen => {
-                    output::warn("some arguments were not shown yet: type s to see them, then answer");
-                }
-                Some(Typed::Answer(answer)) => return Some(answer),
-                Some(Typed::Show) => {
-                    seen = true;
-                    draw(asked, &asked.body.whole());
-                }
-                None if asked.is_doubtful => {
-                    output::warn("answer y (yes, once), n (no), or n REASON (no, and the model is told why)")
-                }
-                None => output::warn(
-                    "answer y (yes, once), a (yes, and every later call of this tool), n (no), or n REASON (no, and \
-                     the model is told why)",
-                ),
-            }
-        }
+        let whole = (!asked.body.is_whole()).then(|| boxed(asked, &asked.body.whole()));
+        let (words, help): (&[_], _) = match asked.is_doubtful {
+            true => (&["yes", "no"], "answer y (yes, once), n (no), or n REASON (no, and the model is told why)"),
+            false => (
+                &["yes", "always", "no"],
+                "answer y (yes, once), a (yes, and every later call of this tool), n (no), or n REASON (no, and \
+                 the model is told why)",
+            ),
+        };
+        let choice = Choice { question: question(asked), words, help, whole };
+        Some(match self.asker.floor().await.choose(choice).await.ok()? {
+            ("yes", _) => Answer::Once,
+            ("always", _) => Answer::Always,
+            (_, reason) => Answer::No(Some(reason).filter(|reason| !reason.is_empty())),
+        })
     }
 }
 
-/// Draws the box of a question, with all of the body or a part of it.
-fn draw(asked: &Question, body: &str) {
+/// Returns the box of a question, with all of the body or a part of it.
+fn boxed(asked: &Question, body: &str) -> String {
     let rows = boxes::draw(&asked.name, body, Frame::Drawn, columns());
-    rows.iter().for_each(|row| output::tell_stderr(format_args!("{CALL}{row}{CALL:#}")));
+    rows.iter().map(|row| format!("{CALL}{row}{CALL:#}")).collect::<Vec<_>>().join("\n")
 }
 
 fn question(asked: &Question) -> String {
@@ -126,50 +110,12 @@ fn question(asked: &Question) -> String {
     }
 }
 
-/// Reads an answer; only one that cannot be meant for something else counts.
-fn answer(line: &str, (is_doubtful, is_long): (bool, bool)) -> Option<Typed> {
-    let line = line.trim();
-    // With the marks of a Chinese keyboard, too.
-    const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
-    let (word, rest) = line.split_once(MARKS).unwrap_or((line, ""));
-    let rest = rest.trim_start_matches(MARKS);
-    let answer = match word.to_lowercase().as_str() {
-        "y" | "yes" if rest.is_empty() => Answer::Once,
-        "a" | "always" if rest.is_empty() && !is_doubtful => Answer::Always,
-        "s" | "show" if rest.is_empty() && is_long => return Some(Typed::Show),
-        "n" | "no" => Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty())),
-        _ => return None,
-    };
-    Some(Typed::Answer(answer))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{is_asked_each_time, nobody};
     use super::*;
     use crate::screen::Folded;
     use toolgraft::agent::{ApprovalRequest, AskReason};
-
-    #[test]
-    fn an_answer_is_taken_only_where_it_is_one() {
-        for (line, expected) in [
-            ("y", Some(Typed::Answer(Answer::Once))),
-            (" YES ", Some(Typed::Answer(Answer::Once))),
-            ("a", Some(Typed::Answer(Answer::Always))),
-            ("n", Some(Typed::Answer(Answer::No(None)))),
-            ("no, ask me first", Some(Typed::Answer(Answer::No(Some("ask me first".to_owned()))))),
-            ("n: too far", Some(Typed::Answer(Answer::No(Some("too far".to_owned()))))),
-            ("n，太远了", Some(Typed::Answer(Answer::No(Some("太远了".to_owned()))))),
-            ("", None),
-            ("yes please", None),
-            ("and what about Oslo?", None),
-        ] {
-            assert_eq!(answer(line, (false, false)), expected, "{line}");
-        }
-        assert_eq!(answer("a", (true, false)), None, "a draft is approved one by one");
-        assert_eq!(answer("s", (false, true)), Some(Typed::Show));
-        assert_eq!(answer("s", (false, false)), None, "there is no more to show");
-    }
 
     #[test]
     fn a_question_says_why_a_call_may_only_be_a_draft() {
