@@ -1,7 +1,6 @@
 //! The conversation as it is kept by itself, and the one that is gone on with.
 
 use super::args::Args;
-use crate::terminal::counted;
 
 use crate::base::{Failure, output};
 use crate::screen::visible::word;
@@ -77,9 +76,6 @@ impl Keeping {
         });
         let keeping = Store::open().ok().filter(|_| wanted).map(|store| {
             // Nothing is deleted where nothing is said.
-            if !args.output.quiet {
-                prune(&store, settings);
-            }
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
             let (keeping, note) = Keeping::take_up(store, kept);
             note.into_iter().for_each(|note| output::warn(&note));
@@ -155,18 +151,5 @@ impl Keeping {
     /// Returns the way to go on with it; `None` if nothing was said.
     pub(super) fn farewell(&self) -> Option<String> {
         self.written.then(|| format!("kept as {}: `toolgraft chat --continue` continues it", self.id))
-    }
-}
-
-/// Forgets what is older than the settings want, and says so.
-pub(crate) fn prune(store: &Store, settings: &Settings) {
-    let Some(days) = settings.session_days.filter(|days| *days > 0) else { return };
-    match store.prune(days) {
-        Ok(0) => {}
-        Ok(gone) => output::note(&format!(
-            "{} unused for {days} days deleted: `toolgraft config set session_days DAYS` keeps them longer",
-            counted(gone, "conversation")
-        )),
-        Err(problem) => output::warn(&problem.to_string()),
     }
 }

@@ -66,7 +66,7 @@ pub(crate) use args::{EndpointArgs, EndpointOrUrl, TalkArgs};
 pub(crate) use attached::Attached;
 pub(crate) use endpoint::{Endpoint, local_models};
 pub(crate) use existing::Existing;
-pub(crate) use kept::{Keeping, prune};
+pub(crate) use kept::Keeping;
 pub(crate) use said::{Line, words};
 pub(crate) use talk::Talk;
 

@@ -35,13 +35,12 @@ const FENCE: &str = "+++";
 const OWN: [&str; 3] = ["servers", "tools", "variables"];
 
 /// Keys of config.toml that no file brings, and the remedy.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 5] = [
     ("base_url", "name it with --base-url or `toolgraft config set base_url URL`"),
     ("allow", "allow calls with --allow GLOB"),
     ("prompt", "name it with --set prompt=FILE"),
     ("history", "leave it out"),
     ("sessions", "leave it out; --no-session keeps no conversation"),
-    ("session_days", "leave it out"),
 ];
 
 /// Fills in a template with the values among the words, as the question of these options. What the template sets counts

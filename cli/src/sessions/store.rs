@@ -8,7 +8,7 @@ mod kept;
 
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::base::{Failure, state};
 use crate::sessions::saved::Saved;
@@ -17,9 +17,6 @@ use kept::{Damaged, Found, fresh_id};
 use toolgraft_files::{Holder, Lock};
 
 pub(crate) use kept::{Kept, Listed};
-
-/// A day.
-const DAY: Duration = Duration::from_secs(86_400);
 
 /// The conversations of this user.
 #[derive(Debug, Clone)]
@@ -95,18 +92,6 @@ impl Store {
     /// Returns the one name that begins so, whether the conversation can be read or not.
     pub(crate) fn id_of(&self, begin: &str) -> Result<String, Failure> {
         self.opened().map_err(Failure::job)?.id_of(begin)
-    }
-
-    /// Forgets what was not written for so many days and no chat is at; their number.
-    pub(crate) fn prune(&self, days: u32) -> io::Result<usize> {
-        self.prune_at(days, SystemTime::now())
-    }
-
-    fn prune_at(&self, days: u32, now: SystemTime) -> io::Result<usize> {
-        let mut database = self.opened()?;
-        let old = database.older_than(DAY * days, now)?;
-        // Whoever else prunes one of them now says so.
-        Ok(database.remove(&old, |id| self.hold(id).is_ok())?.len())
     }
 
     /// Forgets all that no chat is at; their number, and that of the others.

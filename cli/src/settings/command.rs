@@ -164,7 +164,6 @@ fn built_in() -> Settings {
         call_display: Some(CallDisplay::Box),
         history: Some(true),
         sessions: Some(true),
-        session_days: Some(0),
         ..Settings::default()
     }
 }

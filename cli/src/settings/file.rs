@@ -281,8 +281,8 @@ mod tests {
     fn every_key_takes_its_example_and_no_other_is_known() {
         let text: String = KEYS.iter().map(|key| format!("{} = {}\n", key.name, key.example)).collect();
         let settings = read(&text).unwrap();
-        let Settings { base_url, session_days, deny, .. } = settings;
-        assert!(base_url.is_some() && session_days.is_some() && deny.len() == 1);
+        let Settings { base_url, max_repeats, deny, .. } = settings;
+        assert!(base_url.is_some() && max_repeats.is_some() && deny.len() == 1);
         let error = toml_edit::de::from_str::<Settings>("no_such_key = 1").unwrap_err().to_string();
         for Key { name, .. } in KEYS {
             assert!(error.contains(&format!("`{name}`")), "{name}: {error}");
@@ -303,13 +303,13 @@ mod tests {
             assert!(error.contains(text), "{text}: {error}");
         }
         assert!(read("model = \n").unwrap_err().starts_with("config.toml:1: "));
-        let tables = "api_key = \"k\"\nsession_days = -1\n[endpoints.a]\nulr = \"u\"\n[endpoints.b]\nurl = \"u\"\n\
+        let tables = "api_key = \"k\"\nmax_repeats = -1\n[endpoints.a]\nulr = \"u\"\n[endpoints.b]\nurl = \"u\"\n\
             key_command = \"c\"\nkey_variable = \"V\"\n[models]\nm = 3\n[[probed]]\nname = \"n\"\n[[probed]]\n\
             name = \"o\"\nway = \"w\"\n[folders.\"/x\"]\nalow = [\"a\"]\n";
         let error = read(tables).unwrap_err();
         for text in [
             "config.toml:1: keys do not belong here: use OPENAI_API_KEY, or key_command",
-            "config.toml:2: session_days: found integer `-1`, expected a whole number, 0 or more",
+            "config.toml:2: max_repeats: found integer `-1`, expected a whole number, 0 or more",
             "config.toml:4: endpoints.a: unknown field `ulr`, expected one of `url`",
             "config.toml:5: endpoints.b: key_command and key_variable are both set: leave one out",
             "config.toml:10: models.m: found integer `3`, expected a string",

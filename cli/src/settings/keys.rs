@@ -91,9 +91,8 @@ settings! {
         "form of the list of tools: schema, signature, brief, index" [Talk Served Prompt];
     tool_budget: Option<NonZeroUsize> = "4000",
         "tokens that the list of tools may take; a quarter of the context, or 8000" [Talk Served Prompt];
-    #[serde(deserialize_with = "describe", serialize_with = "described")]
-    describe: Option<usize> = "\"full\"",
-        "characters of a tool's description at most, or full; 600, and 2000 with whole schemas" [Talk Served Prompt];
+    describe: Option<usize> = "600",
+        "characters of a tool's description at most, 2000 with whole schemas; 0 for no limit" [Talk Served Prompt];
     prompt: Option<PathBuf> = "\"mine.j2\"",
         "a template that replaces the system text, or a folder of templates (docs/prompt.md)" [Talk Served Prompt];
     reasoning: Option<ReasoningMode> = "\"open\"",
@@ -146,8 +145,6 @@ settings! {
         "display of calls at a terminal: box, or line (/call N and /result N open it)" [Chat];
     history: Option<bool> = "true", "keep the history of your input lines" [];
     sessions: Option<bool> = "true", "save conversations automatically" [];
-    session_days: Option<u32> = "90",
-        "days that a conversation is kept after its last use; 0 keeps it until you remove it" [];
 }
 
 /// Returns the key of this name.
@@ -244,31 +241,6 @@ fn name<S: Serializer>(profile: &Option<&'static Profile>, serializer: S) -> Res
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
     let name = String::deserialize(deserializer)?;
     super::profiles::taught_dialect(&name).map(Some).map_err(serde::de::Error::custom)
-}
-
-fn describe<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected full, or a number of characters")]
-    enum Characters {
-        Number(usize),
-        Word(Full),
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Full {
-        Full,
-    }
-    Ok(Some(match Characters::deserialize(deserializer)? {
-        Characters::Number(characters) => characters,
-        Characters::Word(Full::Full) => usize::MAX,
-    }))
-}
-
-fn described<S: Serializer>(characters: &Option<usize>, serializer: S) -> Result<S::Ok, S::Error> {
-    match characters {
-        Some(usize::MAX) => "full".serialize(serializer),
-        characters => characters.serialize(serializer),
-    }
 }
 
 fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {

@@ -26,12 +26,13 @@ impl Settings {
     /// Returns the options with what these say of the list of tools. Reads the templates; what is wrong in them shows
     /// when a prompt is made of the options.
     pub(crate) fn listed(&self, options: Options) -> Result<Options, Failure> {
-        let known = options.description_chars;
+        let given = self.describe.map(|most| if most == 0 { usize::MAX } else { most });
+        let described = given.or(options.description_chars);
         let (style, listing) = (self.prompt_style.unwrap_or(options.style), self.listing.unwrap_or(options.listing));
         Ok(options
             .with_style(style)
             .with_listing(listing)
-            .with_description_chars(self.describe.or(known))
+            .with_description_chars(described)
             .with_tool_budget(self.tool_budget.map(NonZeroUsize::get))
             .with_tokens(TokenCounter::new(tokens::count))
             .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))

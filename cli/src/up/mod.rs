@@ -25,7 +25,7 @@ mod web;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::base::{Failure, browser, output, signals::Signals};
-use crate::chat::{Endpoint, Existing, TalkArgs, prune, warn_unmatched};
+use crate::chat::{Endpoint, Existing, TalkArgs, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::pages::doors::LocalServer;
 use crate::servers;
@@ -68,7 +68,6 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         true => Store::open().ok(),
         false => None,
     };
-    store.iter().for_each(|store| prune(store, &settings));
     let config = args.talk.config()?;
     // Dropped last: it puts the terminal back as it was.
     let asker = Asker::at_terminal();

@@ -177,24 +177,8 @@ fn what_is_kept_stays_unless_a_person_says_otherwise() {
     chat(&place, &endpoint, &["First question"]).ok();
     let [first] = kept(&place).try_into().unwrap();
     age(&place, &first, 3_000);
-    for days in ["0", "4000"] {
-        place.run(&["config", "set", "session_days", days]).quiet();
-        assert!(!chat(&place, &endpoint, &["Another question"]).ok().err.contains("deleted"));
-    }
-    place.run(&["config", "unset", "session_days"]).quiet();
     assert!(!chat(&place, &endpoint, &["Another question"]).ok().err.contains("deleted"));
-    assert_eq!(kept(&place).len(), 4);
-
-    place.run(&["config", "set", "session_days", "30"]).quiet();
-    let run = chat(&place, &endpoint, &["--quiet", "Second question"]).ok();
-    assert!(!run.err.contains("deleted") && kept(&place).contains(&first), "{run:?}");
-    let run = chat(&place, &endpoint, &["Third question"]).ok();
-    assert!(run.err.contains("1 conversation unused for 30 days deleted"), "{run:?}");
-    assert!(run.err.contains("session_days") && !kept(&place).contains(&first), "{run:?}");
-    let run = chat(&place, &endpoint, &["Fourth question"]).ok();
-    assert!(!run.err.contains("deleted"), "{run:?}");
-    let sessions: Value = place.run(&["log", "list", "--json"]).quiet().json();
-    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 6);
+    assert!(kept(&place).len() == 2 && kept(&place).contains(&first));
 }
 
 /// After this time something that should have happened has failed.

@@ -35,17 +35,6 @@ CREATE TABLE said (n INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 PRAGMA user_version = 1;
 ";
 
-/// The tables of the clock: `seen` is when the store was looked at last, `jumped` how far the clock
-/// has jumped since a conversation was written, where it has; both in nanoseconds.
-const CLOCK: &str = "
-CREATE TABLE IF NOT EXISTS clock (n INTEGER PRIMARY KEY CHECK (n = 1), seen INTEGER NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS jumps (n INTEGER PRIMARY KEY, jumped INTEGER NOT NULL) STRICT;
-";
-
-/// The longest time between two looks at the store that counts. A clock that goes further at once, or
-/// back, may have jumped: no conversation grows older by that.
-const LONGEST_REST: Duration = Duration::from_secs(180 * 86_400);
-
 /// The time that a change waits for another program.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -146,19 +135,6 @@ impl Database {
         ids().map_err(|e| failed(&self.path, e))
     }
 
-    /// Returns the names of those that were not written for so long by `now`. A time by which the clock has
-    /// jumped does not count.
-    pub(super) fn older_than(&mut self, age: Duration, now: SystemTime) -> io::Result<Vec<String>> {
-        self.change(|transaction| {
-            look_at_the_clock(transaction, now)?;
-            let mut old = transaction.prepare(
-                "SELECT id FROM conversations LEFT JOIN jumps USING (n) WHERE ?1 - used - ifnull(jumped, 0) > ?2",
-            )?;
-            let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
-            old.query_map([nanoseconds(now), age], |row| row.get(0))?.collect()
-        })
-    }
-
     /// Returns the conversations in which all of these words stand, the latest first.
     pub(super) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
         self.listed(words).map_err(|e| failed(&self.path, e))
@@ -195,11 +171,7 @@ impl Database {
                 let is_gone = transaction.execute("DELETE FROM conversations WHERE id = ?1", [id])? > 0;
                 gone.extend(is_gone.then(|| id.clone()));
             }
-            transaction.execute_batch(CLOCK)?;
-            for table in ["said", "jumps"] {
-                let rest = format!("DELETE FROM {table} WHERE rowid NOT IN (SELECT n FROM conversations)");
-                transaction.execute(&rest, [])?;
-            }
+            transaction.execute("DELETE FROM said WHERE rowid NOT IN (SELECT n FROM conversations)", [])?;
             Ok(gone)
         })
     }
@@ -211,7 +183,6 @@ impl Database {
 }
 
 fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved) -> rusqlite::Result<()> {
-    look_at_the_clock(transaction, used)?;
     let usage = saved.usage.as_ref().map(text_of).transpose()?;
     let kept = text_of(saved.for_store().as_ref())?;
     let n: i64 = transaction.query_row(
@@ -222,29 +193,9 @@ fn put(transaction: &Transaction<'_>, id: &str, used: SystemTime, saved: &Saved)
         params![id, nanoseconds(used), saved.model, questions(&saved.conversation) as i64, saved.title(), usage, kept],
         |row| row.get(0),
     )?;
-    transaction.execute("DELETE FROM jumps WHERE n = ?1", [n])?;
     transaction.execute("DELETE FROM said WHERE rowid = ?1", [n])?;
     transaction.execute("INSERT INTO said (rowid, text) VALUES (?1, ?2)", params![n, saved.text()])?;
     Ok(())
-}
-
-/// Notes the time, and for each conversation by how much the clock has jumped since the last look.
-fn look_at_the_clock(transaction: &Transaction<'_>, now: SystemTime) -> rusqlite::Result<()> {
-    transaction.execute_batch(CLOCK)?;
-    // Whoever wrote a conversation looked at the clock then.
-    let seen = "SELECT coalesce((SELECT seen FROM clock), (SELECT max(used) FROM conversations))";
-    let seen: Option<i64> = transaction.query_row(seen, [], |row| row.get(0))?;
-    let now = nanoseconds(now);
-    let passed = now.saturating_sub(seen.unwrap_or(now));
-    if !(0..=LONGEST_REST.as_nanos() as i64).contains(&passed) {
-        transaction.execute(
-            "INSERT INTO jumps SELECT n, ?1 FROM conversations WHERE true
-             ON CONFLICT (n) DO UPDATE SET jumped = jumped + excluded.jumped",
-            [passed],
-        )?;
-    }
-    let note = "INSERT INTO clock VALUES (1, ?1) ON CONFLICT (n) DO UPDATE SET seen = excluded.seen";
-    transaction.execute(note, [now]).map(drop)
 }
 
 fn one_of(connection: &Connection, id: &str) -> rusqlite::Result<Option<(SystemTime, String)>> {

@@ -20,12 +20,6 @@ fn titles(store: &Store, words: &[&str]) -> Vec<String> {
     store.list(&words).unwrap().into_iter().map(|one| one.title).collect()
 }
 
-/// Makes a conversation that many days older.
-fn age(store: &Store, id: &str, days: u32) {
-    let kept = store.read(id).unwrap();
-    Database::open(&store.file()).unwrap().put(id, SystemTime::now() - DAY * days, &kept.saved).unwrap();
-}
-
 #[test]
 fn what_is_kept_is_found_by_the_beginning_of_its_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,52 +36,14 @@ fn what_is_kept_is_found_by_the_beginning_of_its_name() {
 }
 
 #[test]
-fn only_what_is_old_is_forgotten() {
+fn what_a_chat_is_at_is_not_cleared() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
-    for (id, days) in [("old", 31), ("new", 29)] {
-        store.write(id, &saved(id)).unwrap();
-        age(&store, id, days);
-    }
-    let open = store.hold("old").unwrap();
-    assert_eq!(store.prune(30).unwrap(), 0, "a chat is at it");
-    drop(open);
-    assert_eq!(store.prune(30).unwrap(), 1);
-    assert_eq!(titles(&store, &[]), ["new"]);
+    store.write("new", &saved("new")).unwrap();
     let open = store.hold("new").unwrap();
     assert_eq!(store.clear().unwrap(), (0, 1));
     drop(open);
     assert_eq!(store.clear().unwrap(), (1, 0));
-}
-
-#[test]
-fn a_clock_that_jumps_deletes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = store(folder.path());
-    let now = SystemTime::now();
-    let put = |id: &str, at| Database::open(&store.file()).unwrap().put(id, at, &saved(id)).unwrap();
-    let years = |n| DAY * 365 * n;
-    store.write("a", &saved("a")).unwrap();
-    // Far ahead, more than once, and with something said there.
-    for (n, ahead) in [3, 3, 7].map(years).into_iter().enumerate() {
-        assert_eq!(store.prune_at(30, now + ahead + DAY * n as u32).unwrap(), 0);
-    }
-    put("b", now + years(8));
-    assert_eq!(store.prune_at(30, now + years(8)).unwrap(), 0);
-    // Back where it belongs, before that, and there again.
-    for at in [now, now - years(5)] {
-        assert_eq!(store.prune_at(30, at).unwrap(), 0);
-    }
-    put("c", now - years(5));
-    for at in [now, now + DAY] {
-        assert_eq!(store.prune_at(30, at).unwrap(), 0);
-    }
-    // Days that pass count, and only they.
-    put("d", now + DAY * 10);
-    assert_eq!(store.prune_at(30, now + DAY * 29).unwrap(), 0);
-    assert_eq!(store.prune_at(30, now + DAY * 35).unwrap(), 3);
-    assert_eq!(titles(&store, &[]), ["d"]);
-    assert_eq!(store.prune_at(30, now + DAY * 41).unwrap(), 1);
 }
 
 #[test]
