@@ -85,7 +85,7 @@ fn an_allowed_call_runs_and_its_result_reaches_the_answer() {
         "result of demo.weather_query",
         "thought for ",
         "2 rounds, 1 call",
-        "700",
+        "tokens: prompt ≈",
     ] {
         assert!(done.err.contains(shown), "{shown}: {}", done.err);
     }
