@@ -14,7 +14,7 @@ use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::screen::{DIM, visible::word};
 use crate::servers::runner::Runner;
-use crate::settings::{self, Names, saved_profiles};
+use crate::settings::{self, Names, Settings, saved_profiles};
 
 /// Models that a server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
@@ -59,16 +59,16 @@ struct Model {
 
 /// Runs `toolgraft models`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    let mut flags = args.endpoint.flags();
+    let flags = args.endpoint.flags();
     // What is only the usual one hides no other.
-    let named = flags.take_model()?;
+    let place = flags.place(&Settings::default())?;
+    let named = flags.model.and(place.model.as_deref());
     let usual = settings::environment_over(settings::Source::File)?.base_url;
-    flags.trust.hold()?;
     let runner = Runner::start()?;
     let names = settings::file()?.names;
     let endpoints = runner.wait(async {
-        let endpoints = Endpoint::all(&flags, usual).await?;
-        join_all(endpoints.iter().map(|endpoint| listed(endpoint, named.as_deref(), &names)))
+        let endpoints = Endpoint::all(&place, usual).await?;
+        join_all(endpoints.iter().map(|endpoint| listed(endpoint, named, &names)))
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()

@@ -80,9 +80,8 @@ impl TalkArgs {
     /// Takes the options and `--set` into the settings.
     ///
     /// # Errors
-    /// A key that none of the readers has a use for; certificates that cannot be read.
+    /// A key that none of the readers has a use for.
     pub(crate) fn take_options(&mut self, readers: &[Reader]) -> Result<(), Failure> {
-        self.endpoint.trust.hold()?;
         let (EndpointArgs { base_url, model, .. }, ModelArgs { offer, lang, system }) = (&self.endpoint, &self.model);
         let CallArgs { allow, deny, untrusted, .. } = self.calls.clone();
         let (base_url, model, system) = (base_url.clone(), model.clone(), system.clone());
@@ -92,41 +91,17 @@ impl TalkArgs {
         self.settings = self.set.under(options, readers)?;
         Ok(())
     }
-
-    /// Adds the weakest source, the file; the endpoint is that of all sources.
-    pub(crate) fn complete(&mut self, file: &Settings) {
-        self.settings.over(file);
-        self.endpoint.fill(&self.settings);
-    }
 }
 
 impl EndpointArgs {
-    /// Takes the endpoint and the model of the settings where the options name none.
-    pub(crate) fn fill(&mut self, settings: &Settings) {
-        self.base_url = self.base_url.take().or_else(|| settings.base_url.clone());
-        self.model = self.model.take().or_else(|| settings.model.clone());
-    }
-
-    /// Returns the place of the model, with the names of `config.toml` resolved.
+    /// Returns the place of the model, of the options or else the settings, with the names of `config.toml` resolved.
     ///
     /// # Errors
-    /// A name that the file does not have; a key that cannot be had.
-    pub(crate) fn place(&self) -> Result<Place, Failure> {
-        let EndpointArgs { base_url, model, api_key, trust } = self.clone();
-        settings::file()?.names.resolve(Place { called: None, url: base_url, model, key: api_key, trust: trust.held })
-    }
-
-    /// Takes the model that the flags name, and leaves its endpoint.
-    ///
-    /// # Errors
-    /// As [`EndpointArgs::place`] has.
-    pub(crate) fn take_model(&mut self) -> Result<Option<String>, Failure> {
-        if self.model.is_none() {
-            return Ok(None);
-        }
-        let place = self.place()?;
-        (self.base_url, self.model) = (place.called.or(place.url), None);
-        Ok(place.model)
+    /// A name that the file does not have; a key that cannot be had; certificates that cannot be read.
+    pub(crate) fn place(&self, settings: &Settings) -> Result<Place, Failure> {
+        let EndpointArgs { base_url, model, api_key: key, trust } = self.clone();
+        let (url, model) = (base_url.or(settings.base_url.clone()), model.or(settings.model.clone()));
+        settings::file()?.names.resolve(Place { called: None, url, model, key, trust: trust.read()? })
     }
 }
 

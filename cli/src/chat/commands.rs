@@ -189,9 +189,7 @@ impl Session {
             ["/model", model] => {
                 // What is written down knows the key of this endpoint alone.
                 self.talk.change_model(model, self.files.are_open()).await?;
-                self.note(DIM, &self.talk.about())?;
-                self.talk.endpoint.warn_unlisted().await;
-                Ok(())
+                self.note(DIM, &self.talk.about())
             }
             ["/save", file] => {
                 let file = at_home(file);

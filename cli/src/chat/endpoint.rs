@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use super::args::EndpointArgs;
 use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
 use crate::screen::{excerpt::names as shown_names, visible::word};
@@ -62,24 +61,23 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint and model of the flags and their defaults, or of this machine.
-    pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
-        let place = args.place()?;
+    /// The endpoint and model of a place, or of this machine.
+    pub(crate) async fn choose(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
         if place.url.is_none() {
             warn_of_variables();
-            return Ok(Endpoint::local(&place, asker).await?.learned().await);
+            return Ok(Endpoint::local(place, asker).await?.learned().await);
         }
         // Whether the URL is one is said before anything is asked.
-        let mut endpoint = Endpoint::at(&place)?;
-        let Some(model) = &place.model else {
-            endpoint.list(true).await?;
-            return Ok(Endpoint::pick(&[endpoint], asker).await?.learned().await);
-        };
-        let mut endpoint = endpoint.with_model(model);
-        // Its list is asked for once: what the client learns of the model looks into that.
-        if !endpoint.warn_unlisted().await && endpoint.go_below_v1().await? {
-            endpoint = endpoint.with_model(model);
-            endpoint.warn_unlisted().await;
+        let mut endpoint = Endpoint::at(place)?;
+        match &place.model {
+            Some(model) => {
+                endpoint.model.clone_from(model);
+                endpoint.warn_unlisted().await?;
+            }
+            None => {
+                endpoint.list(true).await?;
+                endpoint = Endpoint::pick(&[endpoint], asker).await?;
+            }
         }
         Ok(endpoint.learned().await)
     }
@@ -92,33 +90,31 @@ impl Endpoint {
     }
 
     /// Warns of a model that the endpoint does not list: it may have it all the same, under another name.
-    /// A server with one model takes any name for it. Returns `false` if it answered that there is no list.
-    pub(super) async fn warn_unlisted(&self) -> bool {
-        let listed = match self.listed.is_empty() {
-            true => match tokio::time::timeout(PROBE, self.client.models()).await {
+    /// A server with one model takes any name for it. The URL gets the `/v1` that it lacks.
+    pub(super) async fn warn_unlisted(&mut self) -> Result<(), Failure> {
+        if self.listed.is_empty() {
+            // What the client learns of the model looks into the same list.
+            self.listed = match tokio::time::timeout(PROBE, self.client.models()).await {
                 Ok(Ok(models)) => models,
-                Ok(Err(_)) => return false,
-                Err(_) => return true,
-            },
-            false => self.listed.clone(),
-        };
-        if listed.len() < 2 || listed.iter().any(|known| known.id == self.model) {
-            return true;
+                Ok(Err(_)) if self.go_below_v1().await? => self.client.models().await.unwrap_or_default(),
+                _ => return Ok(()),
+            };
         }
-        let warning = match near(&self.model, listed.iter().map(|known| known.id.as_str())) {
-            Some(near) => format!("the endpoint does not list {}; nearest: {near}", self.model),
-            None => format!("the endpoint does not list {}; `toolgraft models` shows what it lists", self.model),
-        };
-        output::warn(&warning);
-        true
+        if self.listed.len() > 1 && self.listed.iter().all(|known| known.id != self.model) {
+            let remedy = match near(&self.model, self.listed.iter().map(|known| known.id.as_str())) {
+                Some(near) => format!("nearest: {near}"),
+                None => "`toolgraft models` shows what it lists".to_owned(),
+            };
+            output::warn(&format!("the endpoint does not list {}; {remedy}", self.model));
+        }
+        Ok(())
     }
 
     /// Returns the named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
     /// models; of several those that have none are warned of.
-    pub(crate) async fn all(args: &EndpointArgs, usual: Option<String>) -> Result<Vec<Self>, Failure> {
-        let place = args.place()?;
+    pub(crate) async fn all(place: &Place, usual: Option<String>) -> Result<Vec<Self>, Failure> {
         if place.url.is_some() {
-            let mut endpoint = Endpoint::at(&place)?;
+            let mut endpoint = Endpoint::at(place)?;
             endpoint.list(false).await?;
             return Ok(vec![endpoint]);
         }
@@ -132,7 +128,7 @@ impl Endpoint {
             let mut endpoint = Endpoint::at(&place)?;
             endpoint.list(false).await.map(|()| endpoint)
         }));
-        let (listed, local) = futures::join!(listed, Endpoint::all_local(&place));
+        let (listed, local) = futures::join!(listed, Endpoint::all_local(place));
         let (mut all, mut without): (Vec<Endpoint>, Vec<Failure>) = (Vec::new(), Vec::new());
         for endpoint in listed {
             match endpoint {
@@ -156,24 +152,24 @@ impl Endpoint {
     }
 
     /// Returns the URL of the endpoint that a server is in front of, whether or not anybody is there yet, and its name
-    /// for messages: the one of the options, below `/v1` where only that lists models; else one on this machine.
+    /// for messages: the one of the place, below `/v1` where only that lists models; else one on this machine.
     ///
     /// # Errors
     /// The URL is none; nothing is named, and nothing answers on this machine.
-    pub(crate) async fn served(args: &EndpointArgs) -> Result<(String, String), Failure> {
-        let Some(url) = &args.base_url else {
+    pub(crate) async fn served(place: &Place) -> Result<(String, String), Failure> {
+        let Some(url) = &place.url else {
             warn_of_variables();
             let there = Endpoint::all_local(&Place::default()).await?;
             let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
             return Ok((endpoint.url.clone(), endpoint.name()));
         };
-        let by = (args.api_key.clone(), &args.trust.held);
+        let by = (place.key.clone(), &place.trust);
         let mut endpoint = Endpoint::new(url.clone(), None, by, SERVED_CONNECT)?;
         match endpoint.client.models().await {
             Ok(listed) => {
                 endpoint.listed = listed;
-                if let Some(model) = &args.model {
-                    endpoint.with_model(model).warn_unlisted().await;
+                if let Some(model) = &place.model {
+                    endpoint.with_model(model).warn_unlisted().await?;
                 }
             }
             Err(error @ ModelError::Unreachable { .. }) => {
@@ -181,7 +177,7 @@ impl Endpoint {
             }
             Err(error) => {
                 if !endpoint.go_below_v1().await? {
-                    let own = if args.api_key.is_none() { ", or let each client send it" } else { "" };
+                    let own = if place.key.is_none() { ", or let each client send it" } else { "" };
                     warn_refused(&error, own);
                 }
             }
@@ -229,14 +225,13 @@ impl Endpoint {
         if !self.listed.is_empty() {
             return Ok(self);
         }
-        let model = std::mem::take(&mut self.model);
         match self.fetched().await? {
             Ok(models) => self.listed = models,
             Err(error @ ModelError::Unreachable { .. }) => return Err(Failure::job(error)),
             // It may have no list and answer all the same.
             Err(error) => warn_refused(&error, ""),
         }
-        Ok(self.with_model(&model).learned().await)
+        Ok(self.learned().await)
     }
 
     /// Asks for the list of models. The URL gets the `/v1` that it lacks.
@@ -253,9 +248,9 @@ impl Endpoint {
         let Some(url) = self.client.add_v1().await else { return Ok(false) };
         let (name, shown) = (self.name(), shown_url(&url));
         output::warn(&format!("{name} has no list of models, but {shown} has one: using that"));
-        let called = self.called.take();
+        let (called, model) = (self.called.take(), std::mem::take(&mut self.model));
         let by = (self.key.clone(), &self.trust);
-        *self = Endpoint { called, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };
+        *self = Endpoint { called, model, ..Endpoint::new(url, self.found, by, CONNECT_TIMEOUT)? };
         Ok(true)
     }
 
@@ -420,7 +415,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
-    pub(crate) async fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
+    pub(crate) fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
         let names = settings::file()?.names;
         let wanted = Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() };
         let place = names.locate(wanted.clone())?;
@@ -437,7 +432,7 @@ impl Endpoint {
             )));
         }
         let there = if is_here { self.clone() } else { Endpoint::at(&names.resolve(wanted)?)? };
-        Ok(there.with_model(model).learned().await)
+        Ok(there.with_model(model))
     }
 
     /// Returns a client for the model.

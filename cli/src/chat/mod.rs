@@ -96,7 +96,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     if let Some(saved) = &resumed {
         kept::take_model_of_file(saved, &mut args, &settings)?;
     }
-    args.talk.complete(&settings);
+    args.talk.settings.over(&settings);
+    let place = args.talk.endpoint.place(&args.talk.settings)?;
     let keeps_history = settings.history != Some(false);
     let begun = resumed.or(gone_on);
     let attached = Attached::read(&args.attached, "-f")?;
@@ -107,7 +108,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref());
     let runner = Runner::start()?.showing(!args.output.quiet && !args.output.json);
-    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref()))?;
+    let endpoint = runner.wait(Endpoint::choose(&place, asker.as_ref()))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
@@ -124,7 +125,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let shows = !args.output.quiet;
     let hub = Hub::builder()
         .config(config)
-        .trust(&args.talk.endpoint.trust.held)
+        .trust(&place.trust)
         .keep_media(true)
         .by_audience(shows)
         .elicitor(move |request| asked.clone().answer(request));

@@ -293,8 +293,9 @@ impl Talk {
     /// Talks to another model from now on, by a name as `--model` takes it; of this endpoint alone
     /// where it `stays`.
     pub(super) async fn change_model(&mut self, name: &str, stays: bool) -> Result<(), Failure> {
-        let other = self.endpoint.other(name, stays).await?;
-        self.talk_to(other)
+        let mut other = self.endpoint.other(name, stays)?;
+        other.warn_unlisted().await?;
+        self.talk_to(other.learned().await)
     }
 
     /// Talks to this model from now on.

@@ -69,11 +69,9 @@ fn client(name: &str) -> Result<&'static Client, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
-    args.endpoint.trust.hold()?;
+pub(crate) fn run(args: Args) -> Result<ExitCode, Failure> {
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
     let mut settings = args.set.resolve(options, &[Reader::Served, Reader::Launch])?;
-    args.endpoint.fill(&settings);
     let program = found(&args.client.program);
     if program.is_none() && !args.print {
         return Err(Failure::usage(format!(
@@ -82,10 +80,11 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode, Failure> {
         )));
     }
     // The key that servers have for their endpoint, where one was named and no other key.
-    args.endpoint.api_key = args.endpoint.place()?.key_or("TOOLGRAFT_UPSTREAM_KEY");
+    let mut place = args.endpoint.place(&settings)?;
+    place.key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
     let runner = Runner::start()?;
     let asker = Asker::at_terminal();
-    let endpoint = runner.wait(async { Endpoint::choose(&args.endpoint, asker.as_ref()).await?.reached().await })?;
+    let endpoint = runner.wait(async { Endpoint::choose(&place, asker.as_ref()).await?.reached().await })?;
     let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
     drop(asker);

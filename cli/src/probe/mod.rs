@@ -125,14 +125,12 @@ fn minutes(text: &str) -> Result<Duration, String> {
 
 /// Runs `toolgraft probe`.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    let mut flags = args.endpoint.flags();
-    flags.trust.hold()?;
     let options = Settings { profile: args.profile, ..Settings::default() };
     args.settings = args.set.resolve(options, &[Reader::Probe])?;
-    flags.fill(&args.settings);
+    let place = args.endpoint.flags().place(&args.settings)?;
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&flags, asker.as_ref()))?;
+    let endpoint = runner.wait(Endpoint::choose(&place, asker.as_ref()))?;
     if args.diagnose {
         return diagnose::run(&endpoint, &runner, endpoint.profile(&args.settings), args.json);
     }

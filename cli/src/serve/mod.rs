@@ -22,7 +22,7 @@ use crate::servers::{
     runner::Runner,
 };
 use crate::settings::{
-    self, Images, Reader, Settings, learned,
+    self, Images, Place, Reader, Settings, learned,
     offer_args::OfferArgs,
     saved_profiles::{self, SavedProfile},
     set_args::SetArgs,
@@ -232,23 +232,20 @@ fn host_name(text: &str) -> Result<String, String> {
 
 /// Runs the command.
 pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
-    args.endpoint.trust.hold()?;
     if let Some(port) = args.door.port {
         args.door.listen = format!("127.0.0.1:{port}");
     }
     let mut settings = args.settings()?;
     settings.over(&defaults(&args.door.listen)?);
-    args.endpoint.fill(&settings);
-    let place = args.endpoint.place()?;
-    args.endpoint.api_key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
-    (args.endpoint.base_url, args.endpoint.model) = (place.url, place.model);
-    if let Some(url) = args.endpoint.base_url.as_deref().filter(|url| is_itself(url, &args.door.listen)) {
+    let mut place = args.endpoint.place(&settings)?;
+    place.key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
+    if let Some(url) = place.url.as_deref().filter(|url| is_itself(url, &args.door.listen)) {
         return Err(Failure::usage(format!(
             "the base URL {} is this server's own address: name the endpoint that has the model, or choose another --port",
             shown_url(url)
         )));
     }
-    settings.model.clone_from(&args.endpoint.model);
+    settings.model.clone_from(&place.model);
     settings.teach(args.model.offer.dialect_file);
     let servers = args.listed.servers();
     let servers = if servers.is_given() { Some(servers.load()?) } else { None };
@@ -258,7 +255,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let runner = Runner::start()?;
     let signals = runner.signals();
     runner.wait_out(async {
-        let (config, name) = signals.or_stopped(config(&args, &settings)).await?;
+        let (config, name) = signals.or_stopped(config(&args, &settings, &place)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = set(config, args.door.inspect, |config, _| config.with_inspector(inspector.clone()));
         let pages = match args.door.inspect {
@@ -267,7 +264,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         };
         let hub = match servers {
             Some(servers) => {
-                let hub = Hub::builder().config(servers).trust(&args.endpoint.trust.held).keep_media(true);
+                let hub = Hub::builder().config(servers).trust(&place.trust).keep_media(true);
                 let connecting = of_this_user(hub.pixels(config.budgets().max_pixels().clone())).connect();
                 let hub = signals.or_stopped(async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
@@ -298,9 +295,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 }
 
 /// Returns the server's configuration, and the endpoint's name for messages.
-async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Failure> {
-    let (url, name) = Endpoint::served(&args.endpoint).await?;
-    let mut config = config_at(settings, &args.model, (url, args.endpoint.trust.held.clone()))?;
+async fn config(args: &Args, settings: &Settings, place: &Place) -> Result<(Config, String), Failure> {
+    let (url, name) = Endpoint::served(place).await?;
+    let mut config = config_at(settings, &args.model, (url, place.trust.clone()))?;
     config = args.door.host.iter().fold(config, Config::with_host);
     config = args.door.origin.iter().fold(config, Config::with_origin);
     config = set(config, args.calls.max_calls.map(NonZeroUsize::get), Config::with_max_calls);
@@ -312,9 +309,9 @@ async fn config(args: &Args, settings: &Settings) -> Result<(Config, String), Fa
     let key = args.door.client_key.clone().or_else(|| variable("TOOLGRAFT_CLIENT_KEY"));
     config = set(config, key, Config::with_api_key);
     // What was found by its port is nobody's to give a key to.
-    let config = match args.endpoint.api_key.clone() {
+    let config = match place.key.clone() {
         Some(key) => config.with_upstream_key(key),
-        None if args.endpoint.base_url.is_some() => config,
+        None if place.url.is_some() => config,
         None => config.without_client_keys(),
     };
     Ok((config, name))

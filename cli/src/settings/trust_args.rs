@@ -22,15 +22,11 @@ pub(crate) struct TrustArgs {
     /// May be given several times. --ca FILE is safer: it takes one certificate.
     #[arg(long, value_name = "HOST", hide_short_help = true)]
     insecure: Vec<String>,
-
-    /// The certificates that [`TrustArgs::hold`] has read.
-    #[arg(skip)]
-    pub(crate) held: Trust,
 }
 
 impl TrustArgs {
     /// Reads the files and warns of each host that is not verified.
-    pub(crate) fn hold(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read(&self) -> Result<Trust, Failure> {
         let mut trust = of_system();
         for file in &self.ca {
             let wrong = |error| Failure::usage(format!("--ca: {error}"));
@@ -42,7 +38,6 @@ impl TrustArgs {
             ));
             trust = trust.with_unchecked(host);
         }
-        self.held = trust;
-        Ok(())
+        Ok(trust)
     }
 }

@@ -222,7 +222,7 @@ impl Chat {
     pub(super) async fn change_model(&self, name: &str, common: &Common) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
         let before = talk.endpoint.clone();
-        let other = common.home.other(name, false).await.map_err(Refusal::wrong)?;
+        let other = common.home.other(name, false).map_err(Refusal::wrong)?.learned().await;
         talk.talk_to(other).map_err(Refusal::wrong)?;
         if !talk.endpoint.is_where(&before) {
             // The recorder does not know the key of this one.

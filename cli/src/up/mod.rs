@@ -63,7 +63,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     args.talk.take_options(&[Reader::Talk])?;
     let settings = settings::file()?.settings;
     args.talk.settings.over(&settings::environment_over(settings::Source::Folder)?);
-    args.talk.complete(&settings);
+    args.talk.settings.over(&settings);
+    let place = args.talk.endpoint.place(&args.talk.settings)?;
     let store = match settings.sessions.unwrap_or(true) && !args.no_session {
         true => Store::open().ok(),
         false => None,
@@ -72,11 +73,11 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     // Dropped last: it puts the terminal back as it was.
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&args.talk.endpoint, asker.as_ref()))?;
+    let endpoint = runner.wait(Endpoint::choose(&place, asker.as_ref()))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
     let questions = Questions::new(asker.clone());
     let windows = Windows::default();
-    let hub = Hub::builder().config(config).trust(&args.talk.endpoint.trust.held).keep_media(true);
+    let hub = Hub::builder().config(config).trust(&place.trust).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
     let signals = runner.signals();
     runner.with_hub_within(starting::PATIENCE, hub, async move |hub| {
