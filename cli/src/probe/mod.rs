@@ -139,7 +139,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         return run_jobs(&mut probe, half, &args, &runner);
     }
     let stopped = runner.wait(probe.run());
-    probe.note_kept(&stopped);
+    probe.end(&stopped);
     stopped?;
     let report = probe.report();
     output::emit_either(args.json, &report, || report.table())?;
@@ -160,21 +160,20 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 /// Puts whole jobs to the ways that were named, or to the best that is known.
 fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Result<(), Failure> {
     let jobs = Jobs::of(half).map_err(Failure::job)?;
-    let mut cells = probe.cells.clone();
-    cells.retain(|cell| cell.decides());
+    probe.cells.retain(|cell| cell.decides());
     if args.only.is_empty() {
         let unknown = "no probe of this model is known here: run `toolgraft probe` first, or name ways with --only";
         let best = probe.best().ok_or_else(|| Failure::usage(unknown))?;
-        cells = vec![best];
+        probe.cells = vec![best];
     }
-    if cells.is_empty() {
+    if probe.cells.is_empty() {
         return Err(Failure::usage(
             "--only: a way with a forced call cannot do jobs, since a chat does not know when \
             to force one",
         ));
     }
-    let report = runner.wait(async { probe.jobs(&jobs, half, &cells).await });
-    probe.note_kept(&report);
+    let report = runner.wait(probe.jobs(&jobs, half));
+    probe.end(&report);
     let report = report?;
     output::emit_either(args.json, &report, || report.table())
 }
@@ -275,20 +274,6 @@ fn is_asked(cell: Cell, task: &Task) -> bool {
     cell.decides() || !task.wanted.is_empty()
 }
 
-/// Says why a way is not tried.
-fn warn_left_out(cell: Cell, failure: &Failure) {
-    if let Failure::Job(message) | Failure::Usage(message) = failure {
-        output::warn(&format!("{cell} is left out: {message}"));
-    }
-}
-
-/// The pace of a run.
-struct Pace {
-    begun: Instant,
-    /// Trials of this run.
-    done: u32,
-}
-
 /// Draws a bar for so many of all, and the numbers.
 fn bar(done: usize, all: usize) -> String {
     const COLUMNS: usize = 30;
@@ -305,8 +290,9 @@ struct Probe {
     endpoint: String,
     model: String,
     deadline: Option<Instant>,
-    /// A result of this run was stored.
-    tried: bool,
+    begun: Instant,
+    /// Results of this run that were stored.
+    done: u32,
     /// The time was over before all was tried.
     cut: bool,
     bar: Live,
@@ -346,72 +332,61 @@ impl Probe {
             endpoint: endpoint.url.clone(),
             model: endpoint.model.clone(),
             deadline: args.time.or(usual_time).map(|time| Instant::now() + time),
-            tried: false,
+            begun: Instant::now(),
+            done: 0,
             cut: false,
             bar,
             said: Instant::now(),
         })
     }
 
-    /// Puts the jobs of a half to these ways, each to its end.
-    async fn jobs(&mut self, jobs: &Jobs, half: Half, cells: &[Cell]) -> Result<JobsReport, Failure> {
+    /// Puts the jobs of a half to the ways, each to its end.
+    ///
+    /// # Errors
+    /// The endpoint is gone or takes none of the ways, or what came of a job cannot be kept.
+    async fn jobs(&mut self, jobs: &Jobs, half: Half) -> Result<JobsReport, Failure> {
         let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
         let mut store = Store::open(&self.endpoint, &self.model, &conditions);
-        // The threshold is the one that the tasks have set, unless another one is given.
-        let threshold = |cell: &Cell| self.threshold(*cell).filter(|_| cell.how() == How::Measured);
-        let ways: Vec<_> = cells.iter().map(|cell| (*cell, threshold(cell))).collect();
-        let left_out = self.put_jobs(jobs, &ways, &mut store).await;
-        self.bar.clear();
-        let mut left_out = left_out?;
-        if left_out.len() == ways.len()
-            && let Some((_, failure)) = left_out.pop()
-        {
-            return Err(failure);
+        let ways = self.cells.clone();
+        let all = ways.iter().flat_map(|cell| jobs.jobs.iter().map(|job| (*cell, job)));
+        for (done, (cell, job)) in all.enumerate() {
+            // The threshold is the one that the tasks have set, unless another one is given.
+            let threshold = self.threshold(cell).filter(|_| cell.how() == How::Measured);
+            let is_same = |known: &JobTrial| known.job == job.id && known.threshold == threshold;
+            if self.cut || !self.cells.contains(&cell) || store.trials(cell).iter().any(is_same) {
+                continue;
+            }
+            let (all, next) = (ways.len() * jobs.jobs.len(), format!("{cell} · {}", job.id));
+            self.show((done, all), &next, &format!("{done}/{all} jobs · {next}"));
+            let trial = self.bench.job((cell, threshold), job, self.left()).await;
+            if let Some(trial) = self.taken(cell, trial)? {
+                store.add(cell, trial)?;
+                self.done += 1;
+            }
         }
-        for (cell, failure) in left_out {
-            warn_left_out(cell, &failure);
-        }
-        let rows = cells.iter().map(|cell| (cell, store.trials(*cell))).filter(|(_, trials)| !trials.is_empty());
+        let rows = ways.iter().map(|cell| (cell, store.trials(*cell))).filter(|(_, trials)| !trials.is_empty());
         let rows = rows.map(|(cell, trials)| JobRow::new(*cell, trials)).collect();
         let (endpoint, model) = (self.endpoint.clone(), self.model.clone());
         Ok(JobsReport { endpoint, model, half, cut: self.cut, rows })
     }
 
-    /// Puts each job to each way, with its threshold, unless it was; returns the ways that the endpoint does not take.
-    ///
-    /// # Errors
-    /// The endpoint is gone, or what came of a job cannot be kept.
-    async fn put_jobs(
-        &mut self,
-        jobs: &Jobs,
-        ways: &[(Cell, Option<f64>)],
-        store: &mut Store<JobTrial>,
-    ) -> Result<Vec<(Cell, Failure)>, Failure> {
-        let (mut left_out, all) = (Vec::new(), ways.len() * jobs.jobs.len());
-        'ways: for (place, (cell, threshold)) in ways.iter().enumerate() {
-            for (number, job) in jobs.jobs.iter().enumerate() {
-                let is_same = |known: &JobTrial| known.job == job.id && known.threshold == *threshold;
-                if store.trials(*cell).iter().any(is_same) {
-                    continue;
-                }
-                let (done, next) = (place * jobs.jobs.len() + number, format!("{cell} · {}", job.id));
-                self.tried |= done > 0;
-                self.show((done, all), &next, &format!("{done}/{all} jobs · {next}"));
-                match self.bench.job((*cell, *threshold), job, self.left()).await {
-                    Ok(Some(trial)) => store.add(*cell, trial)?,
-                    Ok(None) => {
-                        self.cut = true;
-                        return Ok(left_out);
-                    }
-                    Err(Unasked::Way(failure)) => {
-                        left_out.push((*cell, failure));
-                        continue 'ways;
-                    }
-                    Err(Unasked::Endpoint(failure)) => return Err(failure),
-                }
+    /// Returns a trial of a way; `None` where the time was over first, or the endpoint does not take the way: the
+    /// others go on without it.
+    fn taken<T>(&mut self, cell: Cell, trial: Result<Option<T>, Unasked>) -> Result<Option<T>, Failure> {
+        let failure = match trial {
+            Ok(trial) => {
+                self.cut |= trial.is_none();
+                return Ok(trial);
             }
+            Err(Unasked::Endpoint(failure)) => return Err(failure),
+            Err(Unasked::Way(failure)) => failure,
+        };
+        self.cells.retain(|other| *other != cell);
+        if self.cells.is_empty() {
+            return Err(failure);
         }
-        Ok(left_out)
+        self.bar.suspend(|| output::warn(&format!("{cell} is left out: {}", failure.message())));
+        Ok(None)
     }
 
     /// Returns the time that is left, if it is limited.
@@ -428,9 +403,10 @@ impl Probe {
         self.bar.show(&format!("{} {next}", bar(done, all)));
     }
 
-    /// Says that what was tried is kept, where the probe was stopped.
-    fn note_kept<T>(&self, stopped: &Result<T, Failure>) {
-        if stopped.is_err() && self.tried {
+    /// Takes the bar away, and says that what was tried is kept, where the probe was stopped.
+    fn end<T>(&mut self, ended: &Result<T, Failure>) {
+        self.bar.clear();
+        if ended.is_err() && self.done > 0 {
             output::warn("the results so far are saved: the same command continues from here");
         }
     }
@@ -438,14 +414,12 @@ impl Probe {
     /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
     /// tools once for all tasks of a cell.
     async fn run(&mut self) -> Result<(), Failure> {
-        let mut pace = Pace { begun: Instant::now(), done: 0 };
         for (round, stage) in self.plan.rounds.clone().into_iter().enumerate() {
             for cell in self.cells.clone() {
                 for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
-                    self.progress(&mut pace, round, cell);
-                    self.put(cell, number, &mut pace).await?;
+                    self.progress(round, cell);
+                    self.put(cell, number).await?;
                     if self.cut {
-                        self.bar.clear();
                         return Ok(());
                     }
                 }
@@ -454,12 +428,11 @@ impl Probe {
             let order: Vec<Cell> = order.into_iter().map(|(cell, _)| cell).collect();
             self.cells = plan::keep(&order, stage);
         }
-        self.bar.clear();
         Ok(())
     }
 
     /// Puts a task to a cell, unless it was; says where the time was over first.
-    async fn put(&mut self, cell: Cell, number: usize, pace: &mut Pace) -> Result<(), Failure> {
+    async fn put(&mut self, cell: Cell, number: usize) -> Result<(), Failure> {
         let task = self.bench.tasks.tasks[number].clone();
         if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.is_known(cell, &task) {
             return Ok(());
@@ -468,22 +441,10 @@ impl Probe {
             Some(Duration::ZERO) => Ok(None),
             left => self.bench.trial(cell, &task, left).await,
         };
-        match trial {
-            Ok(Some(trial)) => {
-                self.store.add(cell, trial)?;
-                self.tried = true;
-            }
-            Ok(None) => {
-                self.cut = true;
-                return Ok(());
-            }
-            Err(Unasked::Way(failure)) => self.leave_out(cell, failure)?,
-            Err(Unasked::Endpoint(failure)) => {
-                self.bar.clear();
-                return Err(failure);
-            }
+        if let Some(trial) = self.taken(cell, trial)? {
+            self.store.add(cell, trial)?;
+            self.done += 1;
         }
-        pace.done += 1;
         Ok(())
     }
 
@@ -503,32 +464,22 @@ impl Probe {
         ranked.into_iter().find(|(_, score)| score.fully_right > 0).map(|(cell, _)| cell)
     }
 
-    /// A way that the endpoint does not take: the others go on without it.
-    fn leave_out(&mut self, cell: Cell, failure: Failure) -> Result<(), Failure> {
-        self.cells.retain(|other| *other != cell);
-        if self.cells.is_empty() {
-            return Err(failure);
-        }
-        self.bar.suspend(|| warn_left_out(cell, &failure));
-        Ok(())
-    }
-
     /// Says how far it is: the bar, or a line now and then where there is none.
-    fn progress(&mut self, pace: &mut Pace, round: usize, cell: Cell) {
+    fn progress(&mut self, round: usize, cell: Cell) {
         let stage = self.plan.rounds[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
         let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
         let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.is_known(*cell, task));
         let here = untried.count();
         let left = here + self.plan.trials_after(round, self.cells.len());
-        let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
+        let each = self.begun.elapsed().checked_div(self.done).unwrap_or_default();
         let open = each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
         let open = self.left().map_or(open, |left| left.min(open));
         let mut progress = format!("{cell} · up to {} tasks", stage.tasks);
-        if pace.done > 0 {
+        if self.done > 0 {
             progress = format!("{progress} · at most {} min left", open.as_secs().div_ceil(60));
         }
-        let done = pace.done as usize;
+        let done = self.done as usize;
         self.show((done, done + left), &progress, &progress);
     }
 
