@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::settings::Settings;
-use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
+use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Region, Rejected};
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACall;
 use toolgraft::transcript::{Round, TimedDelta};
@@ -45,8 +45,8 @@ pub(super) struct Stop {
 pub(super) enum Shown<'a> {
     Text(Region, &'a str),
     /// A call with its number.
-    Call(usize, Call),
-    Rejected(Rejected),
+    Call(usize, &'a Call),
+    Rejected(&'a Rejected),
 }
 
 impl Played {
@@ -57,18 +57,11 @@ impl Played {
             Piece::Text { region, text, .. } => Some(Shown::Text(*region, text)),
             Piece::Syntax { text, .. } => Some(Shown::Text(Region::Reasoning, text)),
             Piece::Marker { .. } => None,
-            Piece::Call { index, .. } => Some(match self.call_at_its_place(*index)? {
+            Piece::Call { index, .. } => Some(match self.result(*index)? {
                 Ok(call) => Shown::Call(self.numbers[index], call),
                 Err(rejected) => Shown::Rejected(rejected),
             }),
         })
-    }
-
-    /// Returns the drafts that were promoted, which are shown at the answer's end: the number of each that is made,
-    /// and the call.
-    pub(super) fn promoted(&self) -> impl Iterator<Item = (Option<usize>, Result<&Call, &Rejected>)> {
-        let promoted = self.assembled.entries.iter().filter(|entry| entry.provenance() == Provenance::Promoted);
-        promoted.map(|entry| (self.numbers.get(&entry.index).copied(), entry.result.as_ref()))
     }
 
     /// Returns the piece that holds this byte of the stream.
@@ -83,19 +76,9 @@ impl Played {
         self.pieces.get(next).filter(|piece| span(piece).contains(&byte))
     }
 
-    /// Returns a call as it is at its place. One that was promoted is a draft there: it is
-    /// shown as a call at the answer's end.
-    pub(super) fn call_at_its_place(&self, index: u32) -> Option<Result<Call, Rejected>> {
-        let entry = self.assembled.entries.iter().find(|entry| entry.index == index)?;
-        Some(match entry.result.clone() {
-            Ok(call) if entry.provenance() == Provenance::Promoted => Err(Rejected::draft(call, entry.raw.as_str())),
-            Err(mut rejected) if entry.provenance() == Provenance::Promoted => {
-                rejected.kind = RejectedKind::InReasoning;
-                RejectedKind::in_reasoning_message().clone_into(&mut rejected.message);
-                Err(rejected)
-            }
-            result => result,
-        })
+    /// Returns what became of a call.
+    pub(super) fn result(&self, index: u32) -> Option<Result<&Call, &Rejected>> {
+        self.assembled.entries.iter().find(|entry| entry.index == index).map(|entry| entry.result.as_ref())
     }
 
     /// Returns `true` if a call may run: a turn reads it.

@@ -112,8 +112,8 @@ impl<W: Write> View for Show<W> {
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
         played.shown().try_for_each(|part| match part {
             Shown::Text(region, text) => self.screen.text(region, text),
-            Shown::Call(number, call) => self.call(number, &call, false),
-            Shown::Rejected(rejected) => self.rejected(&rejected),
+            Shown::Call(number, call) => self.call(number, call, played.assembled.answer_in_reasoning),
+            Shown::Rejected(rejected) => self.rejected(rejected),
         })
     }
 
@@ -121,14 +121,6 @@ impl<W: Write> View for Show<W> {
         if let Some(unread) = played.unread() {
             self.line(DRAFT, "[after the call: a turn stops there, so this is not shown and nothing in it runs]")?;
             self.line(DIM, unread)?;
-        }
-        let untagged = played.assembled.answer_in_reasoning;
-        for promoted in played.promoted() {
-            match promoted {
-                (Some(number), Ok(call)) => self.call(number, call, untagged)?,
-                (None, Ok(_)) => {}
-                (_, Err(rejected)) => self.rejected(rejected)?,
-            }
         }
         round.native_calls.iter().zip(&played.native_numbers).try_for_each(|(call, n)| self.native(*n, call))?;
         let reason = round.finish.as_ref().map_or("none recorded", |f| f.reason.as_str());

@@ -203,18 +203,12 @@ impl View for Pages {
     }
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let untagged = played.assembled.answer_in_reasoning;
-        for promoted in played.promoted() {
-            if let (Some(number), Ok(call)) = promoted {
-                self.part(page::call(number, call, untagged));
-            }
-        }
         let natives = round.native_calls.iter().zip(&played.native_numbers);
         natives.for_each(|(call, number)| self.part(page::native(*number, call)));
         if let Some(unread) = played.unread() {
             self.part(page::unread(unread));
         }
-        if untagged {
+        if played.assembled.answer_in_reasoning {
             self.part(page::notice("Note", "no </think> came: the apparent reasoning is the answer"));
         }
         let taken = self.taken();

@@ -200,7 +200,7 @@ pub(super) fn notice(label: &str, text: &str) -> Value {
 }
 
 /// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
-/// and are listed after it.
+/// and are listed after it, unless they are made.
 pub(super) fn answer(played: &Played) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut text = Text::default();
@@ -209,7 +209,7 @@ pub(super) fn answer(played: &Played) -> Vec<Value> {
             Shown::Text(region, more) => text.push(region == Region::Reasoning, more, &mut parts),
             Shown::Call(number, call) => {
                 text.end(&mut parts);
-                parts.push(self::call(number, &call, false));
+                parts.push(self::call(number, call, played.assembled.answer_in_reasoning));
             }
             Shown::Rejected(rejected) => {
                 match rejected.kind {
@@ -217,7 +217,7 @@ pub(super) fn answer(played: &Played) -> Vec<Value> {
                     _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
                     _ => text.end(&mut parts),
                 }
-                text.after.push(self::rejected(&rejected));
+                text.after.push(self::rejected(rejected));
                 if !rejected.stays_in_text() {
                     text.end(&mut parts);
                 }

@@ -238,7 +238,7 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
                 continue;
             }
             OwnedEvent::CallEnd { index, span, .. } => {
-                let Some(result) = played.call_at_its_place(*index) else { continue };
+                let Some(result) = played.result(*index) else { continue };
                 let kind = match &result {
                     Ok(_) => Kind::Call,
                     Err(rejected) if rejected.kind == RejectedKind::InReasoning => Kind::Reasoning,
