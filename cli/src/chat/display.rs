@@ -21,8 +21,8 @@ use crate::screen::boxes::clean;
 use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
 use crate::screen::{
-    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, excerpt, full_name,
-    pictures::Protocol, pretty,
+    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, full_name, pictures::Protocol,
+    pretty,
 };
 use crate::settings::{CallDisplay, ReasoningDisplay, Settings, variable};
 use crate::terminal::{self, counted, grouped, lasted, shortened};
@@ -261,6 +261,12 @@ impl Display {
     }
 
     fn show(&mut self, event: AgentEvent) -> io::Result<()> {
+        let waiting = labels::waiting(&event);
+        self.take(event)?;
+        waiting.map_or(Ok(()), |what| self.wait(&what))
+    }
+
+    fn take(&mut self, event: AgentEvent) -> io::Result<()> {
         match event {
             AgentEvent::RoundStarted { .. } => {
                 self.screen.begin();
@@ -269,23 +275,18 @@ impl Display {
                 }
                 self.untagged = false;
                 self.thoughts.begin_round();
-                self.wait("waiting for the model")
+                Ok(())
             }
             AgentEvent::Progress { progress: Progress::Loading } => {
-                self.line(DRAFT, "the server is still loading its model: waiting for it")?;
-                self.wait("the server is loading its model")
-            }
-            AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                self.wait(&format!("the model is reading the prompt: {processed} of {total} tokens"))
+                self.line(DRAFT, "the server is still loading its model: waiting for it")
             }
             AgentEvent::Text { text } => self.text(&text),
             AgentEvent::Reasoning { text } => self.think(&text),
             AgentEvent::Reclassified { to } => self.reclassify(to),
-            AgentEvent::CallStarted { server, tool, .. } => {
+            AgentEvent::CallStarted { .. } => {
                 // Reasoning is folded when it turns out that this is no draft within it.
                 self.thoughts.pause();
-                self.release()?;
-                self.wait(&format!("the model is writing a call of {}", full_name(server.as_deref(), &tool)))
+                self.release()
             }
             AgentEvent::CallEnded { id, call, .. } => self.call(&id, &call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
@@ -512,8 +513,7 @@ impl Display {
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
-        let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-        let name = name.unwrap_or_else(|| "a tool".to_owned());
+        let name = labels::tool_of(rejected);
         match rejected.kind {
             RejectedKind::InReasoning => {
                 // Its bytes are part of the reasoning, which goes on.
@@ -540,11 +540,11 @@ impl Display {
                 self.release()?;
                 self.line(DRAFT, &format!("(not run: {name}; {})", rejected.message))
             }
-            kind => {
+            _ => {
                 self.fold()?;
                 self.release()?;
-                let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
-                self.boxed(BAD, &format!("rejected call of {name} ({kind})"), &body)
+                let (title, body) = labels::rejected(rejected);
+                self.boxed(BAD, &title, &body)
             }
         }
     }

@@ -16,12 +16,11 @@ use crate::chat::{Existing, words};
 use crate::labels;
 use crate::pages::markdown;
 use crate::screen::visible::{clean, clean_after, packed};
-use crate::screen::{arguments, excerpt, full_name, pretty};
+use crate::screen::{arguments, full_name, pretty};
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::conversation::{Entry, User};
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::Image;
-use toolgraft::model::Progress;
 use toolgraft::outcome::{Status, named_files};
 use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 
@@ -45,23 +44,23 @@ impl<'a> Teller<'a> {
 
     /// Returns the steps of an event.
     pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
+        let waiting = labels::waiting(event).map(wait);
+        let mut steps = self.steps(event);
+        steps.extend(waiting);
+        steps
+    }
+
+    fn steps(&mut self, event: &AgentEvent) -> Vec<Value> {
         match event {
             AgentEvent::RoundStarted { .. } => {
                 (self.said, self.thought) = (String::new(), String::new());
-                vec![json!({"step": "round"}), wait("waiting for the model")]
-            }
-            AgentEvent::Progress { progress: Progress::Loading } => vec![wait("the server is loading its model")],
-            AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                vec![wait(format!("the model is reading the prompt: {processed} of {total} tokens"))]
+                vec![json!({"step": "round"})]
             }
             AgentEvent::Text { text } if self.said.is_empty() => vec![wait(""), self.text(text)],
             AgentEvent::Text { text } => vec![self.text(text)],
             AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![wait("thinking"), self.think(text)],
             AgentEvent::Reasoning { text } => vec![self.think(text)],
             AgentEvent::Reclassified { to } => vec![self.switch(*to)],
-            AgentEvent::CallStarted { server, tool, .. } => {
-                vec![wait(format!("the model is writing a call of {}", full_name(server.as_deref(), tool)))]
-            }
             AgentEvent::CallEnded { id, call, .. } => {
                 let name = full_name(call.server.as_deref(), &call.tool);
                 self.written.insert(id.clone(), (name, self.body(call)));
@@ -245,10 +244,6 @@ fn outcome_step(id: &str, outcome: &Outcome) -> Value {
 }
 
 fn rejected_step(rejected: &Rejected) -> Value {
-    let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-    let name = name.unwrap_or_else(|| "a tool".to_owned());
-    json!({
-        "step": "rejected", "title": format!("rejected call of {name} ({})", rejected.kind),
-        "text": clean(&format!("{}\n\n{}", &rejected.message, excerpt(&rejected.raw))),
-    })
+    let (title, text) = labels::rejected(rejected);
+    json!({"step": "rejected", "title": title, "text": clean(&text)})
 }
