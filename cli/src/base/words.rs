@@ -82,26 +82,18 @@ fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, Str
 
 /// Words as a prompt's arguments; a prompt with one argument takes the words as they are.
 pub(crate) fn of_prompt(prompt: &McpPrompt, words: &[String]) -> Result<Map<String, Value>, String> {
-    let known = |name: &str| prompt.arguments.iter().any(|a| a.name == name);
-    let names = || prompt.arguments.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
-    let mut arguments = Map::new();
-    if let [only] = prompt.arguments.as_slice()
-        && !words.is_empty()
-        && !words[0].starts_with(&format!("{}=", only.name))
-    {
-        arguments.insert(only.name.clone(), Value::String(words.join(" ")));
-        return Ok(arguments);
-    }
-    for word in words {
-        match word.split_once('=') {
-            Some((name, value)) if known(name) => {
-                arguments.insert(name.to_owned(), Value::String(value.to_owned()));
-            }
-            _ if prompt.arguments.is_empty() => return Err("this prompt takes no arguments".to_owned()),
-            _ => return Err(format!("{word}: expected NAME=VALUE with a name of: {}", names())),
+    let names: Vec<&str> = prompt.arguments.iter().map(|argument| argument.name.as_str()).collect();
+    let pair = |word: &String| match word.split_once('=') {
+        Some((name, value)) if names.contains(&name) => Ok((name.to_owned(), value.into())),
+        _ if names.is_empty() => Err("this prompt takes no arguments".to_owned()),
+        _ => Err(format!("{word}: expected NAME=VALUE with a name of: {}", names.join(", "))),
+    };
+    match (names.as_slice(), words) {
+        ([only], [first, ..]) if !first.starts_with(&format!("{only}=")) => {
+            Ok(Map::from_iter([((*only).to_owned(), words.join(" ").into())]))
         }
+        _ => words.iter().map(pair).collect(),
     }
-    Ok(arguments)
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl Asker {
     /// Asks for yes or no, before there is a runtime; Ctrl-D means no, and Ctrl-C ends the command. `whole` is as in
     /// a [`Choice`].
     pub(crate) fn agrees(&self, question: String, whole: Option<String>) -> Result<bool, Failure> {
-        let answer = or_interrupted(choose(&self.tty, &Choice::yes_or_no(question, whole)))?;
+        let answer = or_interrupted(choose(&self.tty, &Choice::yes_or_no(question, whole), || false))?;
         Ok(answer.is_some_and(|(word, _)| word == "yes"))
     }
 }
@@ -132,25 +132,26 @@ impl Floor {
 
     /// Asks until the answer is one of the choice; it comes with the text that follows it.
     pub(crate) async fn choose(&self, choice: Choice) -> Result<(&'static str, String), Unanswered> {
-        noted(self.on_a_thread(move |tty| choose(tty, &choice))).await
+        noted(self.on_a_thread(move |tty, is_dropped| choose(tty, &choice, is_dropped))).await
     }
 
     /// As [`ask`](Self::ask), where something else may come first, after which the program ends:
     /// nothing is said of a question that is dropped.
     pub(crate) async fn ask_meanwhile(&self, prompt: &str) -> Result<String, Unanswered> {
         let prompt = prompt.to_owned();
-        self.on_a_thread(move |tty| ask(tty, &prompt)).await
+        self.on_a_thread(move |tty, _| ask(tty, &prompt)).await
     }
 
     async fn on_a_thread<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&Tty) -> Result<T, Unanswered> + Send + 'static,
+        ask: impl FnOnce(&Tty, &dyn Fn() -> bool) -> Result<T, Unanswered> + Send + 'static,
     ) -> Result<T, Unanswered> {
         let (tell, answer) = oneshot::channel();
         let (tty, held) = (self.tty.clone(), self.held.clone());
         // Nothing waits for this thread: the program can end while it reads.
         std::thread::spawn(move || {
-            let _ = tell.send(ask(&tty));
+            let answer = ask(&tty, &|| tell.is_closed());
+            let _ = tell.send(answer);
             drop(held);
         });
         answer.await.unwrap_or(Err(Unanswered::Ended))
@@ -200,11 +201,12 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     })
 }
 
-/// Asks until there is an answer that counts.
-fn choose(tty: &Tty, choice: &Choice) -> Result<(&'static str, String), Unanswered> {
+/// Asks until there is an answer that counts, or nobody waits for one.
+fn choose(tty: &Tty, choice: &Choice, is_dropped: impl Fn() -> bool) -> Result<(&'static str, String), Unanswered> {
     let mut is_seen = choice.whole.is_none();
     loop {
         match (choice.meant(&ask(tty, &choice.question)?), &choice.whole) {
+            _ if is_dropped() => return Err(Unanswered::Ended),
             (Some(("show", _)), Some(whole)) => {
                 is_seen = true;
                 output::tell_stderr(whole);
