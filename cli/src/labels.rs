@@ -1,12 +1,11 @@
 //! Names of statuses, rejections and stop reasons as people read them. The terminal's boxes, the
 //! pages' headings and the lines of text all take them from here, so that one thing has one name.
 
-use crate::screen::{excerpt, full_name};
+use toolgraft::Call;
 use toolgraft::agent::{CallerWarning, StopReason};
-use toolgraft::event::{Provenance, Rejected, RejectedKind};
-use toolgraft::model::{ModelError, Progress};
+use toolgraft::event::{Provenance, RejectedKind};
+use toolgraft::model::ModelError;
 use toolgraft::outcome::Status;
-use toolgraft::{AgentEvent, Call};
 
 /// Returns the name of a call that does not run.
 pub(crate) fn not_run(kind: RejectedKind) -> &'static str {
@@ -90,33 +89,6 @@ pub(crate) fn warning(warning: &CallerWarning) -> String {
         CallerWarning::ConstraintRefused { .. } => format!("{warning} (--set constrain=off)"),
         _ => warning.to_string(),
     }
-}
-
-/// Returns what is waited for from an event on, where it is the model.
-pub(crate) fn waiting(event: &AgentEvent) -> Option<String> {
-    Some(match event {
-        AgentEvent::RoundStarted { .. } => "waiting for the model".to_owned(),
-        AgentEvent::Progress { progress: Progress::Loading } => "the server is loading its model".to_owned(),
-        AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-            format!("the model is reading the prompt: {processed} of {total} tokens")
-        }
-        AgentEvent::CallStarted { server, tool, .. } => {
-            format!("the model is writing a call of {}", full_name(server.as_deref(), tool))
-        }
-        _ => return None,
-    })
-}
-
-/// Returns the title of a call that is rejected, and its text: why, and the beginning of what was written.
-pub(crate) fn rejected(rejected: &Rejected) -> (String, String) {
-    let title = format!("rejected call of {} ({})", tool_of(rejected), rejected.kind);
-    (title, format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw)))
-}
-
-/// Returns the tool that a rejected call names.
-pub(crate) fn tool_of(rejected: &Rejected) -> String {
-    let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-    name.unwrap_or_else(|| "a tool".to_owned())
 }
 
 /// Returns the progress of a server's call: `2 of 5, reading`.

@@ -22,7 +22,7 @@ use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, Place};
 use crate::screen::{
     self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, full_name, pictures::Protocol,
-    pretty,
+    pretty, turn,
 };
 use crate::settings::{CallDisplay, ReasoningDisplay, Settings, variable};
 use crate::terminal::{self, counted, grouped, lasted, shortened};
@@ -261,7 +261,7 @@ impl Display {
     }
 
     fn show(&mut self, event: AgentEvent) -> io::Result<()> {
-        let waiting = labels::waiting(&event);
+        let waiting = turn::waiting(&event);
         self.take(event)?;
         waiting.map_or(Ok(()), |what| self.wait(&what))
     }
@@ -513,7 +513,7 @@ impl Display {
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
-        let name = labels::tool_of(rejected);
+        let name = turn::tool_of(rejected);
         match rejected.kind {
             RejectedKind::InReasoning => {
                 // Its bytes are part of the reasoning, which goes on.
@@ -543,7 +543,7 @@ impl Display {
             _ => {
                 self.fold()?;
                 self.release()?;
-                let (title, body) = labels::rejected(rejected);
+                let (title, body) = turn::rejected(rejected);
                 self.boxed(BAD, &title, &body)
             }
         }

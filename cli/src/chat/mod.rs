@@ -28,7 +28,6 @@ mod kept;
 mod mcp;
 mod mentioned;
 mod repl;
-mod said;
 mod session;
 mod summary;
 mod talk;
@@ -46,7 +45,7 @@ use crate::screen::{DIM, full_name};
 use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
-use crate::sessions::{Store, saved::Saved};
+use crate::sessions::{Store, said, saved::Saved};
 use crate::settings::{self, Reader};
 use crate::terminal::tty::Tty;
 use approve::{AtTerminal, LastBox};
@@ -67,7 +66,6 @@ pub(crate) use attached::Attached;
 pub(crate) use endpoint::{Endpoint, local_models};
 pub(crate) use existing::Existing;
 pub(crate) use kept::Keeping;
-pub(crate) use said::{Line, words};
 pub(crate) use talk::Talk;
 
 /// Characters by which the ID of a conversation is known, at least.

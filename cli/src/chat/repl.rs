@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
-use super::said::Line;
 use super::session::{Ended, Session};
 use crate::base::{Failure, output, signals::Signals, words};
 use crate::dialog::ask::{Asker, Choice};
@@ -14,6 +13,7 @@ use crate::dialog::line::{Prompt, Typed};
 use crate::screen::visible::{plain, word};
 use crate::screen::{BAD, DIM};
 use crate::servers::starting;
+use crate::sessions::said::Line;
 use crate::terminal::{columns, counted, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;

@@ -21,9 +21,9 @@ use minijinja::{Environment, UndefinedBehavior};
 use toml_edit::{DocumentMut, Item};
 
 use super::args::Args;
-use super::said::{Placed, with_placed};
 use crate::base::{Failure, input, words::near};
 use crate::screen::excerpt::names as shown_names;
+use crate::sessions::said::{Placed, with_placed};
 use crate::settings::{self, Place, Settings};
 use toolgraft::conversation::User;
 use toolgraft::outcome::boundary;

@@ -5,8 +5,8 @@ use std::io;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
-use crate::chat::words;
 use crate::screen::boxes::width;
+use crate::sessions::said::words;
 use toolgraft::Outcome;
 use toolgraft::transcript::{Recording, Round, import::Format};
 

@@ -15,6 +15,7 @@ mod folded;
 mod markdown;
 mod page;
 pub(crate) mod pictures;
+pub(crate) mod turn;
 pub(crate) mod visible;
 pub(crate) mod wrap;
 

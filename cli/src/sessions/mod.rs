@@ -3,6 +3,7 @@
 //! `store` keeps them, each in the form that `/save` and `log export` write. `toolgraft log` shows them, and
 //! `chat --continue` takes one up again.
 
+pub(crate) mod said;
 pub(crate) mod saved;
 
 mod cut;

@@ -11,10 +11,13 @@ use super::common::{Common, Refusal};
 use super::person::AtPage;
 use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
-use crate::chat::{Attached, Existing, Line, Talk, words};
+use crate::chat::{Attached, Existing, Talk};
 use crate::labels;
 use crate::servers::starting::{self, StartingServers};
-use crate::sessions::Kept;
+use crate::sessions::{
+    Kept,
+    said::{Line, words},
+};
 use toolgraft::agent::{Run, StopReason};
 use toolgraft::conversation::Entry;
 use toolgraft::transcript::{self, Recorder, Recording};

@@ -12,11 +12,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::base::digest::sha256;
-use crate::chat::{Existing, words};
+use crate::chat::Existing;
 use crate::labels;
 use crate::pages::markdown;
 use crate::screen::visible::{clean, clean_after, packed};
-use crate::screen::{arguments, full_name, pretty};
+use crate::screen::{arguments, full_name, pretty, turn};
+use crate::sessions::said::words;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::conversation::{Entry, User};
 use toolgraft::event::{Region, Rejected, RejectedKind};
@@ -44,7 +45,7 @@ impl<'a> Teller<'a> {
 
     /// Returns the steps of an event.
     pub(super) fn take(&mut self, event: &AgentEvent) -> Vec<Value> {
-        let waiting = labels::waiting(event).map(wait);
+        let waiting = turn::waiting(event).map(wait);
         let mut steps = self.steps(event);
         steps.extend(waiting);
         steps
@@ -244,6 +245,6 @@ fn outcome_step(id: &str, outcome: &Outcome) -> Value {
 }
 
 fn rejected_step(rejected: &Rejected) -> Value {
-    let (title, text) = labels::rejected(rejected);
+    let (title, text) = turn::rejected(rejected);
     json!({"step": "rejected", "title": title, "text": clean(&text)})
 }

@@ -45,13 +45,14 @@ use sha2::{Digest, Sha256};
 use super::chats::Chats;
 use super::common::Refusal;
 use crate::base::Failure;
-use crate::chat::{Answer, Attached, Line};
+use crate::chat::{Answer, Attached};
 use crate::log;
 use crate::pages;
 use crate::pages::doors::{self, Doors, Guarded, PageKey};
 use crate::replay;
 use crate::screen::visible::{clean, word};
 use crate::servers::status::reports;
+use crate::sessions::said::Line;
 
 const TEMPLATE: &str = include_str!("../../pages/up.html");
 const SCRIPT: &str = include_str!("../../pages/up.js");

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::chat::words;
 use crate::labels::{self, capitalised};
 use crate::pages::{markdown, text::Long};
 use crate::replay::play::{Played, Shown};
 use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
+use crate::sessions::said::words;
 use crate::terminal::shortened;
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
