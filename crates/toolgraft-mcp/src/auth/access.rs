@@ -1,25 +1,25 @@
-//! The access token of requests to one server: loaded, refreshed, or missing with the reason.
+//! The access token of requests to one server: stored, refreshed, fetched, or missing with the reason.
+//!
+//! A user's login is in the store. A program without a user logs in by itself: the client credentials grant
+//! (RFC 6749, section 4.4), in the form of the extension `io.modelcontextprotocol/oauth-client-credentials`. Its tokens
+//! are not stored in a file: the entry is enough to get another at any time.
 
 use oauth2::TokenResponse;
-use rmcp::transport::auth::{
-    AuthError, CredentialStore, InMemoryCredentialStore, OAuthClientConfig, StoredCredentials,
-};
+use rmcp::transport::auth::{AuthError, ClientCredentialsConfig, CredentialStore, OAuthClientConfig};
 use tokio::sync::Mutex;
 
-use super::audience::other_audience;
 use super::discovery::discover;
 use super::error::{LoginError, shown};
-use super::login::has_authorization;
-use super::machine::MachineAccess;
+use super::login::{has_authorization, scopes};
 use super::resource::Resource;
 use super::store::{Logins, StoredLogin};
-use super::token::{EARLY, REFRESH, TokenError, time_left, token};
-use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
+use super::token::{EARLY, REFRESH, TokenError, other_audience, time_left, token};
+use crate::config::{GrantType, OAuthConfig, ServerConfig, ServerTrust, TransportConfig};
 
 /// The source of the access token for requests to one server.
 pub(crate) struct Access {
     server: String,
-    way: AccessSource,
+    source: AccessSource,
 }
 
 enum AccessSource {
@@ -27,84 +27,75 @@ enum AccessSource {
     Header,
     /// There is no token: no store of logins was given, or a token may not be sent to this URL.
     None,
-    Login(Box<LoginAccess>),
-    /// The program has credentials of its own (client credentials grant).
-    Machine(Box<MachineAccess>),
+    Tokens(Box<Tokens>),
 }
 
-struct LoginAccess {
-    logins: Logins,
+struct Tokens {
     resource: Resource,
-    /// The id and the secret of the client that the entry names, where it names both.
-    client: Option<(String, String)>,
+    oauth: OAuthConfig,
     trust: ServerTrust,
+    /// The store of the user's login; `None` if the program logs in by itself.
+    logins: Option<Logins>,
     held: Mutex<Option<StoredLogin>>,
+}
+
+impl Tokens {
+    fn load(&self) -> Result<Option<StoredLogin>, TokenError> {
+        let Some(logins) = &self.logins else { return Ok(None) };
+        logins.load(&self.resource).map_err(|e| TokenError::Later(e.to_string()))
+    }
 }
 
 impl Access {
     pub(crate) fn of(server: &ServerConfig, logins: Option<&Logins>) -> Self {
-        let way = match (&server.transport, logins) {
-            (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => AccessSource::Header,
-            (Ok(TransportConfig::Http { url, oauth, .. }), _) if oauth.grant_type == GrantType::ClientCredentials => {
-                MachineAccess::of(url, oauth, server.server_trust())
-                    .map_or(AccessSource::None, |way| AccessSource::Machine(Box::new(way)))
-            }
-            (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
-                Resource::of(url).map_or(AccessSource::None, |resource| {
-                    let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
-                    let (logins, trust) = (logins.clone(), server.server_trust());
-                    AccessSource::Login(Box::new(LoginAccess {
-                        logins,
-                        resource,
-                        client,
-                        trust,
-                        held: Mutex::new(None),
-                    }))
-                })
+        let source = match &server.transport {
+            Ok(TransportConfig::Http { headers, .. }) if has_authorization(headers) => AccessSource::Header,
+            Ok(TransportConfig::Http { url, oauth, .. }) => {
+                let logins = logins.filter(|_| oauth.grant_type == GrantType::AuthorizationCode).cloned();
+                let has_source = logins.is_some() || oauth.grant_type == GrantType::ClientCredentials;
+                let tokens = |resource| {
+                    let (oauth, trust, held) = (oauth.clone(), server.server_trust(), Mutex::new(None));
+                    AccessSource::Tokens(Box::new(Tokens { resource, oauth, trust, logins, held }))
+                };
+                Resource::of(url).ok().filter(|_| has_source).map_or(AccessSource::None, tokens)
             }
             _ => AccessSource::None,
         };
-        Access { server: server.name.clone(), way }
+        Access { server: server.name.clone(), source }
     }
 
     /// Returns `true` if a user can obtain a token by logging in.
     pub(crate) fn takes_logins(&self) -> bool {
-        matches!(self.way, AccessSource::Login(_))
+        matches!(&self.source, AccessSource::Tokens(tokens) if tokens.logins.is_some())
     }
 
-    /// Returns the token to send, refreshed first if it is about to expire; `None` if no login is stored.
+    /// Returns the token to send, renewed first if it is about to expire; `None` if no login is stored.
     pub(crate) async fn token(&self) -> Result<Option<String>, TokenError> {
-        let way = match &self.way {
-            AccessSource::Login(way) => way,
-            AccessSource::Machine(way) => return way.token(None, None).await.map(Some),
-            AccessSource::Header | AccessSource::None => return Ok(None),
-        };
-        let mut held = way.held.lock().await;
+        let AccessSource::Tokens(tokens) = &self.source else { return Ok(None) };
+        let mut held = tokens.held.lock().await;
         if held.is_none() {
-            *held = way.logins.load(&way.resource).map_err(|e| TokenError::Later(e.to_string()))?;
+            *held = tokens.load()?;
         }
-        let Some(kept) = held.as_ref() else { return Ok(None) };
-        let left = time_left(&kept.credentials);
-        if left.is_none_or(|left| left >= EARLY) || refresh_token(&kept.credentials).is_none() {
-            return Ok(token(&kept.credentials));
-        }
-        match self.refreshed(way, kept.clone(), None).await {
-            Ok(kept) => {
-                let token = token(&kept.credentials);
-                *held = Some(kept);
-                Ok(token)
+        let left = held.as_ref().and_then(time_left);
+        let is_good = match &*held {
+            Some(kept) => left.is_none_or(|left| left >= EARLY) || self.takes_logins() && refresh_token(kept).is_none(),
+            None => self.takes_logins(),
+        };
+        if !is_good {
+            match self.renewed(tokens, held.clone(), None).await {
+                Ok(kept) => *held = Some(kept),
+                Err(TokenError::Later(_)) if left.is_some_and(|left| !left.is_zero()) => {}
+                Err(denied) => return Err(denied),
             }
-            Err(TokenError::Later(_)) if left.is_some_and(|left| !left.is_zero()) => Ok(token(&kept.credentials)),
-            Err(denied) => Err(denied),
         }
+        Ok(held.as_ref().and_then(token))
     }
 
     /// Returns another token after the server answered 401 to this one. `challenge` is the `WWW-Authenticate`
     /// header of that answer.
     pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, TokenError> {
-        let way = match &self.way {
-            AccessSource::Login(way) => way,
-            AccessSource::Machine(way) => return way.token(refused, challenge).await,
+        let tokens = match &self.source {
+            AccessSource::Tokens(tokens) => tokens,
             AccessSource::Header => {
                 return Err(TokenError::Login(
                     "HTTP 401: the server rejects the \"Authorization\" under \"headers\"".to_owned(),
@@ -112,27 +103,25 @@ impl Access {
             }
             AccessSource::None => return Err(self.wanted("authorization is required")),
         };
-        let mut held = way.held.lock().await;
-        let kept = way.logins.load(&way.resource).map_err(|e| TokenError::Later(e.to_string()))?;
-        let Some(kept) = kept else {
-            *held = None;
-            return Err(self.wanted("a login is required"));
-        };
-        // Another process may have logged in or refreshed the token in the meantime.
-        let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
-        if let Some(newer) = newer {
-            *held = Some(kept);
+        let mut held = tokens.held.lock().await;
+        if tokens.logins.is_some() {
+            *held = tokens.load()?;
+            if held.is_none() {
+                return Err(self.wanted("a login is required"));
+            }
+        }
+        // Another process or task may have logged in or renewed the token in the meantime.
+        if let Some(newer) = held.as_ref().and_then(token).filter(|token| Some(token.as_str()) != refused) {
             return Ok(newer);
         }
-        // If no refresh token helps, a wrong audience is reported first: another login would not mend it.
-        let refreshed = self.refreshed(way, kept, challenge).await;
-        let kept = refreshed.map_err(|denied| match denied {
-            TokenError::Login(_) if is_for_another(way, refused) => {
-                self.refuses(refused, "the server rejects the login")
+        let kept = self.renewed(tokens, held.clone(), challenge).await.map_err(|denied| match denied {
+            // If no refresh token helps, a wrong audience is reported first: another login would not mend it.
+            TokenError::Login(_) if tokens.logins.is_some() => {
+                self.for_another(refused, "the server rejects the login").unwrap_or(denied)
             }
             denied => denied,
         })?;
-        let token = token(&kept.credentials).ok_or_else(|| self.wanted("the login has expired"))?;
+        let token = token(&kept).ok_or_else(|| self.wanted("the login has expired"))?;
         *held = Some(kept);
         Ok(token)
     }
@@ -140,128 +129,151 @@ impl Access {
     /// Returns the error for a refused token. If the token is readable and made for another audience, that is
     /// the cause given; otherwise `why` is.
     pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> TokenError {
-        let resource = match &self.way {
-            AccessSource::Login(way) => &way.resource,
-            AccessSource::Machine(way) => way.resource(),
-            AccessSource::Header | AccessSource::None => return self.wanted(why),
-        };
-        let Some(audience) = token.and_then(|token| other_audience(token, resource)) else { return self.wanted(why) };
-        TokenError::Login(format!(
+        self.for_another(token, why).unwrap_or_else(|| self.wanted(why))
+    }
+
+    fn for_another(&self, token: Option<&str>, why: &str) -> Option<TokenError> {
+        let AccessSource::Tokens(tokens) = &self.source else { return None };
+        let audience = other_audience(token?, &tokens.resource)?;
+        Some(TokenError::Login(format!(
             "HTTP 401: {why}: its token is for another audience ({}), not for {}: set \"scopes\" under \"oauth\" in its \
              entry to those that its authorization server has for this server, or ask whoever runs it",
             shown(&audience),
-            resource.as_str()
-        ))
+            tokens.resource.as_str()
+        )))
     }
 
     /// Returns the error for a missing or refused login: the reason `why`, and the remedy that fits the
     /// source of the token.
     pub(crate) fn wanted(&self, why: &str) -> TokenError {
-        TokenError::Login(match &self.way {
-            AccessSource::Login(way) => format!("HTTP 401: {why}: {}", way.logins.words(&self.server)),
-            AccessSource::Machine(_) => format!("HTTP 401: {why}: check \"clientId\" and \"scopes\" under \"oauth\""),
+        let remedy = match &self.source {
+            AccessSource::Tokens(tokens) => match &tokens.logins {
+                Some(logins) => logins.words(&self.server),
+                None => "check \"clientId\" and \"scopes\" under \"oauth\"".to_owned(),
+            },
             AccessSource::Header | AccessSource::None => {
-                format!("HTTP 401: {why}: set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${{TOKEN}}\"")
+                "set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${TOKEN}\"".to_owned()
             }
-        })
+        };
+        TokenError::Login(format!("HTTP 401: {why}: {remedy}"))
     }
 
     /// Returns another token after the server answered 403 because these scopes are missing, if somebody has
     /// logged in since. Otherwise the scopes are stored, so that the next login asks for them.
     pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, TokenError> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
-        let way = match &self.way {
-            AccessSource::Login(way) => way,
-            AccessSource::Machine(_) => {
-                let remedy = "add them to \"scopes\" under \"oauth\"";
-                return Err(TokenError::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
-            }
-            AccessSource::Header | AccessSource::None => {
-                return Err(TokenError::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
-            }
+        let AccessSource::Tokens(tokens) = &self.source else {
+            return Err(TokenError::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
         };
-        let mut held = way.held.lock().await;
-        if let Ok(Some(mut kept)) = way.logins.load(&way.resource) {
-            let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
+        let Some(logins) = &tokens.logins else {
+            let remedy = "add them to \"scopes\" under \"oauth\"";
+            return Err(TokenError::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
+        };
+        let mut held = tokens.held.lock().await;
+        if let Ok(Some(mut kept)) = tokens.load() {
+            let newer = token(&kept).filter(|token| Some(token.as_str()) != refused);
             if newer.is_none() {
                 let wanted = scopes.into_iter().flat_map(str::split_whitespace).map(str::to_owned);
                 let known = kept.wanted.clone();
                 kept.wanted.extend(wanted.filter(|scope| !known.contains(scope)));
                 // If this cannot be stored, the next login asks for fewer scopes than it could.
-                drop(way.logins.save(&kept));
+                drop(logins.save(&kept));
             }
             *held = Some(kept);
             if let Some(newer) = newer {
                 return Ok(newer);
             }
         }
-        let words = way.logins.words(&self.server);
+        let words = logins.words(&self.server);
         Err(TokenError::Login(format!("HTTP 403: the login lacks rights that the server requires{named}: {words}")))
     }
 
-    /// Refreshes the login within [`REFRESH`], stores it, and returns it.
-    async fn refreshed(
+    /// Renews a token within [`REFRESH`], and returns it with its login.
+    async fn renewed(
         &self,
-        way: &LoginAccess,
-        kept: StoredLogin,
+        tokens: &Tokens,
+        kept: Option<StoredLogin>,
         challenge: Option<&str>,
     ) -> Result<StoredLogin, TokenError> {
-        let refreshed = tokio::time::timeout(REFRESH, self.refresh(way, kept, challenge)).await;
-        let late = |_| TokenError::Later(format!("its token could not be refreshed within {} s", REFRESH.as_secs()));
-        refreshed.map_err(late)?
+        let renewed = async {
+            match (&tokens.logins, kept) {
+                (Some(logins), Some(kept)) => self.refreshed((tokens, logins), kept, challenge).await,
+                _ => given(tokens, challenge).await,
+            }
+        };
+        let late = |_| TokenError::Later(format!("its token could not be renewed within {} s", REFRESH.as_secs()));
+        tokio::time::timeout(REFRESH, renewed).await.map_err(late)?
     }
 
-    async fn refresh(
+    /// Refreshes the login of a user, and stores it.
+    async fn refreshed(
         &self,
-        way: &LoginAccess,
+        (tokens, logins): (&Tokens, &Logins),
         kept: StoredLogin,
         challenge: Option<&str>,
     ) -> Result<StoredLogin, TokenError> {
         let later = |error: LoginError| TokenError::Later(format!("its token could not be refreshed: {error}"));
-        let _lock = way.logins.lock(&way.resource).await.map_err(later)?;
-        let now = way.logins.load(&way.resource).map_err(later)?;
-        let mut kept = match now {
+        let _lock = logins.lock(&tokens.resource).await.map_err(later)?;
+        let mut kept = match logins.load(&tokens.resource).map_err(later)? {
             // Another process has refreshed the token already.
-            Some(now) if token(&now.credentials) != token(&kept.credentials) => return Ok(now),
+            Some(now) if token(&now) != token(&kept) => return Ok(now),
             Some(now) => now,
             None => return Err(self.wanted("a login is required")),
         };
-        if refresh_token(&kept.credentials).is_none() {
+        if refresh_token(&kept).is_none() {
             return Err(self.wanted("the login has expired"));
         }
-        let by = (GrantType::AuthorizationCode, &way.trust);
-        let mut found = discover(&way.resource, challenge, by).await.map_err(later)?;
+        let mut found = discover(&tokens.resource, challenge, (&tokens.oauth, &tokens.trust)).await.map_err(later)?;
         if found.issuer != kept.issuer {
             return Err(self.wanted("the server now uses another authorization server"));
         }
         let mut client = OAuthClientConfig::new(&kept.credentials.client_id, &kept.redirect_uri);
-        // The entry may name another client by now; its secret fits only the client of this login.
-        let named = way.client.as_ref().filter(|(id, _)| *id == kept.credentials.client_id);
-        client.client_secret = kept.client_secret.clone().or_else(|| named.map(|(_, secret)| secret.clone()));
-        found.manager.configure_client(client).map_err(|e| later(LoginError::of(&e)))?;
-        let given = InMemoryCredentialStore::new();
-        found.manager.set_credential_store(given.clone());
-        given.save(kept.credentials.clone()).await.map_err(|e| later(LoginError::of(&e)))?;
-        match found.manager.refresh_token().await {
-            Ok(_) => {}
+        client.client_secret = kept.secret(&tokens.oauth);
+        let refreshed = async {
+            found.manager.configure_client(client)?;
+            found.given.save(kept.credentials.clone()).await?;
+            found.manager.refresh_token().await?;
+            found.given.load().await
+        };
+        match refreshed.await {
+            Ok(credentials) => kept.credentials = credentials.unwrap_or(kept.credentials),
             Err(AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired) => {
                 return Err(self.wanted("the login has expired"));
             }
-            Err(error) => return Err(later(LoginError::of(&error))),
-        }
-        if let Some(credentials) = given.load().await.map_err(|e| later(LoginError::of(&e)))? {
-            kept.credentials = credentials;
+            Err(error) => return Err(later(error.into())),
         }
         // The token is valid for this process even if it cannot be stored.
-        drop(way.logins.save(&kept));
+        drop(logins.save(&kept));
         Ok(kept)
     }
 }
 
-fn is_for_another(way: &LoginAccess, token: Option<&str>) -> bool {
-    token.is_some_and(|token| other_audience(token, &way.resource).is_some())
+/// Fetches a token for a program without a user.
+async fn given(tokens: &Tokens, challenge: Option<&str>) -> Result<StoredLogin, TokenError> {
+    // A failed discovery may succeed later; a refusal of the authorization server is final.
+    let later = |error: LoginError| TokenError::Later(format!("no token can be fetched: {error}"));
+    let mut found = discover(&tokens.resource, challenge, (&tokens.oauth, &tokens.trust)).await.map_err(later)?;
+    let (id, secret) = tokens.oauth.client_id.clone().zip(tokens.oauth.client_secret.clone()).unwrap_or_default();
+    let config = ClientCredentialsConfig::ClientSecret {
+        client_id: id,
+        client_secret: secret,
+        scopes: scopes(&found.manager, &tokens.oauth, None).await,
+        resource: Some(tokens.resource.as_str().to_owned()),
+    };
+    let given = async {
+        found.manager.validate_client_credentials_metadata(&config)?;
+        found.manager.configure_client_credentials(&config)?;
+        found.manager.exchange_client_credentials(&config).await?;
+        found.given.load().await
+    };
+    let given = given.await.map_err(|error| {
+        let head = "the authorization server gives no token for \"clientId\" and \"clientSecret\" under \"oauth\"";
+        TokenError::Login(format!("{head}: {}", LoginError::from(error)))
+    })?;
+    let given = given.ok_or_else(|| TokenError::Login("no token was received".to_owned()))?;
+    Ok(StoredLogin::new(&tokens.resource, found.issuer, given))
 }
 
-fn refresh_token(credentials: &StoredCredentials) -> Option<&str> {
-    Some(credentials.token_response.as_ref()?.refresh_token()?.secret())
+fn refresh_token(kept: &StoredLogin) -> Option<&str> {
+    Some(kept.credentials.token_response.as_ref()?.refresh_token()?.secret())
 }

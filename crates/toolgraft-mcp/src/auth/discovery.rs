@@ -3,16 +3,18 @@
 
 use reqwest::Url;
 use reqwest::redirect::Policy;
-use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
+use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata, InMemoryCredentialStore};
 
 use super::error::{LoginError, no_pkce, shown};
 use super::resource::{Resource, is_private_way};
-use crate::config::{GrantType, HostReach, ServerTrust, is_this_machine, proxy_of};
+use crate::config::{GrantType, HostReach, OAuthConfig, ServerTrust, is_this_machine, proxy_of};
 use toolgraft::Cause;
 
 /// rmcp's authorization state machine for a resource, with checked metadata.
 pub(super) struct Discovered {
     pub(super) manager: AuthorizationManager,
+    /// The store that rmcp writes the tokens to.
+    pub(super) given: InMemoryCredentialStore,
     /// The issuer of the tokens; `None` for a server of MCP 2025-03-26 that publishes no metadata, where its
     /// own origin issues them.
     pub(super) issuer: Option<String>,
@@ -34,11 +36,13 @@ pub(super) struct Discovered {
 pub(super) async fn discover(
     resource: &Resource,
     challenge: Option<&str>,
-    (grant, trust): (GrantType, &ServerTrust),
+    (oauth, trust): (&OAuthConfig, &ServerTrust),
 ) -> Result<Discovered, LoginError> {
     // Installs the process-wide provider of cryptography that rmcp's own client needs.
     drop(toolgraft::http::client());
-    let mut manager = AuthorizationManager::new(resource.as_str()).await.map_err(|e| LoginError::of(&e))?;
+    let mut manager = AuthorizationManager::new(resource.as_str()).await?;
+    let given = InMemoryCredentialStore::new();
+    manager.set_credential_store(given.clone());
     // rmcp's own client would send requests to this machine through the environment's proxy.
     let avoids_proxy = is_this_machine(resource.as_str()) && proxy_of(resource.as_str()).is_some();
     if trust.has_ca() || avoids_proxy {
@@ -46,23 +50,20 @@ pub(super) async fn discover(
         let client =
             trust.client_builder(resource.as_str()).map_err(LoginError::Failed)?.redirect(Policy::none()).build();
         let client = client.map_err(|e| LoginError::Failed(format!("cannot set up HTTP: {}", Cause::chain(&e))))?;
-        manager.with_client(client).map_err(|e| LoginError::of(&e))?;
+        manager.with_client(client)?;
     }
-    let found = manager.resolve_metadata_from_challenge(challenge).await.map_err(|e| LoginError::of(&e))?;
+    let found = manager.resolve_metadata_from_challenge(challenge).await?;
     let published = found.source.is_discovered();
     let metadata = found.metadata;
     // Only a code that travels through a browser needs PKCE.
-    check(&metadata, resource, published && grant == GrantType::AuthorizationCode)?;
-    let reads_documents = metadata
-        .additional_fields
-        .get("client_id_metadata_document_supported")
-        .and_then(serde_json::Value::as_bool)
-        .unwrap_or(false);
-    let revocation = metadata.additional_fields.get("revocation_endpoint").and_then(serde_json::Value::as_str);
+    check(&metadata, resource, published && oauth.grant_type == GrantType::AuthorizationCode)?;
+    let field = |name: &str| metadata.additional_fields.get(name);
+    let reads_documents = field("client_id_metadata_document_supported").is_some_and(|reads| reads == true);
+    let revocation = field("revocation_endpoint").and_then(serde_json::Value::as_str);
     let revocation = revocation.filter(|place| is_beside(place, &metadata.token_endpoint)).map(str::to_owned);
     let (issuer, registers) = (metadata.issuer.clone(), metadata.registration_endpoint.is_some());
     manager.set_metadata(metadata);
-    Ok(Discovered { manager, issuer, reads_documents, registers, revocation, published })
+    Ok(Discovered { manager, given, issuer, reads_documents, registers, revocation, published })
 }
 
 fn is_beside(place: &str, other: &str) -> bool {
@@ -83,7 +84,8 @@ fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool
 /// Checks that a server may name this URL: it must use https (or be on this machine), and be no nearer (this
 /// machine, private network, public) than the server itself.
 pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginError> {
-    let refused = |why: &str| LoginError::Untrusted(format!("it leads to {}, which {why}", shown(&named(place))));
+    let named = toolgraft::secrets::shown_url(place);
+    let refused = |why: &str| LoginError::Untrusted(format!("it leads to {}, which {why}", shown(&named)));
     let url = Url::parse(place).map_err(|_| refused("is not a URL"))?;
     match url.scheme() {
         "http" | "https" if !is_private_way(&url) => Err(refused("does not use https")),
@@ -93,10 +95,6 @@ pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginE
         "http" | "https" => Ok(()),
         _ => Err(refused("is not a web page")),
     }
-}
-
-fn named(place: &str) -> String {
-    toolgraft::secrets::shown_url(place)
 }
 
 #[cfg(test)]

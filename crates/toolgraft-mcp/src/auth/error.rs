@@ -45,10 +45,10 @@ pub enum LoginError {
     },
 }
 
-impl LoginError {
-    /// Converts an error of rmcp, with a plainer message where there is one.
-    pub(super) fn of(error: &AuthError) -> Self {
-        match error {
+/// Gives errors of rmcp a plainer message where there is one.
+impl From<AuthError> for LoginError {
+    fn from(error: AuthError) -> Self {
+        match &error {
             AuthError::PkceUnsupported => LoginError::Untrusted(no_pkce()),
             AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
                 LoginError::Untrusted(format!(
@@ -60,7 +60,7 @@ impl LoginError {
             AuthError::AuthorizationServerMissingIssuer { expected_issuer } => {
                 LoginError::Untrusted(format!("the answer names no issuer; {} was asked", shown(expected_issuer)))
             }
-            AuthError::ProtectedResourceMetadataInvalid { .. } => LoginError::Untrusted(shown(&Cause::chain(error))),
+            AuthError::ProtectedResourceMetadataInvalid { .. } => LoginError::Untrusted(shown(&Cause::chain(&error))),
             AuthError::NoAuthorizationSupport => {
                 LoginError::NotForLogins("the server names no authorization server".to_owned())
             }

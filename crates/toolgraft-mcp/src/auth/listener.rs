@@ -4,15 +4,13 @@
 //! `Host` and `state`; any other is refused, and the listener goes on waiting.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::stream::{FuturesUnordered, StreamExt};
 use reqwest::Url;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::error::{LoginError, NO_STATE};
@@ -32,7 +30,7 @@ pub(super) struct Listener {
     listener: TcpListener,
     port: u16,
     /// `true` once a request came with a code but without a `state`.
-    lacked_state: Arc<AtomicBool>,
+    lacked_state: AtomicBool,
 }
 
 /// The redirected request of the browser.
@@ -51,7 +49,7 @@ impl Listener {
         };
         let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        Ok(Listener { listener, port, lacked_state: Arc::default() })
+        Ok(Listener { listener, port, lacked_state: AtomicBool::default() })
     }
 
     /// Returns the error for a login that nobody completed within this time.
@@ -69,24 +67,28 @@ impl Listener {
 
     /// Waits for the request with this `state`.
     pub(super) async fn wait(&self, state: &str) -> Callback {
-        let (sender, mut receiver) = mpsc::channel(1);
-        let mut open = JoinSet::new();
+        let mut open = FuturesUnordered::new();
         loop {
             tokio::select! {
-                accepted = self.listener.accept(), if open.len() < MAX_OPEN => {
-                    // A failed connection is ignored; the browser makes another.
-                    if let Ok((socket, _)) = accepted {
-                        let (sender, port, state) = (sender.clone(), self.port, state.to_owned());
-                        let lacked_state = self.lacked_state.clone();
-                        open.spawn(async move {
-                            if let Some(callback) = heard(socket, port, &state, &lacked_state).await {
-                                let _ = sender.send(callback).await;
-                            }
-                        });
-                    }
-                }
-                Some(_) = open.join_next() => {}
-                Some(callback) = receiver.recv() => return callback,
+                // A failed connection is ignored; the browser makes another.
+                Ok((socket, _)) = self.listener.accept(), if open.len() < MAX_OPEN => open.push(self.heard(socket, state)),
+                Some(heard) = open.next() => if let Some(callback) = heard {
+                    return callback;
+                },
+                else => {}
+            }
+        }
+    }
+
+    /// Reads one connection and returns the callback if it is the expected request; others are refused.
+    async fn heard(&self, mut socket: TcpStream, state: &str) -> Option<Callback> {
+        let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
+        match callback(&head, self.port, state) {
+            Ok(parameters) => Some(Callback { parameters, socket: Some(socket) }),
+            Err((status, why)) => {
+                self.lacked_state.fetch_or(why == NO_STATE, Ordering::Relaxed);
+                answer(socket, status, "This is not the page of a login", why).await;
+                None
             }
         }
     }
@@ -125,19 +127,6 @@ impl Callback {
         match done {
             Ok(()) => answer(socket, "200 OK", "You are logged in", "You can close this page.").await,
             Err(error) => answer(socket, "400 Bad Request", "You are not logged in", &error.to_string()).await,
-        }
-    }
-}
-
-/// Reads one connection and returns the callback if it is the expected request; others are refused.
-async fn heard(mut socket: TcpStream, port: u16, state: &str, lacked_state: &AtomicBool) -> Option<Callback> {
-    let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
-    match callback(&head, port, state) {
-        Ok(parameters) => Some(Callback { parameters, socket: Some(socket) }),
-        Err((status, why)) => {
-            lacked_state.fetch_or(why == NO_STATE, Ordering::Relaxed);
-            answer(socket, status, "This is not the page of a login", why).await;
-            None
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use rmcp::transport::auth::{AuthorizationManager, CredentialStore, InMemoryCredentialStore, OAuthClientConfig};
+use rmcp::transport::auth::{AuthorizationManager, CredentialStore, OAuthClientConfig, StoredCredentials};
 use tokio::time::timeout;
 
 use super::discovery::{Discovered, discover, may_lead_to};
@@ -39,22 +39,19 @@ pub(super) const CLIENT_NAME: &str = "toolgraft";
 /// ```
 #[must_use = "nobody is logged in before it is finished"]
 pub struct Login {
-    manager: AuthorizationManager,
-    /// The store that rmcp writes the tokens to.
-    given: InMemoryCredentialStore,
+    found: Discovered,
     listener: Listener,
     logins: Logins,
     url: String,
     state: String,
-    redirect_uri: String,
-    kept: (Resource, Option<String>),
-    client_secret: Option<String>,
+    /// The login, still without tokens.
+    kept: StoredLogin,
 }
 
 impl std::fmt::Debug for Login {
     /// Leaves out the URL, which contains the `state`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Login").field("resource", &self.kept.0.as_str()).finish_non_exhaustive()
+        f.debug_struct("Login").field("resource", &self.kept.resource).finish_non_exhaustive()
     }
 }
 
@@ -70,7 +67,7 @@ impl Login {
         let trust = server.server_trust();
         let resource = Resource::of(url)?;
         let (is_open, challenge) = challenge(url, headers, &trust).await?;
-        let mut found = discover(&resource, challenge.as_deref(), (oauth.grant_type, &trust)).await?;
+        let mut found = discover(&resource, challenge.as_deref(), (oauth, &trust)).await?;
         if is_open && !found.published {
             return Err(LoginError::NotForLogins(
                 "the server answers without a login, and names no authorization server".to_owned(),
@@ -81,19 +78,20 @@ impl Login {
         let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.issuer);
         let scopes = scopes(&found.manager, oauth, earlier.as_ref()).await;
         let client = client(&mut found, oauth, &redirect_uri, &scopes).await?;
+        let credentials = StoredCredentials::new(client.client_id.clone(), None, Vec::new(), None);
+        let mut kept = StoredLogin::new(&resource, found.issuer.clone(), credentials);
         // A secret of the configuration is not stored a second time.
-        let client_secret = client.client_secret.clone().filter(|_| oauth.client_secret.is_none());
-        let Discovered { mut manager, issuer, .. } = found;
-        manager.configure_client(client).map_err(|e| LoginError::of(&e))?;
-        let given = InMemoryCredentialStore::new();
-        manager.set_credential_store(given.clone());
+        kept.client_secret = client.client_secret.clone().filter(|_| oauth.client_secret.is_none());
+        kept.redirect_uri = redirect_uri;
+        found.manager.configure_client(client)?;
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
-        let url = manager.get_authorization_url(&scopes).await.map_err(|e| LoginError::of(&e))?;
+        let url = found.manager.get_authorization_url(&scopes).await?;
         may_lead_to(&url, &resource)?;
-        let state = Url::parse(&url).ok().and_then(|url| parameter(&url, "state"));
+        let parsed = Url::parse(&url).ok();
+        let state = parsed
+            .and_then(|url| url.query_pairs().find(|(key, _)| key == "state").map(|(_, value)| value.into_owned()));
         let state = state.ok_or_else(|| LoginError::Failed("the URL of the login page has no \"state\"".to_owned()))?;
-        let (logins, kept) = (logins.clone(), (resource, issuer));
-        Ok(Login { manager, given, listener, logins, url, state, redirect_uri, kept, client_secret })
+        Ok(Login { found, listener, logins: logins.clone(), url, state, kept })
     }
 
     /// Returns the URL of the page that the user opens: over https, or on this machine.
@@ -136,16 +134,16 @@ impl Login {
             }
         };
         let callback = timeout(within, come).await.map_err(|_| self.listener.none_came(within))?;
-        let done = self.exchange(&callback).await;
+        let done = self.exchange(&callback).await.and_then(|kept| self.logins.save(&kept));
         callback.answer(&done).await;
         done
     }
 
-    async fn exchange(&self, callback: &Callback) -> Result<(), LoginError> {
-        let (resource, issuer) = &self.kept;
+    /// Fetches the tokens, and returns the login with them.
+    async fn exchange(&self, callback: &Callback) -> Result<StoredLogin, LoginError> {
         if let Some(error) = callback.get("error") {
             // The message of an issuer other than the expected one is untrusted and not shown.
-            let from_other = callback.get("iss").is_some_and(|iss| Some(iss) != issuer.as_deref());
+            let from_other = callback.get("iss").is_some_and(|iss| Some(iss) != self.kept.issuer.as_deref());
             if from_other {
                 return Err(LoginError::Untrusted(
                     "the answer is from another issuer than the one that was asked".to_owned(),
@@ -155,13 +153,13 @@ impl Login {
             return Err(LoginError::Refused(shown(&format!("{error}{more}"))));
         }
         let code = callback.get("code").ok_or_else(|| LoginError::Failed("the answer has no \"code\"".to_owned()))?;
-        let exchanged = self.manager.exchange_code_for_token_with_issuer(code, &self.state, callback.get("iss")).await;
-        exchanged.map_err(|e| LoginError::of(&e))?;
-        let credentials = self.given.load().await.map_err(|e| LoginError::of(&e))?;
+        let Discovered { manager, given, .. } = &self.found;
+        manager.exchange_code_for_token_with_issuer(code, &self.state, callback.get("iss")).await?;
+        let credentials = given.load().await?;
         let credentials = credentials.ok_or_else(|| LoginError::Failed("no token was received".to_owned()))?;
-        let mut kept = StoredLogin::new(resource, issuer.clone(), credentials);
-        (kept.client_secret, kept.redirect_uri) = (self.client_secret.clone(), self.redirect_uri.clone());
-        self.logins.save(&kept)
+        let mut kept = self.kept.clone();
+        kept.credentials = credentials;
+        Ok(kept)
     }
 }
 
@@ -259,9 +257,5 @@ async fn client(
         return Err(LoginError::NotForLogins(why.to_owned()));
     }
     let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
-    found.manager.register_client(CLIENT_NAME, redirect_uri, &scopes).await.map_err(|e| LoginError::of(&e))
-}
-
-fn parameter(url: &Url, name: &str) -> Option<String> {
-    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    Ok(found.manager.register_client(CLIENT_NAME, redirect_uri, &scopes).await?)
 }

@@ -12,7 +12,7 @@ use super::discovery::{discover, may_lead_to};
 use super::error::{LoginError, shown};
 use super::resource::Resource;
 use super::store::{Logins, StoredLogin};
-use crate::config::{GrantType, ServerConfig, ServerTrust, TransportConfig};
+use crate::config::{OAuthConfig, ServerConfig, ServerTrust, TransportConfig};
 use toolgraft::Cause;
 
 /// Time limit of all requests before the tokens are removed.
@@ -42,11 +42,7 @@ impl Logins {
         };
         let resource = Resource::of(url)?;
         let Some(kept) = self.load(&resource)? else { return Ok(LoggedOut::Nobody) };
-        let secret = kept.client_secret.clone().or_else(|| {
-            let is_named = oauth.client_id.as_ref() == Some(&kept.credentials.client_id);
-            oauth.client_secret.clone().filter(|_| is_named)
-        });
-        let revoked = timeout(PATIENCE, revoke(&resource, &kept, (secret.as_deref(), &server.server_trust()))).await;
+        let revoked = timeout(PATIENCE, revoke(&resource, &kept, (oauth, &server.server_trust()))).await;
         self.remove(url)?;
         Ok(match revoked {
             Ok(Ok(())) => LoggedOut::Revoked,
@@ -61,10 +57,10 @@ impl Logins {
 async fn revoke(
     resource: &Resource,
     kept: &StoredLogin,
-    (secret, trust): (Option<&str>, &ServerTrust),
+    (oauth, trust): (&OAuthConfig, &ServerTrust),
 ) -> Result<(), LoginError> {
     let failed = |why: String| LoginError::Failed(shown(&why));
-    let found = discover(resource, None, (GrantType::AuthorizationCode, trust)).await?;
+    let found = discover(resource, None, (oauth, trust)).await?;
     if found.issuer != kept.issuer {
         return Err(LoginError::Untrusted("its authorization server is another one now".to_owned()));
     }
@@ -82,7 +78,7 @@ async fn revoke(
         let id = kept.credentials.client_id.as_str();
         let request = client.post(place.clone());
         let mut form = vec![("token", token.as_str()), ("token_type_hint", hint)];
-        let request = match secret {
+        let request = match &kept.secret(oauth) {
             Some(secret) => request.basic_auth(encoded(&[(id, "")]), Some(encoded(&[(secret, "")]))),
             None => {
                 form.push(("client_id", id));

@@ -17,17 +17,15 @@
 //! reached over https, or both on this machine.
 //!
 //! [`resource`] identifies what a token is for, [`discovery`] finds its issuer, [`store`] keeps it,
-//! [`access`] provides it for requests, [`login`] and [`listener`] obtain a new one, [`logout`] revokes it,
-//! [`machine`] obtains one without a user, and [`token`] reads it.
+//! [`access`] provides it for requests, and obtains one without a user, [`login`] and [`listener`] obtain a new one,
+//! [`logout`] revokes it, and [`token`] reads it.
 
 mod access;
-mod audience;
 mod discovery;
 mod error;
 mod listener;
 mod login;
 mod logout;
-mod machine;
 mod resource;
 mod store;
 mod token;

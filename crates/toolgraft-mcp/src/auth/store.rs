@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::LoginError;
 use super::resource::Resource;
+use crate::config::OAuthConfig;
 use toolgraft::Cause;
 use toolgraft_files::{self as files, Lock, Mode};
 
@@ -49,6 +50,14 @@ impl StoredLogin {
             wanted: Vec::new(),
             credentials,
         }
+    }
+
+    /// Returns the secret of the client that logged in. The entry may name another client by now, whose secret
+    /// does not fit.
+    pub(super) fn secret(&self, oauth: &OAuthConfig) -> Option<String> {
+        let named =
+            oauth.client_secret.as_ref().filter(|_| oauth.client_id.as_ref() == Some(&self.credentials.client_id));
+        self.client_secret.as_ref().or(named).cloned()
     }
 }
 
