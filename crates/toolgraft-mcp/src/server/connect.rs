@@ -1,6 +1,5 @@
 //! Connects to a configured server and does the handshake.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +17,9 @@ use super::handshake::{HandshakeError, Methods, handshake};
 use super::notice_transport::NoticeTransport;
 use super::request::seconds;
 use super::settings::{Limits, MAX_START, Settings};
-use crate::auth::{Access, TokenError};
-use crate::config::{HttpTransport, ServerConfig, ServerTrust, TransportConfig};
-use crate::transport::http::{self, SseTransport};
+use crate::auth::Access;
+use crate::config::{HttpTransport, ServerConfig, TransportConfig};
+use crate::transport::http::{self, FailureKind, HttpError, HttpPlace, SseTransport};
 use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
@@ -97,7 +96,7 @@ pub(super) async fn connect(
                     secrets = connector.client.hidden.in_errors.clone();
                     connector.http(place, *transport, era).await
                 }
-                Err(denied) => Err(denied.into()),
+                Err(denied) => Err(HttpError::from(denied).into()),
             };
             connected
                 .map_err(|error| ConnectError { message: format!("{}: {}", shown_url(url), error.message), ..error })
@@ -110,15 +109,6 @@ pub(super) async fn connect(
         }
         ConnectError { message: secrets.hide(&error.message).into_owned(), ..error }
     })
-}
-
-/// The address of an HTTP server, with all that its requests need.
-#[derive(Clone, Copy)]
-struct HttpPlace<'a> {
-    url: &'a str,
-    headers: &'a BTreeMap<String, String>,
-    trust: &'a ServerTrust,
-    access: &'a Arc<Access>,
 }
 
 impl Connector {
@@ -202,8 +192,7 @@ impl Connector {
                 true => (Methods::Initialize, self.by),
                 false => (Methods::Discover, Instant::now() + self.by.saturating_duration_since(Instant::now()) / 3),
             };
-            let mut transport =
-                self.noticed(http::transport(place.url, (place.headers, place.trust), place.access.clone())?);
+            let mut transport = self.noticed(http::transport(place)?);
             let by = Deadline::at(by);
             let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
                 Ok(info) => {
@@ -254,7 +243,7 @@ impl Connector {
     }
 
     async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
-        let opened = timeout_at(self.by, open_sse(place)).await;
+        let opened = timeout_at(self.by, SseTransport::open(place)).await;
         let mut transport = match opened {
             Ok(opened) => self.noticed(opened?),
             Err(_) => {
@@ -367,29 +356,9 @@ impl Connector {
     }
 }
 
-/// Opens a stream with the current token, and once more with another if that is refused. A stream
-/// keeps its token until it ends.
-async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
-    let token = place.access.token().await?;
-    match SseTransport::open(place.url, (place.headers, place.trust), token.as_deref()).await {
-        Err(error) if error.needs_auth => {
-            let token = place.access.refused(token.as_deref(), None).await?;
-            let opened = SseTransport::open(place.url, (place.headers, place.trust), Some(&token)).await;
-            opened.map_err(|error| match error.needs_auth {
-                true => place.access.refuses(Some(&token), "the server rejects a new token").into(),
-                false => error.to_string().into(),
-            })
-        }
-        opened => opened.map_err(|error| error.to_string().into()),
-    }
-}
-
-impl From<TokenError> for ConnectError {
-    fn from(denied: TokenError) -> Self {
-        match denied {
-            TokenError::Login(why) => ConnectError { needs_auth: true, ..why.into() },
-            TokenError::Later(why) => why.into(),
-        }
+impl From<HttpError> for ConnectError {
+    fn from(error: HttpError) -> Self {
+        ConnectError { needs_auth: error.kind == FailureKind::NeedsAuth, ..error.message.into() }
     }
 }
 
@@ -397,15 +366,16 @@ impl HandshakeError {
     /// Returns `true` if another handshake or transport would fail in the same way.
     fn is_final(&self) -> bool {
         match self {
-            HandshakeError::Unsent(error) => http::wants_auth(error) || http::is_unreachable(error),
+            HandshakeError::Unsent(error) => HttpError::of(error)
+                .is_some_and(|error| matches!(error.kind, FailureKind::NeedsAuth | FailureKind::Unreachable)),
             _ => false,
         }
     }
 }
 
 fn unsent(error: &DynamicTransportError) -> ConnectError {
-    let message = http::explain(error).unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
-    ConnectError { needs_auth: http::wants_auth(error), refused: true, ..message.into() }
+    let unsent = || format!("`initialize` could not be sent: {}", error.error).into();
+    ConnectError { refused: true, ..HttpError::of(error).unwrap_or_else(unsent).into() }
 }
 
 impl Era {

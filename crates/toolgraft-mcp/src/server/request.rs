@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::connection::{Client, Connection};
 use super::error_data::error_data;
 use crate::transport::answer::Answer;
-use crate::transport::http;
+use crate::transport::http::HttpError;
 use crate::transport::message::{BREAKS_OFF, SESSION_LOST, UNREADABLE};
 use crate::transport::scan::one_line;
 
@@ -211,8 +211,8 @@ impl Connection {
                 self.broken("the connection broke").await
             }
             ServiceError::TransportSend(e) => {
-                let what = http::explain(&e).unwrap_or_else(|| format!("the request could not be sent: {}", e.error));
-                self.broken(&what).await
+                let unsent = || format!("the request could not be sent: {}", e.error);
+                self.broken(&HttpError::of(&e).map_or_else(unsent, |error| error.message)).await
             }
             other => self.broken(&other.to_string()).await,
         }

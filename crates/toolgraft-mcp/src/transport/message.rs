@@ -1,19 +1,17 @@
 //! Parses a server's text into messages, or into descriptions of what is wrong with it.
 //!
 //! Results are not parsed here, but passed on as JSON text. A number that is too large, or a lone
-//! surrogate, therefore only affects whoever reads that result, and no message is lost.
+//! surrogate, therefore only affects whoever reads that result, and no message is lost. rmcp would try each kind of
+//! result, which costs more than the rest of a call, and would lose digits and unknown members.
 
 use std::collections::VecDeque;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CustomRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage, JsonRpcVersion2_0, RequestId, ServerRequest,
-    ServerResult,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerRequest, ServerResult,
 };
 use rmcp::service::RxJsonRpcMessage;
-use serde::de::{Deserializer, Error};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::scan::{self, JsonParts, one_line};
 use toolgraft::wire::mend_surrogates;
@@ -29,33 +27,21 @@ pub(crate) const SESSION_LOST: ErrorCode = ErrorCode(i32::MAX - 1);
 /// Beginning of the message about an [`UNREADABLE`] answer that is truncated.
 pub(crate) const BREAKS_OFF: &str = "a truncated answer";
 
+type Message = RxJsonRpcMessage<RoleClient>;
+
 /// A part of a server's output.
 #[derive(Debug)]
 pub(crate) enum ParsedMessage {
     /// A message.
-    Message(Box<RxJsonRpcMessage<RoleClient>>),
+    Message(Box<Message>),
     /// Output that is not usable; the text describes it.
     Noise(String),
 }
 
-/// An answer with a result, which is kept as text: rmcp would try each kind of result, which costs
-/// more than the rest of a call, and would lose unknown members.
-#[derive(serde::Deserialize)]
-struct RawAnswer<'t> {
-    #[serde(rename = "jsonrpc")]
-    _version: JsonRpcVersion2_0,
-    id: RequestId,
-    #[serde(borrow)]
-    result: &'t RawValue,
-    #[serde(default, rename = "method", deserialize_with = "not_here")]
-    _method: (),
-    #[serde(default, rename = "error", deserialize_with = "not_here")]
-    _error: (),
-}
-
-/// Ends the parsing as soon as a field is found that such an answer cannot have.
-fn not_here<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
-    Err(D::Error::custom("not an answer with a result"))
+impl From<Message> for ParsedMessage {
+    fn from(message: Message) -> Self {
+        ParsedMessage::Message(Box::new(message))
+    }
 }
 
 /// JSON that is incomplete: more may follow.
@@ -67,10 +53,6 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<ParsedMessage>) -> Result<()
     let before = heard.len();
     let mut rest = text.trim_ascii();
     loop {
-        if let Some(message) = strictly(rest) {
-            heard.push_back(message);
-            return Ok(());
-        }
         match scan::parts(rest) {
             None => heard.push_back(noise(rest)),
             Some(parts) if !parts.closed && heard.len() == before => return Err(Unfinished),
@@ -86,9 +68,7 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<ParsedMessage>) -> Result<()
                 }
             }
             Some(parts) => {
-                // Perhaps only the text after it was wrong.
-                let alone = (!parts.rest.is_empty()).then(|| strictly(parts.text)).flatten();
-                heard.push_back(alone.unwrap_or_else(|| leniently(parts.text, &parts)));
+                heard.push_back(object(&parts));
                 if parts.rest.starts_with('{') {
                     rest = parts.rest;
                     continue;
@@ -107,7 +87,7 @@ pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<ParsedMessage>) {
 }
 
 /// Returns the messages of a text after which nothing follows.
-pub(crate) fn messages(text: &str) -> impl Iterator<Item = RxJsonRpcMessage<RoleClient>> {
+pub(crate) fn messages(text: &str) -> impl Iterator<Item = Message> {
     let mut heard = VecDeque::new();
     read_whole(text, &mut heard);
     heard.into_iter().filter_map(|heard| match heard {
@@ -122,13 +102,13 @@ pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<ParsedMessage>) -> boo
     let before = heard.len();
     match scan::parts(text) {
         Some(parts) if parts.is_array => batch(&parts, heard),
-        _ => heard.extend(failed(text, || format!("{BREAKS_OFF}: {}", one_line(text)))),
+        _ => heard.extend(failed(text, || format!("{BREAKS_OFF}: {}", one_line(text))).map(Into::into)),
     }
     heard.len() > before
 }
 
 /// Returns the error for the beginning of an answer; `None` if it has no `id`.
-pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<ParsedMessage> {
+pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<Message> {
     let parts = scan::parts(text).filter(|parts| !parts.is_array && parts.get("method").is_none())?;
     Some(unreadable(parts.get("id").and_then(id_of)?, what()))
 }
@@ -169,76 +149,64 @@ impl LongMessage {
     }
 }
 
-/// Reads a message that conforms to the specification.
-fn strictly(text: &str) -> Option<ParsedMessage> {
-    if let Ok(RawAnswer { id, result, .. }) = serde_json::from_str(text) {
-        return Some(answer(id, result.get()));
-    }
-    match serde_json::from_str::<RxJsonRpcMessage<RoleClient>>(text) {
-        // A result in a message that is not an answer is ambiguous.
-        Ok(JsonRpcMessage::Response(_)) | Err(_) => None,
-        Ok(message) => Some(ParsedMessage::Message(Box::new(message))),
-    }
-}
-
 /// Reads the messages of a batch independently.
 fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<ParsedMessage>) {
     for (_, part) in &parts.all {
         // A batch cannot contain a batch or a truncated element.
-        if let Some(parts) = scan::parts(part).filter(|parts| !parts.is_array && parts.closed) {
-            heard.push_back(strictly(part).unwrap_or_else(|| leniently(part, &parts)));
-        }
+        let parts = scan::parts(part).filter(|parts| !parts.is_array && parts.closed);
+        heard.extend(parts.map(|parts| object(&parts)));
     }
 }
 
-/// Reads an object that does not conform to the specification, as far as possible.
-fn leniently(text: &str, parts: &JsonParts<'_>) -> ParsedMessage {
-    let mended = scan::mended(text);
-    if let Some(heard) = (mended != text).then(|| strictly(&mended)).flatten() {
-        return heard;
-    }
+/// Reads an object as far as possible, even if it does not conform to the specification.
+fn object(parts: &JsonParts<'_>) -> ParsedMessage {
+    let text = parts.text;
     let ids: Vec<_> = parts.all_named("id").filter_map(id_of).collect();
-    let present = |name: &str| parts.get(name).filter(|value| *value != "null");
-    match (parts.get("method").is_some(), ids.as_slice()) {
-        (true, [id, ..]) => request(id.clone(), parts),
-        (false, [id]) => match (parts.get("result"), present("error")) {
-            (Some(result), None) => answer(id.clone(), result),
-            (_, Some(error)) => refusal(id.clone(), error).unwrap_or_else(|| {
-                unreadable(
-                    id.clone(),
-                    format!("an answer that is not JSON-RPC (its error has no message): {}", one_line(text)),
-                )
-            }),
-            (None, None) => {
-                unreadable(id.clone(), format!("an answer with neither \"result\" nor \"error\": {}", one_line(text)))
-            }
-        },
-        (false, [id, ..]) => unreadable(id.clone(), format!("an answer with several ids: {}", one_line(text))),
-        (_, []) => noise(text),
+    let error = parts.get("error").filter(|value| *value != "null");
+    if let (false, [id], Some(result), None) =
+        (parts.get("method").is_some(), ids.as_slice(), parts.get("result"), error)
+    {
+        let result = ServerResult::CustomResult(CustomResult(Value::from(result)));
+        return JsonRpcMessage::response(result, id.clone()).into();
     }
+    if let Some(message) = strictly(text).or_else(|| strictly(&scan::mended(text))) {
+        return message.into();
+    }
+    let message = match (parts.get("method"), ids.as_slice(), error) {
+        (_, [], _) => return noise(text),
+        (Some(method), [id, ..], _) => {
+            // Read by its method alone: rmcp refuses it, as each that it does not know.
+            let method: String = serde_json::from_str(method).unwrap_or_default();
+            let request = ServerRequest::CustomRequest(CustomRequest::new(method, None));
+            JsonRpcMessage::request(request, id.clone())
+        }
+        (None, [id], Some(error)) => refusal(id, error).unwrap_or_else(|| {
+            let what = format!("an answer that is not JSON-RPC (its error has no message): {}", one_line(text));
+            unreadable(id.clone(), what)
+        }),
+        (None, [id], None) => {
+            unreadable(id.clone(), format!("an answer with neither \"result\" nor \"error\": {}", one_line(text)))
+        }
+        (None, [id, ..], _) => unreadable(id.clone(), format!("an answer with several ids: {}", one_line(text))),
+    };
+    message.into()
 }
 
-fn answer(id: RequestId, result: &str) -> ParsedMessage {
-    let result = ServerResult::CustomResult(CustomResult(Value::from(result)));
-    ParsedMessage::Message(Box::new(JsonRpcMessage::response(result, id)))
-}
-
-/// Reads a request by its method alone: rmcp refuses it, as each that it does not know.
-fn request(id: RequestId, parts: &JsonParts<'_>) -> ParsedMessage {
-    let method: String = parts.get("method").and_then(|method| serde_json::from_str(method).ok()).unwrap_or_default();
-    let request = ServerRequest::CustomRequest(CustomRequest::new(method, None));
-    ParsedMessage::Message(Box::new(JsonRpcMessage::request(request, id)))
+/// Reads a message that conforms to the specification and is no answer with a result: one beside other members is
+/// ambiguous.
+fn strictly(text: &str) -> Option<Message> {
+    serde_json::from_str(text).ok().filter(|message| !matches!(message, JsonRpcMessage::Response(_)))
 }
 
 /// Reads an error that is only wrong in other members than its message.
-fn refusal(id: RequestId, error: &str) -> Option<ParsedMessage> {
+fn refusal(id: &RequestId, error: &str) -> Option<Message> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
     let message: String = serde_json::from_str(&mend_surrogates(parts.get("message")?)).ok()?;
     let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
     // Data that no [`Value`] can hold, such as NaN or deep nesting, is kept as text.
     let text_of = |data: &str| serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
     let data = parts.get("data").map(|data| text_of(&scan::mended(data)));
-    Some(ParsedMessage::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
+    Some(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id.clone())))
 }
 
 /// Reads an id. Some servers turn `1` into `1.0`.
@@ -252,17 +220,13 @@ fn id_of(text: &str) -> Option<RequestId> {
 }
 
 /// Returns the error that replaces an unreadable answer.
-pub(crate) fn unreadable(id: RequestId, what: String) -> ParsedMessage {
-    in_place_of_answer(id, UNREADABLE, format!("it sent {what}"))
+pub(crate) fn unreadable(id: RequestId, what: String) -> Message {
+    JsonRpcMessage::error(ErrorData::new(UNREADABLE, format!("it sent {what}"), None), Some(id))
 }
 
 /// Returns the error of a request that was refused with this message because the session is lost.
-pub(crate) fn session_lost(id: RequestId, why: String) -> ParsedMessage {
-    in_place_of_answer(id, SESSION_LOST, why)
-}
-
-fn in_place_of_answer(id: RequestId, code: ErrorCode, message: String) -> ParsedMessage {
-    ParsedMessage::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, None), Some(id))))
+pub(crate) fn session_lost(id: RequestId, why: String) -> Message {
+    JsonRpcMessage::error(ErrorData::new(SESSION_LOST, why, None), Some(id))
 }
 
 pub(crate) fn noise(text: &str) -> ParsedMessage {

@@ -1,10 +1,16 @@
-//! The HTTP client of all transports over HTTP.
+//! The HTTP client of all transports over HTTP, and its authorization.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
+use reqwest::{RequestBuilder, Response, StatusCode};
+use rmcp::transport::auth::WWWAuthenticateParams;
 
+use super::failure::HttpError;
+use super::session;
+use crate::auth::{Access, bearer_challenge};
 use crate::config::{ServerTrust, header_map};
 use toolgraft::Cause;
 
@@ -17,20 +23,107 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// Number of redirects that are followed, all within one origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// Returns a client for this URL that sends these headers with every request.
-pub(crate) fn client(
-    url: &str,
-    headers: &BTreeMap<String, String>,
-    trust: &ServerTrust,
-) -> Result<reqwest::Client, String> {
-    trust
-        .client_builder(url)?
-        .default_headers(header_map(headers).map_err(|e| e.to_string())?)
-        .connect_timeout(CONNECT)
-        .tcp_keepalive(KEEPALIVE)
-        .redirect(same_origin())
-        .build()
-        .map_err(|e| format!("cannot set up HTTP: {}", Cause::chain(&e)))
+/// Longest body of a refusal, in bytes.
+pub(super) const MAX_REFUSAL: usize = 64 * 1024;
+
+/// The address of a server, with all that its requests need.
+#[derive(Clone, Copy)]
+pub(crate) struct HttpPlace<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) headers: &'a BTreeMap<String, String>,
+    pub(crate) trust: &'a ServerTrust,
+    pub(crate) access: &'a Arc<Access>,
+}
+
+/// The HTTP client of one server. It sends the headers of the server's entry with every request.
+#[derive(Clone)]
+pub(super) struct HttpClient {
+    pub(super) client: reqwest::Client,
+    access: Arc<Access>,
+}
+
+impl HttpClient {
+    pub(super) fn new(place: HttpPlace<'_>) -> Result<Self, String> {
+        let client = place
+            .trust
+            .client_builder(place.url)?
+            .default_headers(header_map(place.headers).map_err(|e| e.to_string())?)
+            .connect_timeout(CONNECT)
+            .tcp_keepalive(KEEPALIVE)
+            .redirect(same_origin())
+            .build()
+            .map_err(|e| format!("cannot set up HTTP: {}", Cause::chain(&e)))?;
+        Ok(HttpClient { client, access: place.access.clone() })
+    }
+
+    /// Sends a request with the current token. If the token is refused, the request is sent once more with
+    /// another: it was not carried out. Returns the response and the token.
+    pub(super) async fn send(
+        &self,
+        has_session: bool,
+        request: impl Fn() -> RequestBuilder,
+    ) -> Result<(Response, Option<String>), HttpError> {
+        let mut token = self.access.token().await?;
+        let mut response = with_token(request(), token.as_deref()).send().await?;
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let challenge = bearer_challenge(response.headers());
+            // Servers with early versions of rmcp answer 401 without a challenge if they do not
+            // know the session.
+            if challenge.is_none() && has_session && session::is_lost(&refusal_text(response).await) {
+                return Err(HttpError::session_lost());
+            }
+            token = Some(self.access.refused(token.as_deref(), challenge.as_deref()).await?);
+            response = with_token(request(), token.as_deref()).send().await?;
+        }
+        if let Some(scopes) = lacking(&response) {
+            token = Some(self.access.insufficient(token.as_deref(), scopes.as_deref()).await?);
+            response = with_token(request(), token.as_deref()).send().await?;
+        }
+        match response.status() {
+            StatusCode::UNAUTHORIZED => {
+                Err(self.access.refuses(token.as_deref(), "the server rejects a new token").into())
+            }
+            _ => Ok((response, token)),
+        }
+    }
+
+    /// Sends a request once.
+    pub(super) async fn send_once(&self, request: RequestBuilder) -> Result<Response, HttpError> {
+        Ok(with_token(request, self.access.token().await?.as_deref()).send().await?)
+    }
+}
+
+pub(super) fn with_token(request: RequestBuilder, token: Option<&str>) -> RequestBuilder {
+    match token {
+        Some(token) => request.bearer_auth(token),
+        None => request,
+    }
+}
+
+/// Returns the scopes that the token lacks (`None` inside if they are not named); `None` if the
+/// refusal has another reason.
+fn lacking(response: &Response) -> Option<Option<String>> {
+    let challenge = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
+    let challenge = WWWAuthenticateParams::parse(&challenge, response.url());
+    challenge.is_insufficient_scope().then_some(challenge.scope)
+}
+
+/// Reads a body of at most `limit` bytes; `None` if it is longer.
+pub(super) async fn body(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if chunk.len() > limit - body.len() {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+/// Returns the body of a refusal; empty if it cannot be read.
+pub(super) async fn refusal_text(response: Response) -> String {
+    let text = body(response, MAX_REFUSAL).await.ok().flatten().unwrap_or_default();
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Follows redirects within one origin only, so that no header reaches another host.

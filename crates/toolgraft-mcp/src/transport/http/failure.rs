@@ -1,70 +1,93 @@
-//! Messages about a transport's errors.
+//! Failures of the transports over HTTP, as messages for the user.
 
 use rmcp::transport::DynamicTransportError;
-use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use super::sse::SseError;
 use super::words::{of_request, of_status};
+use crate::auth::TokenError;
 use crate::transport::scan::one_line;
 
-/// Returns a message about a transport error for the user; `None` if it is not an HTTP error.
-pub(crate) fn explain(error: &DynamicTransportError) -> Option<String> {
-    of_http(error).map(http_error).or_else(|| error.error.downcast_ref::<SseError>().map(SseError::to_string))
+/// A failure of a request over HTTP. The text is the message for the user.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct HttpError {
+    pub(crate) message: String,
+    pub(crate) kind: FailureKind,
 }
 
-/// Returns `true` if the connection could not be established.
-pub(crate) fn is_unreachable(error: &DynamicTransportError) -> bool {
-    matches!(of_http(error), Some(StreamableHttpError::Client(error)) if error.is_connect())
+/// The cause of a failure, as far as something else follows from it than its message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The server wants an authorization.
+    NeedsAuth,
+    /// The connection could not be established.
+    Unreachable,
+    /// The server has forgotten the session.
+    SessionLost,
+    /// The server has no stream for its own messages.
+    NoStream,
+    Other,
 }
 
-/// Returns `true` if the server refused because it wants an authorization.
-pub(crate) fn wants_auth(error: &DynamicTransportError) -> bool {
-    match of_http(error) {
-        Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::Auth(AuthError::AuthorizationFailed(_))) => {
-            true
-        }
-        Some(StreamableHttpError::HttpStatus(error)) => error.status == 401,
-        Some(StreamableHttpError::Client(error)) => error.status().is_some_and(|status| status.as_u16() == 401),
-        Some(StreamableHttpError::UnexpectedServerResponse(text)) => text.starts_with("HTTP 401"),
-        _ => error.error.downcast_ref::<SseError>().is_some_and(|error| error.needs_auth),
+impl HttpError {
+    /// Returns the failure of a request that was answered with this status; `rest` is its phrase and the body.
+    pub(super) fn of_status(code: u16, rest: &str) -> Self {
+        let kind = if code == 401 { FailureKind::NeedsAuth } else { FailureKind::Other };
+        HttpError { message: of_status(code, rest), kind }
+    }
+
+    pub(super) fn session_lost() -> Self {
+        let message = "the server has forgotten the session: connect again".to_owned();
+        HttpError { message, kind: FailureKind::SessionLost }
+    }
+
+    /// Returns the failure that a transport of rmcp has reported; `None` if it is not one of HTTP.
+    pub(crate) fn of(error: &DynamicTransportError) -> Option<Self> {
+        let first: &(dyn std::error::Error + 'static) = error.error.as_ref();
+        std::iter::successors(Some(first), |error| error.source()).find_map(|error| {
+            Some(match error.downcast_ref::<StreamableHttpError<HttpError>>() {
+                Some(StreamableHttpError::Client(error)) => error.clone(),
+                Some(StreamableHttpError::SessionExpired) => HttpError::session_lost(),
+                Some(other) => one_line(&other.to_string()).into(),
+                None => error.downcast_ref::<HttpError>()?.clone(),
+            })
+        })
     }
 }
 
-fn of_http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
-    let first: &(dyn std::error::Error + 'static) = error.error.as_ref();
-    std::iter::successors(Some(first), |error| error.source()).find_map(|error| error.downcast_ref())
+impl From<String> for HttpError {
+    fn from(message: String) -> Self {
+        HttpError { message, kind: FailureKind::Other }
+    }
 }
 
-fn http_error(error: &StreamableHttpError<reqwest::Error>) -> String {
-    match error {
-        StreamableHttpError::Client(error) => of_request(error),
-        StreamableHttpError::Auth(AuthError::AuthorizationFailed(why) | AuthError::TokenRefreshFailed(why)) => {
-            why.clone()
+impl From<reqwest::Error> for HttpError {
+    fn from(error: reqwest::Error) -> Self {
+        let kind = match error.status() {
+            Some(status) if status == 401 => FailureKind::NeedsAuth,
+            None if error.is_connect() => FailureKind::Unreachable,
+            _ => FailureKind::Other,
+        };
+        HttpError { message: of_request(&error), kind }
+    }
+}
+
+impl From<TokenError> for HttpError {
+    fn from(denied: TokenError) -> Self {
+        match denied {
+            TokenError::Login(message) => HttpError { message, kind: FailureKind::NeedsAuth },
+            TokenError::Later(message) => message.into(),
         }
-        StreamableHttpError::AuthRequired(_) => of_status(401, ""),
-        StreamableHttpError::InsufficientScope(_) => of_status(403, ""),
-        StreamableHttpError::HttpStatus(error) => {
-            let after = error.retry_after.as_deref().filter(|after| after.parse::<u32>().is_ok());
-            of_status(error.status, "") + &after.map(|after| format!(" (it says in {after} s)")).unwrap_or_default()
+    }
+}
+
+/// Converts a failure into the form on which rmcp acts.
+impl From<HttpError> for StreamableHttpError<HttpError> {
+    fn from(error: HttpError) -> Self {
+        match error.kind {
+            FailureKind::SessionLost => StreamableHttpError::SessionExpired,
+            FailureKind::NoStream => StreamableHttpError::ServerDoesNotSupportSse,
+            _ => StreamableHttpError::Client(error),
         }
-        StreamableHttpError::SessionExpired => "the server has forgotten the session: connect again".to_owned(),
-        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
-            format!("its answer has more than {} MiB and was dropped", max_size / 1024 / 1024)
-        }
-        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("could not parse") => {
-            let body = text.split_once(": ").map_or(&**text, |(_, body)| body);
-            format!("its answer is not MCP, or is truncated: {}: check the URL's path", one_line(body))
-        }
-        StreamableHttpError::UnexpectedServerResponse(text) => {
-            let parts = text.strip_prefix("HTTP ").and_then(|t| t.split_at_checked(3));
-            let code = parts.and_then(|(code, rest)| Some((code.parse().ok()?, rest)));
-            code.map_or_else(|| format!("unexpected answer: {}", one_line(text)), |(code, rest)| of_status(code, rest))
-        }
-        StreamableHttpError::UnexpectedContentType(kind) => {
-            let kind = kind.as_deref().unwrap_or("none");
-            format!("the answer is not MCP (content type {}): check the URL's path", one_line(kind))
-        }
-        other => one_line(&other.to_string()),
     }
 }

@@ -16,6 +16,7 @@ mod sse;
 mod streamable;
 mod words;
 
-pub(crate) use failure::{explain, is_unreachable, wants_auth};
+pub(crate) use client::HttpPlace;
+pub(crate) use failure::{FailureKind, HttpError};
 pub(crate) use sse::SseTransport;
 pub(crate) use streamable::transport;

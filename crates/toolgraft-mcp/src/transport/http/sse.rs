@@ -7,12 +7,12 @@
 //! errors of the code [`SESSION_LOST`], before the transport ends: they were not carried out, and
 //! can be sent again in another session.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures::stream::{BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -21,12 +21,10 @@ use sse_stream::Sse;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::client::client;
+use super::client::{HttpClient, HttpPlace, refusal_text, with_token};
 use super::events::{Event, events, is_of};
+use super::failure::HttpError;
 use super::session;
-use super::streamable::{MAX_REFUSAL, body};
-use super::words::{of_request, of_status};
-use crate::config::ServerTrust;
 use crate::transport::message::{ParsedMessage, read_whole, session_lost, unreadable};
 use crate::transport::scan::one_line;
 
@@ -36,25 +34,12 @@ const POST: Duration = Duration::from_secs(60);
 /// Time that the end of a session waits for POSTs in progress, each of which may be refused too.
 const LAST_POSTS: Duration = Duration::from_secs(1);
 
-/// A failure of the transport.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct SseError {
-    message: String,
-    /// `true` if the server wants an authorization.
-    pub(crate) needs_auth: bool,
-}
-
-impl From<String> for SseError {
-    fn from(message: String) -> Self {
-        SseError { message, needs_auth: false }
-    }
-}
-
 /// A session with a server.
 pub(crate) struct SseTransport {
-    client: Client,
+    client: HttpClient,
     endpoint: Url,
+    /// The token with which the stream was opened.
+    token: Option<String>,
     events: BoxStream<'static, Sse>,
     /// Messages that were read from the last event and not yet received.
     heard: VecDeque<ParsedMessage>,
@@ -73,18 +58,12 @@ struct Refusal {
 }
 
 impl SseTransport {
-    /// Opens the stream and waits for the `endpoint` event.
-    pub(crate) async fn open(
-        url: &str,
-        (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
-        token: Option<&str>,
-    ) -> Result<Self, SseError> {
-        let mut headers = headers.clone();
-        headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
-        let client = client(url, &headers, trust)?;
-        let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
-        let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
-        let response = request.send().await.map_err(|e| of_request(&e))?;
+    /// Opens the stream and waits for the `endpoint` event. A stream keeps its token until it ends.
+    pub(crate) async fn open(place: HttpPlace<'_>) -> Result<Self, HttpError> {
+        let client = HttpClient::new(place)?;
+        let url = Url::parse(place.url).map_err(|e| format!("not a URL ({e})"))?;
+        let request = || client.client.get(url.clone()).header(ACCEPT, "text/event-stream");
+        let (response, token) = client.send(false, request).await?;
         refused(&response)?;
         if !is_of(response.headers(), "text/event-stream") {
             let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
@@ -98,6 +77,7 @@ impl SseTransport {
                 return Ok(SseTransport {
                     client,
                     endpoint,
+                    token,
                     events,
                     heard: VecDeque::new(),
                     refusals: Some(refusals),
@@ -122,10 +102,10 @@ impl SseTransport {
                 None => match self.event().await? {
                     Ok(event) => match Event::of(&event) {
                         Event::Message(text) => read_whole(text, &mut self.heard),
-                        Event::Dropped(id) => self.heard.extend(id.map(|id| unreadable(id, Event::too_long()))),
+                        Event::Dropped(id) => self.heard.extend(id.map(|id| unreadable(id, Event::too_long()).into())),
                         Event::Nothing => {}
                     },
-                    Err(Refusal { id, why }) => self.heard.extend(id.map(|id| session_lost(id, why))),
+                    Err(Refusal { id, why }) => self.heard.extend(id.map(|id| session_lost(id, why).into())),
                 },
             }
         }
@@ -158,10 +138,10 @@ impl SseTransport {
     }
 
     /// Refuses a message because the session is over.
-    fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), SseError> {
+    fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), HttpError> {
         let why = "its event stream has ended";
         match request_id(item) {
-            Some(id) => self.heard.push_back(session_lost(id, why.to_owned())),
+            Some(id) => self.heard.push_back(session_lost(id, why.to_owned()).into()),
             None => return Err(why.to_owned().into()),
         }
         Ok(())
@@ -181,10 +161,9 @@ fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
 
 /// Returns the error of a refused POST, and the server's message if the session is lost. `None` if
 /// the POST was accepted.
-async fn refusal(response: Response) -> Option<(SseError, Option<String>)> {
+async fn refusal(response: Response) -> Option<(HttpError, Option<String>)> {
     let (status, error) = (response.status(), refused(&response).err()?);
-    let text = body(response, MAX_REFUSAL).await.unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    let text = refusal_text(response).await;
     // The server itself named this URL, so that it can only be missing together with the session. A
     // rejected token is replaced in the next session.
     let over = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAUTHORIZED);
@@ -196,13 +175,14 @@ async fn refusal(response: Response) -> Option<(SseError, Option<String>)> {
 }
 
 impl Transport<RoleClient> for SseTransport {
-    type Error = SseError;
+    type Error = HttpError;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let request = self.client.post(self.endpoint.clone()).timeout(POST).header(CONTENT_TYPE, "application/json");
+        let request = with_token(self.client.client.post(self.endpoint.clone()), self.token.as_deref());
+        let request = request.timeout(POST).header(CONTENT_TYPE, "application/json");
         let sending = match self.refusals.clone() {
             Some(refusals) => Ok(refusals),
             None => Err(self.unsent(&item)),
@@ -213,7 +193,7 @@ impl Transport<RoleClient> for SseTransport {
                 Err(unsent) => return unsent,
             };
             let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
-            let response = request.body(body).send().await.map_err(|e| of_request(&e))?;
+            let response = request.body(body).send().await?;
             let Some((error, lost)) = refusal(response).await else { return Ok(()) };
             let id = request_id(&item);
             let is_answered = lost.is_some() && id.is_some();
@@ -240,17 +220,16 @@ impl Transport<RoleClient> for SseTransport {
     }
 }
 
-fn refused(response: &Response) -> Result<(), SseError> {
-    let code = response.status();
-    match code.is_success() {
+fn refused(response: &Response) -> Result<(), HttpError> {
+    match response.status().is_success() {
         true => Ok(()),
-        false => Err(SseError { message: of_status(code.as_u16(), ""), needs_auth: code == StatusCode::UNAUTHORIZED }),
+        false => Err(HttpError::of_status(response.status().as_u16(), "")),
     }
 }
 
 /// Resolves the URL for messages. Another origin is refused, since it would get the headers and the
 /// messages.
-fn endpoint(url: &Url, named: &str) -> Result<Url, SseError> {
+fn endpoint(url: &Url, named: &str) -> Result<Url, HttpError> {
     let named = named.trim();
     let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is not a URL ({e})", one_line(named)))?;
     if endpoint.origin() != url.origin() {

@@ -3,13 +3,13 @@
 //! rmcp's own client drops a body that is not exactly one message. This one reads as over the other
 //! transports, so that no answer is lost.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{Stream, StreamExt, iter};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, JsonRpcMessage, ListToolsResult, MetaObject,
@@ -17,28 +17,24 @@ use rmcp::model::{
 };
 use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::auth::AuthError;
 use rmcp::transport::common::client_side_sse::{BoxedSseResponse, ExponentialBackoff};
 use rmcp::transport::streamable_http_client::{
-    HttpStatusError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-    StreamableHttpPostResponse,
+    StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::client::client;
+use super::client::{HttpClient, HttpPlace, MAX_REFUSAL, body};
 use super::events::{Event, events, is_of};
+use super::failure::{FailureKind, HttpError};
 use super::session::{self, Renewals};
-use crate::auth::{Access, TokenError, bearer_challenge};
-use crate::config::ServerTrust;
 use crate::transport::answer::{IN_HEADER, TEXT};
-use crate::transport::message::{UNREADABLE, messages};
+use crate::transport::message::{messages, unreadable};
 use crate::transport::scan::{self, one_line};
 use crate::transport::server_info::initialize_result;
 
-/// Longest body of an answer, and of a refusal, in bytes.
+/// Longest body of an answer, in bytes.
 const MAX_BODY: usize = 16 * 1024 * 1024;
-pub(super) const MAX_REFUSAL: usize = 64 * 1024;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -55,7 +51,7 @@ impl<T, E> Successful for Result<T, E> {
     type Value = T;
 }
 
-type Failure = StreamableHttpError<reqwest::Error>;
+type Failure = StreamableHttpError<HttpError>;
 type Message = RxJsonRpcMessage<RoleClient>;
 
 /// Attempts to resume a broken event stream, and the wait before the first; each wait is twice the
@@ -71,18 +67,9 @@ const STREAM: Duration = Duration::from_secs(1);
 const REFUSED_AT_ONCE: Duration = Duration::from_millis(200);
 
 /// Returns the transport of one server.
-pub(crate) fn transport(
-    url: &str,
-    (headers, trust): (&BTreeMap<String, String>, &ServerTrust),
-    access: Arc<Access>,
-) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client = StreamableClient {
-        client: client(url, headers, trust)?,
-        access,
-        listened: Arc::default(),
-        renewals: Arc::default(),
-    };
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+pub(crate) fn transport(place: HttpPlace<'_>) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
+    let client = StreamableClient { http: HttpClient::new(place)?, listened: Arc::default(), renewals: Arc::default() };
+    let mut config = StreamableHttpClientTransportConfig::with_uri(place.url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
     config.retry_config = Arc::new(retry);
@@ -92,8 +79,7 @@ pub(crate) fn transport(
 /// The HTTP client of one server.
 #[derive(Clone)]
 pub(crate) struct StreamableClient {
-    client: reqwest::Client,
-    access: Arc<Access>,
+    http: HttpClient,
     /// The session whose stream is open, was refused, or did not open in time.
     listened: Arc<watch::Sender<Option<Arc<str>>>>,
     renewals: Arc<Renewals>,
@@ -115,131 +101,35 @@ impl StreamableClient {
         self.listened.send_replace(Some(session.clone()));
     }
 
-    /// Returns the target of a message, with the current token. rmcp's own token is not used, since
-    /// it is the same for a whole session.
-    async fn endpoint(
-        &self,
-        uri: Arc<str>,
-        session: Option<Arc<str>>,
-        headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<Endpoint, Failure> {
-        let token = self.access.token().await.map_err(denied)?;
-        Ok(Endpoint { client: self.client.clone(), uri, session, token, headers })
-    }
-
-    /// Sends a request and returns the response. If the token is refused, the request is sent once
-    /// more with another: it was not carried out.
-    async fn answer<F>(&self, endpoint: &mut Endpoint, send: impl Fn(&Endpoint) -> F) -> Result<Response, Failure>
-    where
-        F: Future<Output = Result<Response, Failure>>,
-    {
-        let mut response = send(endpoint).await?;
-        if response.status() == StatusCode::UNAUTHORIZED {
-            let challenge = bearer_challenge(response.headers());
-            // Servers with early versions of rmcp answer 401 without a challenge if they do not
-            // know the session.
-            if challenge.is_none() && endpoint.session.is_some() {
-                let text = body(response, MAX_REFUSAL).await.unwrap_or_default();
-                if session::is_lost(&String::from_utf8_lossy(&text)) {
-                    return Err(StreamableHttpError::SessionExpired);
-                }
-            }
-            let token = self.access.refused(endpoint.token.as_deref(), challenge.as_deref()).await;
-            endpoint.token = Some(token.map_err(denied)?);
-            response = send(endpoint).await?;
-        }
-        if let Some(scopes) = lacking(&response) {
-            let token = self.access.insufficient(endpoint.token.as_deref(), scopes.as_deref()).await;
-            endpoint.token = Some(token.map_err(denied)?);
-            response = send(endpoint).await?;
-        }
-        match response.status() {
-            StatusCode::UNAUTHORIZED => {
-                Err(denied(self.access.refuses(endpoint.token.as_deref(), "the server rejects a new token")))
-            }
-            _ => Ok(response),
+    /// Returns a request to a target, without a token. rmcp's own token is not used, since it is the same for a
+    /// whole session.
+    fn request(&self, method: Method, target: &Target) -> RequestBuilder {
+        let request = self.http.client.request(method, target.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let request = target.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        match &target.session {
+            Some(session) => request.header(SESSION, session.as_ref()),
+            None => request,
         }
     }
 }
 
-fn denied(denied: TokenError) -> Failure {
-    StreamableHttpError::Auth(match denied {
-        TokenError::Login(why) => AuthError::AuthorizationFailed(why),
-        TokenError::Later(why) => AuthError::TokenRefreshFailed(why),
-    })
-}
-
-/// Returns the scopes that the token lacks (`None` inside if they are not named); `None` if the
-/// refusal has another reason.
-fn lacking(response: &Response) -> Option<Option<String>> {
-    let said = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
-    let is_for_scopes = quoted(&said, "error") == Some("insufficient_scope");
-    is_for_scopes.then(|| quoted(&said, "scope").map(str::to_owned))
-}
-
-/// Returns a parameter of a challenge, with or without quotation marks.
-fn quoted<'c>(challenge: &'c str, name: &str) -> Option<&'c str> {
-    let from = challenge.match_indices(name).find_map(|(at, _)| {
-        let starts = challenge[..at].ends_with([' ', ',', '\t']);
-        challenge[at + name.len()..].trim_start().strip_prefix('=').filter(|_| starts)
-    })?;
-    let from = from.trim_start();
-    match from.strip_prefix('"') {
-        Some(rest) => rest.split('"').next(),
-        None => from.split([',', ' ']).next(),
-    }
-}
-
-/// The target of a message, with all that a further message to it needs.
-#[derive(Clone)]
-struct Endpoint {
-    client: reqwest::Client,
+/// The target of a message, as rmcp names it.
+struct Target {
     uri: Arc<str>,
     session: Option<Arc<str>>,
-    token: Option<String>,
     headers: HashMap<HeaderName, HeaderValue>,
-}
-
-impl Endpoint {
-    fn with_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
-        if let Some(token) = &self.token {
-            request = request.bearer_auth(token);
-        }
-        if let Some(session) = &self.session {
-            request = request.header(SESSION, session.as_ref());
-        }
-        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
-    }
-
-    async fn post(self, message: &ClientJsonRpcMessage) -> Result<Response, Failure> {
-        let body = serde_json::to_vec(message)?;
-        let request = self.client.post(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
-        let request = self.with_headers(request).header(CONTENT_TYPE, JSON);
-        Ok(request.body(body).send().await?)
-    }
-
-    /// Opens the stream of the server's own messages.
-    async fn listen(self, last_event: Option<&str>) -> Result<Response, Failure> {
-        let mut request = self.client.get(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
-        if let Some(last_event) = last_event {
-            request = request.header("last-event-id", last_event);
-        }
-        Ok(self.with_headers(request).send().await?)
-    }
 }
 
 /// Returns the events of a body, with their messages in the form that rmcp reads. `asked` is the
 /// request that the body answers.
 fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse {
     let events = events(response).flat_map(move |event| {
-        let failed = |id: Option<RequestId>| {
-            let asked = asked.clone();
-            let asked = id.map(|id| HttpRequest { id, kind: RequestKind::Other, may_renew: false }).or(asked);
-            asked.map(|asked| asked.failed(&Event::too_long())).into_iter().collect()
-        };
         let heard: Vec<Message> = match Event::of(&event) {
             Event::Message(text) => messages(text).collect(),
-            Event::Dropped(id) => failed(id),
+            Event::Dropped(id) => {
+                let id = id.or_else(|| asked.as_ref().map(|asked| asked.id.clone()));
+                id.map(|id| unreadable(id, Event::too_long())).into_iter().collect()
+            }
             Event::Nothing => Vec::new(),
         };
         let fitted = heard.into_iter().map(|message| match &asked {
@@ -262,34 +152,31 @@ fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse
     events.boxed()
 }
 
-/// Reads a body of at most `limit` bytes.
-pub(super) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if chunk.len() > limit - body.len() {
-            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: limit });
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
 /// Returns the failure for a busy or failing server, with the time to retry; `None` for another
 /// status.
-fn busy(response: &Response) -> Option<Failure> {
+fn busy(response: &Response) -> Option<HttpError> {
     let status = response.status();
-    let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()).map(str::to_owned);
-    (status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error())
-        .then(|| HttpStatusError::new(status.as_u16(), after).into())
+    let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse::<u32>().ok());
+    let mut busy = (status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error())
+        .then(|| HttpError::of_status(status.as_u16(), ""))?;
+    busy.message.extend(after.map(|after| format!(" (it says in {after} s)")));
+    Some(busy)
 }
 
-fn unexpected(text: String) -> Failure {
-    StreamableHttpError::UnexpectedServerResponse(text.into())
+fn too_long() -> HttpError {
+    format!("its answer has more than {} MiB and was dropped", MAX_BODY / 1024 / 1024).into()
+}
+
+/// Returns the failure of an answer that has another content type than MCP's.
+fn not_mcp(response: &Response) -> HttpError {
+    let kind = response.headers().get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
+    let kind = kind.as_deref().unwrap_or("none");
+    format!("the answer is not MCP (content type {}): check the URL's path", one_line(kind)).into()
 }
 
 /// Returns the events of an answer, unless the first message says that the session is lost. Such an
 /// error arrives at once, so the wait for it is short.
-async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, Failure> {
+async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, HttpError> {
     if !asked.may_renew {
         return Ok(events);
     }
@@ -307,32 +194,35 @@ async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<Boxe
     let data = tokio::time::timeout(REFUSED_AT_ONCE, data).await.ok().flatten();
     let short = data.filter(|data| data.len() <= MAX_REFUSAL);
     if short.and_then(|data| serde_json::from_str(&data).ok()).is_some_and(|message| asked.is_lost_by(&message)) {
-        return Err(StreamableHttpError::SessionExpired);
+        return Err(HttpError::session_lost());
     }
     Ok(iter(first).chain(events).boxed())
 }
 
 /// Reads the answer to a request that the server accepted.
-async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHttpPostResponse, Failure> {
-    let headers = response.headers();
+async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHttpPostResponse, HttpError> {
+    let (headers, status) = (response.headers(), response.status());
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
     if is_of(headers, EVENTS) {
         let events = rewritten(response, Some(asked.clone()));
         return Ok(StreamableHttpPostResponse::Sse(begun(events, &asked).await?, session));
     }
-    let (status, is_json) = (response.status(), is_of(headers, JSON));
-    let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
-    let body = if is_json || status != StatusCode::OK { body(response, MAX_BODY).await? } else { Vec::new() };
+    let other = (!is_of(headers, JSON)).then(|| not_mcp(&response));
+    let body = match other.is_none() || status != StatusCode::OK {
+        true => body(response, MAX_BODY).await?.ok_or_else(too_long)?,
+        false => Vec::new(),
+    };
     if body.is_empty() && status != StatusCode::OK {
-        return Err(unexpected(format!("HTTP {status} without a body: a request must have an answer")));
+        let why = phrase(status) + " without a body: a request must have an answer";
+        return Err(HttpError::of_status(status.as_u16(), &why));
     }
-    if !is_json {
-        return Err(StreamableHttpError::UnexpectedContentType(kind));
+    if let Some(other) = other {
+        return Err(other);
     }
     let text = String::from_utf8_lossy(&body);
     let mut messages: Vec<_> = messages(&text).map(|message| asked.fitted(message)).collect();
     if messages.iter().any(|message| asked.is_lost_by(message)) {
-        return Err(StreamableHttpError::SessionExpired);
+        return Err(HttpError::session_lost());
     }
     // rmcp reads only up to the first answer, so that of this request comes first and requests of
     // the server before it.
@@ -343,7 +233,7 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
     let is_answer = |message: &Message| matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
     if !messages.iter().any(is_answer) {
         let shown = if text.trim().is_empty() { "<empty>".to_owned() } else { one_line(&text) };
-        return Err(unexpected(format!("could not parse the body: {shown}")));
+        return Err(format!("its answer is not MCP, or is truncated: {shown}: check the URL's path").into());
     }
     match messages.len() {
         1 => Ok(StreamableHttpPostResponse::Json(messages.remove(0), session)),
@@ -358,40 +248,45 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
 /// Reads a refusal: the error of the body if it has one, otherwise the status.
 async fn refused(
     response: Response,
-    endpoint: &Endpoint,
+    has_session: bool,
     asked: Option<HttpRequest>,
-) -> Result<StreamableHttpPostResponse, Failure> {
+) -> Result<StreamableHttpPostResponse, HttpError> {
     let (status, is_json) = (response.status(), is_of(response.headers(), JSON));
     let mut busy = busy(&response);
     if let Some(busy) = busy.take_if(|_| !is_json || status == StatusCode::TOO_MANY_REQUESTS) {
         return Err(busy);
     }
     let text = match body(response, MAX_REFUSAL).await {
-        Ok(body) => String::from_utf8_lossy(&body).into_owned(),
-        Err(error @ StreamableHttpError::ResponseBodyTooLarge { .. }) => return Err(busy.unwrap_or(error)),
+        Ok(Some(body)) => String::from_utf8_lossy(&body).into_owned(),
+        Ok(None) => return Err(busy.unwrap_or_else(too_long)),
         Err(_) => "<its body cannot be read>".to_owned(),
     };
-    let refusal = format!("HTTP {status}: {text}");
+    let refusal = || {
+        busy.clone().unwrap_or_else(|| HttpError::of_status(status.as_u16(), &format!("{}: {text}", phrase(status))))
+    };
     let wants_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(busy.unwrap_or_else(|| unexpected(refusal))) };
+    let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(refusal()) };
     // A server that refuses before it reads the request knows no id, or invents one.
-    let discovering = asked.kind == RequestKind::Discover && endpoint.session.is_none() && status.is_client_error();
+    let discovering = asked.kind == RequestKind::Discover && !has_session && status.is_client_error();
     let said = messages(&text).find_map(|message| match message {
         JsonRpcMessage::Error(error) if is_json || discovering => Some(error.error),
         _ => None,
     });
     if asked.may_renew && session::is_refused(status, &text) {
-        return Err(StreamableHttpError::SessionExpired);
+        return Err(HttpError::session_lost());
     }
-    let said = said.or_else(|| discovering.then(|| ErrorData::invalid_request(refusal.clone(), None)));
-    match said {
-        Some(error) => Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::error(error, Some(asked.id)), None)),
-        None => Err(busy.unwrap_or_else(|| unexpected(refusal))),
-    }
+    let unsaid = || discovering.then(|| ErrorData::invalid_request(format!("HTTP {status}: {text}"), None));
+    let error = said.or_else(unsaid).ok_or_else(refusal)?;
+    Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::error(error, Some(asked.id)), None))
+}
+
+/// Returns the phrase of a status.
+fn phrase(status: StatusCode) -> String {
+    status.to_string().split_off(4)
 }
 
 impl StreamableHttpClient for StreamableClient {
-    type Error = reqwest::Error;
+    type Error = HttpError;
 
     async fn post_message(
         &self,
@@ -407,13 +302,16 @@ impl StreamableHttpClient for StreamableClient {
         });
         let begins = asked.as_ref().is_some_and(|asked| asked.kind == RequestKind::Initialize);
         let renewing = asked.as_ref().filter(|_| !begins).map(|asked| asked.id.clone());
-        let answer = self.post_once(uri, message, session, headers, asked).await;
+        let answer = self.post(&message, &Target { uri, session, headers }, asked).await;
         match renewing {
-            Some(id) => self.renewals.note(id, matches!(answer, Err(StreamableHttpError::SessionExpired))),
+            Some(id) => {
+                let is_lost = answer.as_ref().is_err_and(|error| error.kind == FailureKind::SessionLost);
+                self.renewals.note(id, is_lost);
+            }
             None if begins && answer.is_ok() => self.renewals.begun(),
             None => {}
         }
-        answer
+        Ok(answer?)
     }
 
     async fn get_stream(
@@ -424,11 +322,11 @@ impl StreamableHttpClient for StreamableClient {
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxedSseResponse, Failure> {
-        let stream = self.stream(uri, session.clone(), last_event, headers).await;
+        let stream = self.stream(&Target { uri, session: session.clone(), headers }, last_event.as_deref()).await;
         if let Some(session) = &session {
             self.heard_of(session);
         }
-        stream
+        Ok(stream?)
     }
 
     async fn delete_session(
@@ -438,60 +336,53 @@ impl StreamableHttpClient for StreamableClient {
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
-        let token = self.access.token().await.map_err(denied)?;
-        self.client.delete_session(uri, session, token, headers).await
+        let request = self.request(Method::DELETE, &Target { uri, session: Some(session), headers });
+        Ok(self.http.send_once(request).await.map(drop)?)
     }
 }
 
 impl StreamableClient {
     /// Sends a message and returns the answer.
-    async fn post_once(
+    async fn post(
         &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        headers: HashMap<HeaderName, HeaderValue>,
+        message: &ClientJsonRpcMessage,
+        target: &Target,
         asked: Option<HttpRequest>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
-        if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&session, &asked) {
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&target.session, &asked) {
             self.listens(session).await;
         }
-        let mut endpoint = self.endpoint(uri, session, headers).await?;
-        let message = &message;
-        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().post(message)).await?;
+        let body = serde_json::to_vec(message).map_err(|error| error.to_string())?;
+        let request = || self.request(Method::POST, target).header(CONTENT_TYPE, JSON).body(body.clone());
+        let has_session = target.session.is_some();
+        let (response, _) = self.http.send(has_session, request).await?;
         let status = response.status();
-        if matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) && endpoint.session.is_some() {
-            return Err(StreamableHttpError::SessionExpired);
+        if matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) && has_session {
+            return Err(HttpError::session_lost());
         }
         match asked {
             Some(asked) if status.is_success() => answered(response, asked).await,
             None if status.is_success() => Ok(StreamableHttpPostResponse::Accepted),
-            asked => refused(response, &endpoint, asked).await,
+            asked => refused(response, has_session, asked).await,
         }
     }
 
-    /// Opens a stream of events.
-    async fn stream(
-        &self,
-        uri: Arc<str>,
-        session: Option<Arc<str>>,
-        last_event: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxedSseResponse, Failure> {
-        let mut endpoint = self.endpoint(uri, session, headers).await?;
-        let last_event = last_event.as_deref();
-        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().listen(last_event)).await?;
+    /// Opens the stream of the server's own messages.
+    async fn stream(&self, target: &Target, last_event: Option<&str>) -> Result<BoxedSseResponse, HttpError> {
+        let request = || match last_event {
+            Some(last_event) => self.request(Method::GET, target).header("last-event-id", last_event),
+            None => self.request(Method::GET, target),
+        };
+        let (response, _) = self.http.send(target.session.is_some(), request).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
-            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+            return Err(HttpError { kind: FailureKind::NoStream, ..HttpError::of_status(405, "") });
         }
         if let Some(busy) = busy(&response) {
             return Err(busy);
         }
         let response = response.error_for_status()?;
         if !is_of(response.headers(), EVENTS) && !is_of(response.headers(), JSON) {
-            let kind = response.headers().get(CONTENT_TYPE);
-            let kind = kind.map(|kind| String::from_utf8_lossy(kind.as_bytes()).into_owned());
-            return Err(StreamableHttpError::UnexpectedContentType(kind));
+            return Err(not_mcp(&response));
         }
         Ok(rewritten(response, None))
     }
@@ -572,12 +463,6 @@ impl HttpRequest {
             JsonRpcMessage::Error(error) => error.id.as_ref() == Some(&self.id),
             _ => false,
         }
-    }
-
-    /// Returns the error that replaces the unreadable answer.
-    fn failed(&self, what: &str) -> Message {
-        let error = ErrorData::new(UNREADABLE, format!("it sent {what}"), None);
-        JsonRpcMessage::error(error, Some(self.id.clone()))
     }
 }
 

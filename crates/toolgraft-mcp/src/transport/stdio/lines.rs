@@ -103,7 +103,7 @@ impl Lines {
     fn too_long(&self, message: &LongMessage) -> ParsedMessage {
         let what = format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
         match message.id() {
-            Some(id) => unreadable(id, what),
+            Some(id) => unreadable(id, what).into(),
             None => ParsedMessage::Noise(what),
         }
     }
@@ -131,7 +131,7 @@ impl Lines {
             read_whole(&open.text, &mut self.heard);
         } else if open.text.len() > self.limit {
             let what = || format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
-            self.heard.push_back(failed(&open.text, what).unwrap_or_else(|| ParsedMessage::Noise(what())));
+            self.heard.push_back(failed(&open.text, what).map_or_else(|| ParsedMessage::Noise(what()), Into::into));
         } else {
             self.open = Some(open);
         }
