@@ -16,9 +16,9 @@ use super::auth::Logins;
 use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
-    Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
-    ServerHandle, ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large, resource_outcome,
-    scaled, seconds, tool_outcome, with_media,
+    Answers, Connection, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent, ServerHandle,
+    ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large, resource_outcome, scaled,
+    seconds, tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
@@ -74,13 +74,9 @@ setters! { HubBuilder:
     /// Sets when a server that has exited is started again.
     retry(retry: Retry) => settings.retry = retry;
 
-    /// Sets the answer to a server that asks for input while a tool runs, if no
-    /// [`elicitor`](Self::elicitor) is set.
-    elicitation(elicitation: Elicitation) => settings.answers.rule = elicitation;
-
     /// Sets the handler of a server's requests for input while a tool runs: forms to fill in, and
     /// pages to open. Without one, servers are told that no user can be asked.
-    elicitor(elicitor: impl Elicitor + 'static) => settings.answers.elicitor = Some(Arc::new(elicitor));
+    elicitor(elicitor: impl Elicitor + 'static) => settings.answers = Answers(Some(Arc::new(elicitor)));
 
     /// Keeps the images, audio and blobs of results as events
     /// ([`MEDIA_EVENT`](super::MEDIA_EVENT)), in addition to the text, which has a note for each. A
@@ -254,12 +250,12 @@ impl Hub {
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
             let start = |config: &ServerConfig| {
                 let (servers, offered) = (servers.clone(), offered.clone());
-                let changed = move || {
+                let changed = Box::new(move || {
                     if let Some(servers) = servers.upgrade() {
                         offered.join(&servers);
                     }
-                };
-                ServerHandle::start(config, environment.clone(), settings.clone(), states.clone(), Arc::new(changed))
+                });
+                ServerHandle::start(config, environment.clone(), settings.clone(), changed)
             };
             config.servers().iter().map(start).collect()
         });
@@ -401,11 +397,7 @@ impl Hub {
         argument: (&str, &str),
         given: HashMap<String, String>,
     ) -> Result<Vec<String>, McpError> {
-        let complete = |connection: Arc<Connection>| {
-            let given = given.clone();
-            async move { connection.complete(Reference::for_prompt(prompt), argument, given).await }
-        };
-        self.known(server)?.request(&format!("prompt {prompt:?}"), complete).await
+        self.complete(server, Reference::for_prompt(prompt), (&format!("prompt {prompt:?}"), argument), given).await
     }
 
     /// Returns the values that a server proposes for a variable of a resource template. `argument`
@@ -419,10 +411,22 @@ impl Hub {
         template: &str,
         argument: (&str, &str),
     ) -> Result<Vec<String>, McpError> {
-        let complete = |connection: Arc<Connection>| async move {
-            connection.complete(Reference::for_resource(template), argument, HashMap::new()).await
+        let what = format!("resource template {template:?}");
+        self.complete(server, Reference::for_resource(template), (&what, argument), HashMap::new()).await
+    }
+
+    async fn complete(
+        &self,
+        server: &str,
+        of: Reference,
+        (what, argument): (&str, (&str, &str)),
+        given: HashMap<String, String>,
+    ) -> Result<Vec<String>, McpError> {
+        let complete = |connection: Arc<Connection>| {
+            let (of, given) = (of.clone(), given.clone());
+            async move { connection.complete(of, argument, given).await }
         };
-        self.known(server)?.request(&format!("resource template {template:?}"), complete).await
+        self.known(server)?.request(what, complete).await
     }
 
     /// Ends all connections and child processes, concurrently. Later calls fail.
@@ -567,7 +571,7 @@ mod tests {
     use toolgraft_testkit::english::first_words;
 
     use super::*;
-    use crate::server::ServerState;
+    use crate::server::{InputAnswer, ServerState};
 
     #[test]
     fn options_may_be_set_in_any_order() {
@@ -583,7 +587,7 @@ mod tests {
             |hub| hub.max_calls(NonZeroUsize::MIN),
             |hub| hub.start(Start::Lazy),
             |hub| hub.retry(Retry::default()),
-            |hub| hub.elicitation(Elicitation::Defaults),
+            |hub| hub.elicitor(|_| async { InputAnswer::Decline }),
             |hub| hub.logins(Logins::new("/logins")),
             |hub| hub.trust(&Trust::default().with_unchecked("h")),
         ];
@@ -592,14 +596,19 @@ mod tests {
                 steps.fold(Hub::builder(), |hub, step| step(hub));
             config.merge(servers.into_iter().collect());
             config.add_trust(&trust);
-            (config, environment::joined(environment, inherit_env), require_all, format!("{settings:?}"))
+            let Settings { connect_timeout, call_timeout, max_call, max_calls, start, retry, answers, logins, .. } =
+                settings;
+            let times = (connect_timeout, call_timeout, max_call, max_calls, retry, format!("{logins:?}"));
+            let environment = environment::joined(environment, inherit_env);
+            (config, environment, require_all, (start, answers.asks_somebody()), times)
         };
         let forwards = built(&mut steps.iter());
         assert_eq!(forwards, built(&mut steps.iter().rev()));
-        let (config, environment, require_all, settings) = forwards;
+        let (config, environment, require_all, settings, times) = forwards;
         let names: Vec<_> = config.servers().iter().map(|server| server.name.as_str()).collect();
         assert_eq!((names, require_all), (vec!["a", "b"], true));
-        assert!(settings.contains("Lazy") && settings.contains("Defaults"), "{settings}");
+        assert_eq!(settings, (Start::Lazy, true));
+        assert_eq!((times.0, times.1, times.2), ([1, 2, 3].map(Duration::from_secs)).into());
         let paths: Vec<_> = environment.iter().filter(|(name, _)| name == "PATH").collect();
         assert_eq!(paths, [&(OsString::from("PATH"), OsString::from("/ours"))]);
     }

@@ -44,8 +44,7 @@
 //! `config` is below all three; hub, server and transport each know only the layers below them.
 //!
 //! A server that asks the user for input while a tool runs (elicitation) is answered by the
-//! program's [`Elicitor`]. Without one, [`Elicitation`] decides: decline, or accept the defaults
-//! that the server itself proposes. Out of scope: sampling, roots.
+//! program's [`Elicitor`]. Without one, servers are told that nobody can be asked. Out of scope: sampling, roots.
 //!
 //! If a server over HTTP needs a login, the hub uses one that is stored in [`Logins`]; [`Login`]
 //! makes one with a user at a browser (OAuth 2.1).
@@ -56,7 +55,6 @@ mod setters;
 mod auth;
 mod config;
 mod environment;
-mod error;
 mod hub;
 mod server;
 mod transport;
@@ -65,13 +63,12 @@ pub use auth::{LoggedOut, Login, LoginError, Logins};
 pub use config::{
     Config, ConfigError, EntryError, Environment, GrantType, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
 };
-pub use error::Error;
 pub use hub::{Hub, HubBuilder};
 pub use server::{
-    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
-    FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MAX_START, MEDIA_EVENT, META_EVENT, McpError,
-    McpPrompt, PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState,
-    ServerStatus, Start, ToolState, USER_EVENT,
+    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField,
+    InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MAX_START, MEDIA_EVENT, META_EVENT, McpError, McpPrompt,
+    PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState, ServerStatus, Start,
+    ToolState, USER_EVENT,
 };
 pub use transport::log::{LOG_BYTES, LOG_LINES, LogLine};
 pub use transport::stdio::{ProcessMark, STDERR_TAIL, is_inherited};

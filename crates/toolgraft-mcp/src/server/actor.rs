@@ -1,23 +1,20 @@
 //! The task that starts a server, watches it and restarts it.
 
-use std::ffi::OsString;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::connect::{self, ConnectError, Era};
 use super::connection::Connection;
-use super::count::Count;
-use super::settings::{Settings, Start};
-use super::shared::{Offer, Snapshot};
-use super::states::{ServerEventKind, States};
+use super::settings::Start;
+use super::shared::{Offer, Shared, Snapshot};
+use super::states::ServerEventKind;
 use super::status::ServerState;
 use crate::auth::Access;
-use crate::config::ServerConfig;
-use crate::transport::log::Log;
 
 /// Time to wait for further changes before the lists are read again.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -30,18 +27,8 @@ const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
 
 /// The task of one server, which owns the server's connection.
 pub(super) struct Actor {
-    pub(super) config: ServerConfig,
-    pub(super) environment: Arc<[(OsString, OsString)]>,
-    pub(super) settings: Settings,
+    pub(super) shared: Arc<Shared>,
     pub(super) view: watch::Sender<Snapshot>,
-    pub(super) demand: Arc<Count>,
-    pub(super) reset: Arc<Notify>,
-    /// `true` while the server is switched on.
-    pub(super) on: watch::Receiver<bool>,
-    pub(super) log: Arc<Log>,
-    /// Called when the tools, resources or prompts of the server have changed.
-    pub(super) changed: Arc<dyn Fn() + Send + Sync>,
-    pub(super) states: Arc<States>,
     /// The kind of handshake that worked last.
     pub(super) era: Option<Era>,
     /// Consecutive failures.
@@ -58,10 +45,10 @@ enum WatchEnd {
 
 impl Actor {
     pub(super) async fn run(mut self, stop: CancellationToken) {
-        let mut on = self.on.clone();
+        let mut on = self.shared.on.subscribe();
         // A server that is disabled at first may have been switched on before this task runs for
         // the first time.
-        let mut start = if self.config.disabled { Start::Eager } else { self.settings.start };
+        let mut start = if self.shared.config.disabled { Start::Eager } else { self.shared.settings.start };
         loop {
             if *on.borrow_and_update() {
                 tokio::select! {
@@ -99,12 +86,12 @@ impl Actor {
             change(view);
             // Reported while the snapshot is locked, so that nobody sees the new state before its
             // event.
-            self.states.state(&self.config.name, view.status.state, view.status.error.clone());
+            self.shared.settings.states.state(&self.shared.config.name, view.status.state, view.status.error.clone());
         });
     }
 
     fn tell(&self, event: ServerEventKind) {
-        self.states.tell(&self.config.name, event);
+        self.shared.settings.states.tell(&self.shared.config.name, event);
     }
 
     /// Removes the server's tools from the catalog, and ends its connection.
@@ -115,7 +102,7 @@ impl Actor {
             (view.status.state, view.status.error) = (ServerState::Disabled, None);
             view.status.notes.clear();
         });
-        (self.changed)();
+        (self.shared.changed)();
         if let Some(connection) = connection {
             connection.close().await;
         }
@@ -137,7 +124,7 @@ impl Actor {
                 continue;
             };
             let gone = self.watch(connection.clone()).await;
-            if started.elapsed() >= self.settings.retry.stable || connection.served() {
+            if started.elapsed() >= self.shared.settings.retry.stable || connection.answered.load(Ordering::Relaxed) {
                 self.failures = 0;
             }
             match gone {
@@ -158,9 +145,9 @@ impl Actor {
     /// ends the wait at once.
     async fn wanted(&mut self, not_before: Option<Instant>) {
         tokio::select! {
-            () = self.reset.notified() => self.failures = 0,
+            () = self.shared.reset.notified() => self.failures = 0,
             () = async {
-                self.demand.any().await;
+                self.shared.demand.any().await;
                 if let Some(at) = not_before {
                     sleep_until(at).await;
                 }
@@ -176,8 +163,13 @@ impl Actor {
             (view.shut_until, view.status.state)
         };
         // A server that needs a login does not get one by waiting longer.
-        let wait =
-            || if state == ServerState::NeedsAuth { Duration::ZERO } else { self.settings.retry.wait(self.failures) };
+        let wait = || {
+            if state == ServerState::NeedsAuth {
+                Duration::ZERO
+            } else {
+                self.shared.settings.retry.wait(self.failures)
+            }
+        };
         let rest = shut_until.unwrap_or_else(|| now + wait());
         self.tell(ServerEventKind::Retry { failures: self.failures, wait: rest.saturating_duration_since(now) });
         rest
@@ -200,7 +192,7 @@ impl Actor {
                 let is_respawn = self.view.borrow().offer.is_some();
                 self.view.send_modify(|view| view.offer = Some(Arc::new(offer)));
                 // Before the connection is visible: a call that gets it must find the tools listed.
-                (self.changed)();
+                (self.shared.changed)();
                 self.tell(ServerEventKind::Listed);
                 if is_respawn {
                     self.view.send_modify(|view| view.status.restarts += 1);
@@ -230,8 +222,8 @@ impl Actor {
         let shut = match error.needs_auth {
             // The configuration's headers do not change, so a soon retry is useless. A user may log
             // in at any time.
-            true => !Access::of(&self.config, self.settings.logins.as_ref()).takes_logins(),
-            false => self.failures >= self.settings.retry.failures,
+            true => !Access::of(&self.shared.config, self.shared.settings.logins.as_ref()).takes_logins(),
+            false => self.failures >= self.shared.settings.retry.failures,
         };
         self.update(|view| {
             view.status.state = match error.needs_auth {
@@ -242,7 +234,7 @@ impl Actor {
             view.status.last_error = Some(error.message.clone());
             view.status.error = Some(error.message);
             view.connection = None;
-            view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
+            view.shut_until = shut.then(|| Instant::now() + self.shared.settings.retry.rest);
             if let Some(took) = attempt {
                 view.status.connect_time = took;
                 view.attempts += 1;
@@ -258,8 +250,7 @@ impl Actor {
     }
 
     async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
-        let connection =
-            connect::connect(&self.config, &self.environment, &self.settings, &self.log, &mut self.era).await?;
+        let connection = connect::connect(&self.shared, &mut self.era).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
             Err(error) => {
@@ -270,8 +261,8 @@ impl Actor {
     }
 
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
-        let (mut server, prompts, mut notes) = connection.list(&self.config.name).await?;
-        server.parallel = self.config.parallel;
+        let (mut server, prompts, mut notes) = connection.list(&self.shared.config.name).await?;
+        server.parallel = self.shared.config.parallel;
         notes.extend(connection.noise());
         Ok((Offer { server, prompts }, notes))
     }
@@ -282,13 +273,13 @@ impl Actor {
         loop {
             tokio::select! {
                 biased;
-                () = connection.gone() => return WatchEnd::Died(connection),
-                () = self.reset.notified() => return WatchEnd::Restart(connection),
+                () = connection.gone.cancelled() => return WatchEnd::Died(connection),
+                () = self.shared.reset.notified() => return WatchEnd::Restart(connection),
                 () = connection.client.noticed.changed() => {}
             }
             // Servers report each change separately, and often make many at once.
             tokio::select! {
-                () = connection.gone() => return WatchEnd::Died(connection),
+                () = connection.gone.cancelled() => return WatchEnd::Died(connection),
                 // A notice that a call caused may follow the call's answer.
                 () = async { connection.client.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
@@ -296,12 +287,12 @@ impl Actor {
             connection.client.noticed.forget();
             let again = Instant::now() + BETWEEN_LISTINGS;
             tokio::select! {
-                () = self.reset.notified() => return WatchEnd::Restart(connection),
+                () = self.shared.reset.notified() => return WatchEnd::Restart(connection),
                 () = self.list_anew(&connection) => {}
             }
             tokio::select! {
-                () = connection.gone() => return WatchEnd::Died(connection),
-                () = self.reset.notified() => return WatchEnd::Restart(connection),
+                () = connection.gone.cancelled() => return WatchEnd::Died(connection),
+                () = self.shared.reset.notified() => return WatchEnd::Restart(connection),
                 () = connection.client.noticed.awaited() => {}
                 () = sleep_until(again) => {}
             }
@@ -322,7 +313,7 @@ impl Actor {
                     view.offer = Some(Arc::new(offer));
                     view.status.notes = notes;
                 });
-                (self.changed)();
+                (self.shared.changed)();
                 self.tell(ServerEventKind::Listed);
             }
             Err(_) if connection.is_gone() => {}

@@ -1,10 +1,13 @@
 //! Requests of tools, resources and prompts, and the server's questions while they run.
 
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest, GetPromptRequestParams, InputResponses,
-    ReadResourceRequest, ReadResourceRequestParams, RequestParamsMeta,
+    ArgumentInfo, CallToolRequest, CallToolRequestParams, ClientRequest, CompleteRequest, CompleteRequestParams,
+    CompletionContext, GetPromptRequest, GetPromptRequestParams, InputResponses, ReadResourceRequest,
+    ReadResourceRequestParams, Reference, RequestParamsMeta,
 };
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -49,16 +52,27 @@ impl Connection {
         }
         let _permit = self.permits.acquire().await;
         let as_task = self.is_of_initialize() && self.task_tools.lock().is_ok_and(|tools| tools.contains(tool));
-        match as_task {
-            true => self.ask(&TaskCall { params, lasts: self.limits.most.max(self.limits.call) }).await,
-            false => self.ask(&params).await,
-        }
+        let lasts = self.limits.most.max(self.limits.call);
+        let request = |responses, state| match as_task {
+            true => with_ticket(&params, lasts),
+            false => {
+                let mut params = params.clone();
+                (params.input_responses, params.request_state) = (responses, state);
+                CallToolRequest::new(params).into()
+            }
+        };
+        self.ask(request).await
     }
 
     /// Reads a resource. Returns the result, and the answer that it was read from.
     pub(crate) async fn read(&self, uri: &str) -> Result<(Value, Answer<'_>), RequestError> {
         let _permit = self.permits.acquire().await;
-        self.ask(&ReadResourceRequestParams::new(uri)).await
+        let request = |responses, state| {
+            let mut params = ReadResourceRequestParams::new(uri);
+            (params.input_responses, params.request_state) = (responses, state);
+            ReadResourceRequest::new(params).into()
+        };
+        self.ask(request).await
     }
 
     /// Returns a prompt with its arguments filled in.
@@ -67,9 +81,13 @@ impl Connection {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Vec<PromptMessage>, RequestError> {
-        let mut params = GetPromptRequestParams::new(name);
-        params.arguments = Some(arguments);
-        let (result, _) = self.ask(&params).await?;
+        let request = |responses, state| {
+            let mut params = GetPromptRequestParams::new(name);
+            params.arguments = Some(arguments.clone());
+            (params.input_responses, params.request_state) = (responses, state);
+            GetPromptRequest::new(params).into()
+        };
+        let (result, _) = self.ask(request).await?;
         if is_question(&result) {
             return Err(RequestError::Broken(content::ASKS.to_owned()));
         }
@@ -77,33 +95,59 @@ impl Connection {
             .ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
     }
 
+    /// Returns proposed values for an argument of a prompt or of a template, in the server's order.
+    /// `begun` is the text typed so far, `given` has the other arguments. The list is empty if the
+    /// server does not propose values.
+    pub(crate) async fn complete(
+        &self,
+        of: Reference,
+        (name, begun): (&str, &str),
+        given: HashMap<String, String>,
+    ) -> Result<Vec<String>, RequestError> {
+        let proposes = self.peer.peer_info().is_some_and(|info| info.capabilities.completions.is_some());
+        if !proposes {
+            return Ok(Vec::new());
+        }
+        let params = CompleteRequestParams::new(of, ArgumentInfo::new(name, begun));
+        let params = params.with_context(CompletionContext::with_arguments(given));
+        let answer = self.request(CompleteRequest::new(params).into(), self.limits.call).await?;
+        let result = answer.value().map_err(RequestError::Broken)?;
+        let values = result.pointer("/completion/values").and_then(Value::as_array);
+        let values = values.ok_or_else(|| RequestError::Broken("the answer has no \"values\"".to_owned()))?;
+        Ok(values.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
     /// Sends a request, answers the server's questions if they are supported, and sends it again,
-    /// until there is a result.
-    async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
+    /// until there is a result. `request` makes it with the answers to the questions, and with the state that the
+    /// server wants back.
+    async fn ask(
+        &self,
+        request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
+    ) -> Result<(Value, Answer<'_>), RequestError> {
         let _under_way = self.client.deadlines.calls.add();
         let mut left = self.limits.most.max(self.limits.call);
-        let mut request = params.with(None, None);
+        let mut next = request(None, None);
         for round in 1..=MAX_ROUNDS {
             // The time while the user answers does not count for the server.
             let sent = Instant::now();
-            let answer = self.request(request, self.limits.call.min(left)).await;
+            let answer = self.request(next, self.limits.call.min(left)).await;
             left = left.saturating_sub(sent.elapsed());
             let answer = match answer {
                 Err(RequestError::Refused { code, message, data, pages }) if !pages.is_empty() => {
                     let refused = RequestError::Refused { code, message, data, pages: pages.clone() };
                     self.open(&pages, refused, round).await?;
-                    request = params.with(None, None);
+                    next = request(None, None);
                     continue;
                 }
                 Err(error) if round > 1 => return Err(error.of_begun()),
                 answer => answer?,
             };
-            self.has_served();
+            self.answered.store(true, Ordering::Relaxed);
             let result = answer.value().map_err(RequestError::Broken)?;
             if is_ticket(&result) {
                 return self.finished(&result, left).await.map_err(RequestError::of_begun);
             }
-            if !self.client.answers.answers() || !is_question(&result) {
+            if !self.client.answers.asks_somebody() || !is_question(&result) {
                 return Ok((result, answer));
             }
             let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
@@ -112,7 +156,7 @@ impl Connection {
             if responses.is_empty() && state.is_none() {
                 return Err(RequestError::Broken("the server asks for input without naming any".to_owned()));
             }
-            request = params.with((!responses.is_empty()).then_some(responses), state);
+            next = request((!responses.is_empty()).then_some(responses), state);
         }
         Err(RequestError::Broken(format!("the server asked for input {MAX_ROUNDS} times, and gave no result")))
     }
@@ -137,40 +181,3 @@ impl Connection {
         Ok(())
     }
 }
-
-/// A request that may be answered with a question.
-trait Askable {
-    /// Returns the request with the answers to the questions, and with the state that the server
-    /// wants back.
-    fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;
-}
-
-/// A call of a tool that only runs as a task, and the longest time that the task may take.
-struct TaskCall {
-    params: CallToolRequestParams,
-    lasts: Duration,
-}
-
-impl Askable for TaskCall {
-    fn with(&self, _: Option<InputResponses>, _: Option<String>) -> ClientRequest {
-        with_ticket(&self.params, self.lasts)
-    }
-}
-
-macro_rules! askable {
-    ($($params:ty => $request:ident),*) => {
-        $(impl Askable for $params {
-            fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest {
-                let mut params = self.clone();
-                (params.input_responses, params.request_state) = (responses, state);
-                $request::new(params).into()
-            }
-        })*
-    };
-}
-
-askable!(
-    CallToolRequestParams => CallToolRequest,
-    ReadResourceRequestParams => ReadResourceRequest,
-    GetPromptRequestParams => GetPromptRequest
-);

@@ -16,11 +16,11 @@ use super::deadline::Deadline;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::notice_transport::NoticeTransport;
 use super::request::seconds;
-use super::settings::{Limits, MAX_START, Settings};
+use super::settings::{Limits, MAX_START};
+use super::shared::Shared;
 use crate::auth::Access;
-use crate::config::{HttpTransport, ServerConfig, TransportConfig};
+use crate::config::{HttpTransport, TransportConfig};
 use crate::transport::http::{self, FailureKind, HttpError, HttpPlace, SseTransport};
-use crate::transport::log::Log;
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
 use toolgraft::secrets::{Secrets, shown_url};
@@ -63,13 +63,8 @@ struct Connector {
 
 /// Connects and does the handshake within the time limit. Begins with the `era` of the last
 /// connection and updates it. The server's secrets are not in the error.
-pub(super) async fn connect(
-    config: &ServerConfig,
-    environment: &[(OsString, OsString)],
-    settings: &Settings,
-    log: &Arc<Log>,
-    era: &mut Option<Era>,
-) -> Result<Connection, ConnectError> {
+pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Connection, ConnectError> {
+    let Shared { config, environment, settings, log, .. } = shared;
     let hidden = config.hidden();
     let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;

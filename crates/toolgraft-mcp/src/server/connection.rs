@@ -1,7 +1,7 @@
 //! A connected server: our side of the protocol, its state, and its end.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -82,10 +82,9 @@ impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let me = Implementation::new("toolgraft", env!("CARGO_PKG_VERSION"));
         let mut can = ClientCapabilities::default();
-        if self.answers.answers() {
+        if self.answers.asks_somebody() {
             let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
-            let pages = |can: ElicitationCapability| can.with_url(UrlElicitationCapability::default());
-            can.elicitation = Some(if self.answers.asks_somebody() { pages(forms) } else { forms });
+            can.elicitation = Some(forms.with_url(UrlElicitationCapability::default()));
         }
         can.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         // rmcp's default is a draft revision that current servers refuse.
@@ -139,8 +138,8 @@ pub(crate) struct Connection {
     pub(super) child: Option<ChildState>,
     pub(super) gone: CancellationToken,
     pub(super) permits: Semaphore,
-    /// `true` once the server has answered a call.
-    answered: AtomicBool,
+    /// `true` once the server has answered a call: a later failure is then the first of a new series.
+    pub(super) answered: AtomicBool,
     /// Tools that only run as tasks.
     pub(super) task_tools: Mutex<HashSet<String>>,
     pub(super) limits: Limits,
@@ -173,17 +172,6 @@ impl Connection {
         }
     }
 
-    /// Records that the server has answered a call: a later failure is then the first of a new
-    /// series.
-    pub(super) fn has_served(&self) {
-        self.answered.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns `true` if the server has answered a call.
-    pub(super) fn served(&self) -> bool {
-        self.answered.load(Ordering::Relaxed)
-    }
-
     /// Waits, at most [`SETTLE`], until changed lists are read again, so that a tool that a call
     /// has added can be called next.
     pub(crate) async fn lists_settled(&self) {
@@ -206,11 +194,6 @@ impl Connection {
     pub(super) fn noise(&self) -> Option<String> {
         let noise = self.child.as_ref()?.noise.after(0)?;
         Some(self.client.hidden.in_errors.hide(&noise).into_owned())
-    }
-
-    /// Waits until no further request can be answered.
-    pub(super) async fn gone(&self) {
-        self.gone.cancelled().await;
     }
 
     /// Marks the connection as closed if a failed request has shown that it is.

@@ -15,9 +15,9 @@ use super::connection::Connection;
 use super::count::Count;
 use super::error::McpError;
 use super::request::RequestError;
-use super::settings::{Retry, Settings};
-use super::shared::{Offer, Snapshot};
-use super::states::{ServerEventKind, States};
+use super::settings::Settings;
+use super::shared::{Offer, Shared, Snapshot};
+use super::states::ServerEventKind;
 use super::status::{ServerState, ServerStatus};
 use super::switches::{Switches, ToolState};
 use crate::config::ServerConfig;
@@ -26,27 +26,14 @@ use toolgraft::Tool;
 
 /// A configured server, owned by the hub.
 pub(crate) struct ServerHandle {
-    name: String,
-    retry: Retry,
+    shared: Arc<Shared>,
     view: watch::Receiver<Snapshot>,
-    demand: Arc<Count>,
-    /// Requests a restart, whatever failed before.
-    reset: Arc<Notify>,
-    /// `true` while the server is switched on.
-    on: watch::Sender<bool>,
     /// The fault of the entry, which keeps the server from ever starting.
     problem: Option<String>,
     switches: Mutex<Switches>,
-    log: Arc<Log>,
-    /// Called when the tools, resources or prompts of the server have changed.
-    changed: Changed,
-    states: Arc<States>,
     stop: CancellationToken,
     actor: Mutex<Option<JoinHandle<()>>>,
 }
-
-/// Callback for a change of a server's tools, resources or prompts.
-type Changed = Arc<dyn Fn() + Send + Sync>;
 
 impl ServerHandle {
     /// Creates a server and, if it has no fault and is switched on, starts it. `changed` is called
@@ -55,69 +42,47 @@ impl ServerHandle {
         config: &ServerConfig,
         environment: Arc<[(OsString, OsString)]>,
         settings: Settings,
-        states: Arc<States>,
-        changed: Changed,
+        changed: Box<dyn Fn() + Send + Sync>,
     ) -> ServerHandle {
-        let mut status = ServerStatus::new(&config.name);
+        let mut status = ServerStatus { name: config.name.clone(), ..ServerStatus::default() };
         if config.disabled {
             status.state = ServerState::Disabled;
         } else if let Some(problem) = config.problem() {
             (status.state, status.error, status.misconfigured) = (ServerState::Failed, Some(problem), true);
         }
-        let retry = settings.retry;
         let problem = ServerConfig { disabled: false, ..config.clone() }.problem();
-        states.state(&config.name, status.state, status.error.clone());
-        let view = Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None };
-        let (sender, receiver) = watch::channel(view);
-        let (demand, reset, stop) = (Arc::<Count>::default(), Arc::new(Notify::new()), CancellationToken::new());
-        let on = watch::Sender::new(!config.disabled);
+        settings.states.state(&config.name, status.state, status.error.clone());
+        let (sender, view) =
+            watch::channel(Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None });
         let log = Log::new(config.hidden().in_errors).shown({
-            let (states, server) = (states.clone(), config.name.clone());
+            let (states, server) = (settings.states.clone(), config.name.clone());
             move |line| {
                 if line.level.is_none() {
                     states.start_output(&server, &line.text);
                 }
             }
         });
-        let log = Arc::new(log);
-        let actor = problem.is_none().then(|| {
-            let (demand, reset) = (demand.clone(), reset.clone());
-            let config = config.clone();
-            let actor = Actor {
-                config,
-                environment,
-                settings: settings.clone(),
-                view: sender,
-                demand,
-                reset,
-                on: on.subscribe(),
-                log: log.clone(),
-                changed: changed.clone(),
-                states: states.clone(),
-                era: None,
-                failures: 0,
-            };
-            tokio::spawn(actor.run(stop.clone()))
-        });
-        ServerHandle {
-            name: config.name.clone(),
-            retry,
-            view: receiver,
-            demand,
-            reset,
-            on,
-            problem,
-            switches: Mutex::new(Switches::of(config)),
-            log,
+        let shared = Arc::new(Shared {
+            config: config.clone(),
+            environment,
+            settings,
+            demand: Count::default(),
+            reset: Notify::new(),
+            on: watch::Sender::new(!config.disabled),
+            log: Arc::new(log),
             changed,
-            states,
-            stop,
-            actor: Mutex::new(actor),
-        }
+        });
+        let stop = CancellationToken::new();
+        let actor = problem.is_none().then(|| {
+            let actor = Actor { shared: shared.clone(), view: sender, era: None, failures: 0 };
+            Mutex::new(Some(tokio::spawn(actor.run(stop.clone()))))
+        });
+        let (switches, actor) = (Mutex::new(Switches::of(config)), actor.unwrap_or_default());
+        ServerHandle { shared, view, problem, switches, stop, actor }
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.shared.config.name
     }
 
     pub(crate) fn status(&self) -> ServerStatus {
@@ -170,14 +135,14 @@ impl ServerHandle {
         let mut switches = self.switches();
         let mut switched = switches.clone();
         let pattern = |word: &String| {
-            let none = || McpError::unknown_tool(&self.name, word, &offer.server);
+            let none = || McpError::unknown_tool(self.name(), word, &offer.server);
             switched.switch(&offer.server, word, on).ok_or_else(none)
         };
         let patterns = words.iter().map(pattern).collect::<Result<Vec<_>, _>>()?;
         *switches = switched;
         drop(switches);
-        (self.changed)();
-        self.states.tell(&self.name, ServerEventKind::Listed);
+        (self.shared.changed)();
+        self.shared.settings.states.tell(self.name(), ServerEventKind::Listed);
         Ok(patterns)
     }
 
@@ -195,15 +160,15 @@ impl ServerHandle {
         let mut answer = request(connection.clone()).await;
         if answer.as_ref().is_err_and(RequestError::is_undone) {
             // The actor replaces a connection only after its end.
-            connection.gone().await;
+            connection.gone.cancelled().await;
             answer = request(self.connection().await?).await;
         }
-        answer.map_err(|error| McpError::request(&self.name, what.to_owned(), error))
+        answer.map_err(|error| McpError::request(self.name(), what.to_owned(), error))
     }
 
     /// Returns the latest lines of the server's log.
     pub(crate) fn log(&self) -> Vec<LogLine> {
-        self.log.lines()
+        self.shared.log.lines()
     }
 
     /// Waits until the first attempt is over. Returns at once if none will be made.
@@ -236,7 +201,7 @@ impl ServerHandle {
             }
             (view.attempts, view.status.restarts)
         };
-        let _waiting = self.demand.add();
+        let _waiting = self.shared.demand.add();
         let mut view = self.view.clone();
         let is_off = |view: &Snapshot| view.status.state == ServerState::Disabled;
         // A failed attempt ends the wait too, and so does a switch to off, after which none is
@@ -245,7 +210,7 @@ impl ServerHandle {
         match found {
             Ok(view) => {
                 if view.status.restarts > restarts {
-                    tell_respawn(&self.name, view.status.restarts);
+                    tell_respawn(self.name(), view.status.restarts);
                 }
                 view.usable().ok_or_else(|| self.absent(&view))
             }
@@ -262,7 +227,7 @@ impl ServerHandle {
             }
             view.attempts
         };
-        self.reset.notify_one();
+        self.shared.reset.notify_one();
         let mut view = self.view.clone();
         match view.wait_for(|view| view.attempts > seen).await {
             Ok(view) if view.usable().is_some() => Ok(()),
@@ -279,7 +244,7 @@ impl ServerHandle {
         }
         let mut view = self.view.clone();
         let seen = view.borrow().attempts;
-        if !self.on.send_if_modified(|now| std::mem::replace(now, on) != on) {
+        if !self.shared.on.send_if_modified(|now| std::mem::replace(now, on) != on) {
             let is_there = view.borrow().usable().is_some();
             // Switching on a server that is on but has failed restarts it.
             return if on && !is_there { self.restart().await } else { Ok(()) };
@@ -291,7 +256,7 @@ impl ServerHandle {
                 _ => on,
             };
             // Another caller may switch it back meanwhile.
-            (view.attempts > seen && is_done) || *self.on.borrow() != on
+            (view.attempts > seen && is_done) || *self.shared.on.borrow() != on
         };
         match view.wait_for(is_over).await {
             Ok(view) if on && view.usable().is_none() => Err(self.absent(&view)),
@@ -311,7 +276,7 @@ impl ServerHandle {
         let later = match left.filter(|left| !left.is_zero()).map(|left| left.as_secs() + 1) {
             Some(left) if state == ServerState::NeedsAuth => format!("; no new attempt for {left} s"),
             Some(left) => {
-                let failures = self.retry.failures;
+                let failures = self.shared.settings.retry.failures;
                 format!("; after {failures} failures in a row no new attempt for {left} s")
             }
             None => String::new(),
@@ -320,7 +285,7 @@ impl ServerHandle {
     }
 
     fn unavailable(&self, state: ServerState, why: String) -> McpError {
-        McpError::Unavailable { server: self.name.clone(), state, why }
+        McpError::Unavailable { server: self.name().to_owned(), state, why }
     }
 
     /// Ends the connection and its child, and waits until they have ended.

@@ -31,7 +31,6 @@
 
 mod actor;
 mod calls;
-mod completing;
 mod connect;
 mod connection;
 mod content;
@@ -60,6 +59,7 @@ mod tasks;
 
 pub(crate) use connection::Connection;
 pub(crate) use content::{for_user, resource_outcome, tool_outcome, with_media};
+pub(crate) use elicit::Answers;
 pub(crate) use handle::ServerHandle;
 pub(crate) use request::seconds;
 pub(crate) use scale::{has_large, scaled};
@@ -67,9 +67,7 @@ pub(crate) use settings::Settings;
 pub(crate) use states::States;
 
 pub use content::{META_EVENT, USER_EVENT};
-pub use elicit::{
-    Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest,
-};
+pub use elicit::{Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest};
 pub use error::McpError;
 pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
 pub use request::RequestError;

@@ -31,7 +31,7 @@ pub const MAX_START: Duration = Duration::from_secs(600);
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The settings of a hub for all its servers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,

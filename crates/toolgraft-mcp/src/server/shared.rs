@@ -1,13 +1,34 @@
 //! The state that a server's actor and its callers share.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::connection::Connection;
+use super::count::Count;
 use super::prompts::McpPrompt;
+use super::settings::Settings;
 use super::status::ServerStatus;
+use crate::config::ServerConfig;
+use crate::transport::log::Log;
 use toolgraft::tools;
+
+/// The entry of a server, and the wishes of its callers.
+pub(super) struct Shared {
+    pub(super) config: ServerConfig,
+    pub(super) environment: Arc<[(OsString, OsString)]>,
+    pub(super) settings: Settings,
+    pub(super) demand: Count,
+    /// Requests a restart, whatever failed before.
+    pub(super) reset: Notify,
+    /// `true` while the server is switched on.
+    pub(super) on: watch::Sender<bool>,
+    pub(super) log: Arc<Log>,
+    /// Called when the tools, resources or prompts of the server have changed.
+    pub(super) changed: Box<dyn Fn() + Send + Sync>,
+}
 
 /// The tools, resources and prompts of a server.
 #[derive(Debug, Default)]

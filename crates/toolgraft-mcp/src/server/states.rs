@@ -89,12 +89,6 @@ impl Default for States {
     }
 }
 
-impl std::fmt::Debug for States {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("States").finish_non_exhaustive()
-    }
-}
-
 impl States {
     /// Reports a server's state if it has changed.
     pub(super) fn state(&self, server: &str, state: ServerState, error: Option<String>) {

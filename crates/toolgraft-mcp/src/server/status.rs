@@ -65,10 +65,6 @@ pub struct ServerStatus {
 }
 
 impl ServerStatus {
-    pub(crate) fn new(name: &str) -> Self {
-        ServerStatus { name: name.to_owned(), ..ServerStatus::default() }
-    }
-
     /// Returns `true` if calls cannot run because of a failure. A disabled or not yet started
     /// server has not failed.
     pub fn has_failed(&self) -> bool {

@@ -144,7 +144,7 @@ impl Connection {
 
     /// Answers the questions of a task, each once.
     async fn update(&self, id: &str, mut task: Value, told: &mut HashSet<String>) -> Result<(), RequestError> {
-        if !self.client.answers.answers() {
+        if !self.client.answers.asks_somebody() {
             return Err(RequestError::Broken(ASKS.to_owned()));
         }
         if let Some(requests) = task.get_mut("inputRequests").and_then(Value::as_object_mut) {

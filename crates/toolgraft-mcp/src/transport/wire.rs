@@ -77,12 +77,6 @@ fn line(text: &str, secrets: &Secrets) -> Option<Box<RawValue>> {
     })
 }
 
-impl std::fmt::Debug for Wire {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Wire")
-    }
-}
-
 /// Returns a server's message as JSON. Most results are still unparsed text.
 pub(crate) fn text_of(message: &RxJsonRpcMessage<RoleClient>) -> Option<String> {
     let JsonRpcMessage::Response(response) = message else { return serde_json::to_string(message).ok() };

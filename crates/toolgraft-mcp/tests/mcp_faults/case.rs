@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolgraft::Outcome;
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft_mcp::{Config, Hub, HubBuilder, Retry, ServerConfig, ServerState};
+use toolgraft_mcp::{Config, Hub, HubBuilder, InputAnswer, InputKind, InputRequest, Retry, ServerConfig, ServerState};
 use toolgraft_testkit::faulty_mcp::deep;
 
 /// Time after which an expected event counts as missing.
@@ -170,6 +170,14 @@ pub(crate) fn retry(change: impl FnOnce(&mut Retry)) -> Retry {
 /// Connects to these servers.
 pub(crate) async fn connect(builder: HubBuilder, servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
     builder.config(Config::from_iter(servers)).connect().await.unwrap()
+}
+
+/// Accepts forms with the defaults that their server proposes.
+pub(crate) async fn defaults(request: InputRequest) -> InputAnswer {
+    let InputKind::Form(form) = request.kind else { return InputAnswer::Decline };
+    let filled = form.fields.into_iter().filter(|field| field.required || field.default.is_some());
+    let filled: Option<_> = filled.map(|field| Some((field.name, field.default?))).collect();
+    filled.map_or(InputAnswer::Decline, InputAnswer::Accept)
 }
 
 /// Connects to these servers.

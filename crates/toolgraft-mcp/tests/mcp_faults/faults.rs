@@ -12,10 +12,11 @@ use serde_json::json;
 use toolgraft::Outcome;
 use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
-use toolgraft_mcp::{Elicitation, Hub, HubBuilder, InputAnswer, InputKind, InputRequest, ServerConfig, ServerState};
+use toolgraft_mcp::{Hub, HubBuilder, InputAnswer, InputKind, InputRequest, ServerConfig, ServerState};
 
 use crate::case::{
-    Case, builder, call, call_with, connect, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, soon, trial,
+    Case, builder, call, call_with, connect, defaults, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out,
+    soon, trial,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -277,11 +278,7 @@ async fn speaks(case: Arc<Case>, fault: &'static str, asked: &'static [&'static 
 }
 
 async fn asks_back(case: Arc<Case>) {
-    let of = |elicitation| {
-        let server = case.server("modern");
-        async move { connect(builder().elicitation(elicitation), [server]).await }
-    };
-    let hub = of(Elicitation::Defaults).await;
+    let hub = connect(builder().elicitor(defaults), [case.server("modern")]).await;
     let outcome = call(&hub, "ask").await;
     assert!(outcome.is_result(), "{outcome:?}");
     let told: serde_json::Value = serde_json::from_str(&outcome.text).unwrap();
@@ -289,7 +286,7 @@ async fn asks_back(case: Arc<Case>) {
     let endless = call_with(&hub, "ask", json!({ "endless": true })).await;
     assert!(endless.status == Status::ToolError && endless.text.contains("asked for input 10 times"), "{endless:?}");
     hub.shutdown().await;
-    let hub = of(Elicitation::Decline).await;
+    let hub = connect(builder(), [case.server("modern")]).await;
     let outcome = call(&hub, "ask").await;
     assert!(outcome.status == Status::ToolError && outcome.text.contains("asks the user for input"), "{outcome:?}");
     hub.shutdown().await;

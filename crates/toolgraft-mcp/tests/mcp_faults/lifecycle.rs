@@ -13,11 +13,11 @@ use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::Decision;
 use toolgraft::{Agent, Policy};
 use toolgraft_mcp::{
-    Elicitation, Hub, InputAnswer, InputKind, InputRequest, McpError, ServerConfig, ServerEventKind, ServerState, Start,
+    Hub, InputAnswer, InputKind, InputRequest, McpError, ServerConfig, ServerEventKind, ServerState, Start,
 };
 use toolgraft_testkit::http_mcp::HttpMcp;
 
-use crate::case::{Case, builder, call, call_with, connect, eventually, hub, retry, soon, trial};
+use crate::case::{Case, builder, call, call_with, connect, defaults, eventually, hub, retry, soon, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -166,7 +166,7 @@ async fn brings_a_tool(case: Arc<Case>) {
 }
 
 async fn task(case: Arc<Case>, fault: &str) {
-    let hub = connect(builder().elicitation(Elicitation::Defaults), [case.server(fault)]).await;
+    let hub = connect(builder().elicitor(defaults), [case.server(fault)]).await;
     let mut events = hub.states();
     let outcome = call(&hub, "task").await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Result, "it took 1.10 s"), "{outcome:?}");

@@ -4,72 +4,40 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use rmcp::model::InputResponses;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::form::Form;
 use super::request::{Elicitor, InputAnswer, InputKind, InputRequest};
 
-/// The answer to a server that asks for input while a tool runs, if the program has set no
-/// [`Elicitor`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Elicitation {
-    /// Decline, since there is no user. Servers are told in the handshake.
-    #[default]
-    Decline,
-    /// Accept a form with the defaults that it proposes; decline one that requires anything else.
-    Defaults,
-}
-
-/// The source of answers for the servers of a hub.
+/// The source of answers for the servers of a hub: without an [`Elicitor`] every question is declined, and servers are
+/// told so in the handshake.
 #[derive(Clone, Default)]
-pub(crate) struct Answers {
-    pub(crate) rule: Elicitation,
-    /// Takes precedence over the rule.
-    pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
-}
-
-impl std::fmt::Debug for Answers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.elicitor {
-            Some(_) => f.write_str("Elicitor"),
-            None => self.rule.fmt(f),
-        }
-    }
-}
+pub(crate) struct Answers(pub(crate) Option<Arc<dyn Elicitor>>);
 
 impl Answers {
-    /// Returns `true` if servers may ask for input.
-    pub(crate) fn answers(&self) -> bool {
-        self.elicitor.is_some() || self.rule != Elicitation::Decline
-    }
-
-    /// Returns `true` if a user can be asked, who may also open pages.
+    /// Returns `true` if a user can be asked.
     pub(crate) fn asks_somebody(&self) -> bool {
-        self.elicitor.is_some()
+        self.0.is_some()
     }
 
     /// Returns the answer to the parameters of `elicitation/create`. An `Err` is a fault in them,
     /// or in the program's answer.
     pub(crate) async fn answer(&self, server: &str, params: &Value) -> Result<Value, String> {
-        let Some(elicitor) = &self.elicitor else {
-            let filled = (self.rule == Elicitation::Defaults).then(|| defaults(params)).flatten();
-            return Ok(answered(filled.map_or(InputAnswer::Decline, InputAnswer::Accept)));
-        };
+        let Some(elicitor) = &self.0 else { return Ok(json!({ "action": "decline" })) };
         let kind = kind(params)?;
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
         let request = InputRequest { server: server.to_owned(), message, kind: kind.clone() };
-        let answer = elicitor.elicit(request).await;
-        match (answer, kind) {
+        Ok(match (elicitor.elicit(request).await, kind) {
             (InputAnswer::Accept(content), InputKind::Form(form)) => {
                 let content = form.check(content);
                 let content =
                     content.map_err(|why| format!("the answer of this client does not fit the form: {why}"))?;
-                Ok(json!({ "action": "accept", "content": content }))
+                json!({ "action": "accept", "content": content })
             }
-            (InputAnswer::Accept(_), InputKind::Url { .. }) => Ok(json!({ "action": "accept" })),
-            (answer, _) => Ok(answered(answer)),
-        }
+            (InputAnswer::Accept(_), InputKind::Url { .. }) => json!({ "action": "accept" }),
+            (InputAnswer::Decline, _) => json!({ "action": "decline" }),
+            (InputAnswer::Cancel, _) => json!({ "action": "cancel" }),
+        })
     }
 
     /// Returns the answers to the questions in a result. An `Err` names the one that is not
@@ -98,21 +66,9 @@ pub(crate) fn is_question(result: &Value) -> bool {
     result.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
 
-fn answered(answer: InputAnswer) -> Value {
-    match answer {
-        InputAnswer::Accept(content) => json!({ "action": "accept", "content": content }),
-        InputAnswer::Decline => json!({ "action": "decline" }),
-        InputAnswer::Cancel => json!({ "action": "cancel" }),
-    }
-}
-
-fn is_form(params: &Value) -> bool {
-    params.get("mode").is_none_or(|mode| mode == "form")
-}
-
 /// Reads the kind of question.
 fn kind(params: &Value) -> Result<InputKind, String> {
-    if is_form(params) {
+    if params.get("mode").is_none_or(|mode| mode == "form") {
         let schema = params.get("requestedSchema").ok_or("a form without \"requestedSchema\"")?;
         return Form::read(schema).map(InputKind::Form);
     }
@@ -126,21 +82,23 @@ fn kind(params: &Value) -> Result<InputKind, String> {
     Ok(InputKind::Url { host: host.to_owned(), url: url.to_string() })
 }
 
-/// Returns a form's fields with their defaults; `None` if a required field has none.
-fn defaults(params: &Value) -> Option<Map<String, Value>> {
-    let Ok(InputKind::Form(form)) = kind(params) else { return None };
-    let filled = form.fields.into_iter().filter(|field| field.required || field.default.is_some());
-    filled.map(|field| Some((field.name, field.default?))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
 
+    use serde_json::Map;
+
     use super::*;
 
+    /// Accepts forms with their defaults; declines those that require anything else, and pages.
     fn defaults_only() -> Answers {
-        Answers { rule: Elicitation::Defaults, elicitor: None }
+        let elicitor = |request: InputRequest| {
+            let InputKind::Form(form) = request.kind else { return std::future::ready(InputAnswer::Decline) };
+            let filled = form.fields.into_iter().filter(|field| field.required || field.default.is_some());
+            let filled: Option<_> = filled.map(|field| Some((field.name, field.default?))).collect();
+            std::future::ready(filled.map_or(InputAnswer::Decline, InputAnswer::Accept))
+        };
+        Answers(Some(Arc::new(elicitor)))
     }
 
     /// Returns answers that are always the same, and the list of questions.
@@ -151,7 +109,7 @@ mod tests {
             seen.lock().unwrap().push(request);
             std::future::ready(answer.clone())
         };
-        (Answers { rule: Elicitation::Decline, elicitor: Some(Arc::new(elicitor)) }, asked)
+        (Answers(Some(Arc::new(elicitor))), asked)
     }
 
     fn object(value: Value) -> Map<String, Value> {

@@ -22,6 +22,5 @@ mod value;
 pub(crate) use answer::Answers;
 pub(super) use answer::is_question;
 
-pub use answer::Elicitation;
 pub use form::{FieldChoice, FieldError, FieldKind, Form, FormField};
 pub use request::{Elicitor, InputAnswer, InputKind, InputRequest};
