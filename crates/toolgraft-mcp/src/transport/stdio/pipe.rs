@@ -191,7 +191,8 @@ impl Pipe {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::process::Stdio;
 
