@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod sample;
 mod scale;
 
 use std::io::Cursor;
@@ -12,7 +11,7 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use crate::sample::Sampler;
+use crate::scale::Scaler;
 
 /// Default number of pixels up to which an image is decoded: enough for a page scanned at 500 dpi,
 /// or a photograph. Decoding then takes 75 megabytes for the pixels of a JPEG, and 100 for those of
@@ -45,17 +44,17 @@ impl Raster {
         Raster::decode_to_fit(bytes, max_pixels, u32::MAX, u32::MAX)
     }
 
-    /// Decodes as [`Raster::decode`] does and scales as [`Raster::fit`] does. Blocks of pixels are averaged while the
-    /// rows are decoded, so that the image in full size is not kept.
+    /// Decodes as [`Raster::decode`] does and scales as [`Raster::fit`] does. Rows are scaled while they are decoded, so
+    /// that the image in full size is not kept.
     pub fn decode_to_fit(bytes: &[u8], max_pixels: u64, width: u32, height: u32) -> Option<Self> {
         let from = dimensions(bytes)?;
         (u64::from(from.0) * u64::from(from.1) <= max_pixels).then_some(())?;
-        let mut sampler = Sampler::new(from, (width, height));
+        let mut scaler = Scaler::new(from, (width, height));
         match Format::of(bytes)? {
-            Format::Png => decode_png(bytes, max_pixels, &mut sampler)?,
-            Format::Jpeg => decode_jpeg(bytes, &mut sampler)?,
+            Format::Png => decode_png(bytes, max_pixels, &mut scaler)?,
+            Format::Jpeg => decode_jpeg(bytes, &mut scaler)?,
         }
-        Some(sampler.finish()?.fit(width, height))
+        scaler.finish()
     }
 
     /// Returns the number of pixels in a row.
@@ -77,7 +76,9 @@ impl Raster {
     /// smaller one is unchanged.
     #[must_use]
     pub fn fit(self, width: u32, height: u32) -> Self {
-        if self.width <= width && self.height <= height { self } else { scale::down(&self, width, height) }
+        let mut scaler = Scaler::new((self.width, self.height), (width, height));
+        let mut rows = self.pixels.chunks_exact(self.width as usize * CHANNELS);
+        rows.try_for_each(|row| scaler.push(row, CHANNELS)).and_then(|()| scaler.finish()).unwrap_or(self)
     }
 
     /// Composes the image on a white background.
@@ -153,7 +154,7 @@ fn size(width: u32, height: u32) -> Option<u64> {
     (u64::from(width) * u64::from(height)).checked_mul(CHANNELS as u64)
 }
 
-fn decode_png(bytes: &[u8], max_pixels: u64, sampler: &mut Sampler) -> Option<()> {
+fn decode_png(bytes: &[u8], max_pixels: u64, scaler: &mut Scaler) -> Option<()> {
     let limit = usize::try_from(max_pixels).unwrap_or(usize::MAX).saturating_mul(CHANNELS);
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: limit });
     decoder.set_transformations(Transformations::normalize_to_color8());
@@ -161,7 +162,7 @@ fn decode_png(bytes: &[u8], max_pixels: u64, sampler: &mut Sampler) -> Option<()
     let channels = reader.output_color_type().0.samples();
     if !reader.info().interlaced {
         while let Some(row) = reader.next_row().ok()? {
-            sampler.push(row.data(), channels)?;
+            scaler.push(row.data(), channels)?;
         }
         return Some(());
     }
@@ -169,10 +170,10 @@ fn decode_png(bytes: &[u8], max_pixels: u64, sampler: &mut Sampler) -> Option<()
     // first.
     let mut samples = vec![0; reader.output_buffer_size().filter(|needed| *needed <= limit)?];
     let frame = reader.next_frame(&mut samples).ok()?;
-    samples.chunks_exact(frame.line_size).try_for_each(|row| sampler.push(row, channels))
+    samples.chunks_exact(frame.line_size).try_for_each(|row| scaler.push(row, channels))
 }
 
-fn decode_jpeg(bytes: &[u8], sampler: &mut Sampler) -> Option<()> {
+fn decode_jpeg(bytes: &[u8], scaler: &mut Scaler) -> Option<()> {
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options());
     decoder.decode_headers().ok()?;
     let (width, _) = decoder.dimensions()?;
@@ -184,7 +185,7 @@ fn decode_jpeg(bytes: &[u8], sampler: &mut Sampler) -> Option<()> {
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), jpeg_options().jpeg_set_out_colorspace(space));
     let channels = space.num_components();
     let samples = decoder.decode().ok()?;
-    samples.chunks_exact(width.checked_mul(channels)?).try_for_each(|row| sampler.push(row, channels))
+    samples.chunks_exact(width.checked_mul(channels)?).try_for_each(|row| scaler.push(row, channels))
 }
 
 /// Returns lenient options: `Raster::decode` limits the edges, and a damaged end is accepted.

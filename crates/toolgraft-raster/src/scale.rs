@@ -1,63 +1,73 @@
-//! Downscaling: each new pixel is the weighted mean of the old pixels around its position, with
-//! more weight for nearer ones.
+//! Downscaling while the rows of an image arrive, so that the image in full size is not kept: each new pixel is the
+//! weighted mean of the old pixels around its position, with more weight for nearer ones.
+
+use std::collections::VecDeque;
 
 use crate::{CHANNELS, Raster};
 
-/// Scales the image down, preserving proportions, until it fits into `width` and `height`; each
-/// edge keeps at least one pixel.
-pub(crate) fn down(image: &Raster, width: u32, height: u32) -> Raster {
-    let ratio = (f64::from(width) / f64::from(image.width)).min(f64::from(height) / f64::from(image.height));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 1 and the old edge")]
-    let edge = |old: u32| ((f64::from(old) * ratio).round() as u32).max(1);
-    let (to_width, to_height) = (edge(image.width), edge(image.height));
-    let narrow = along(&image.pixels, &Lines::rows(image.width, image.height), to_width);
-    let pixels = along(&narrow, &Lines::columns(to_width, image.height), to_height);
-    Raster { width: to_width, height: to_height, pixels }
+/// Builds a smaller image from the rows of a larger one.
+pub(crate) struct Scaler {
+    /// Width and height of the image that is pushed.
+    from: (u32, u32),
+    /// Width and height of the new image.
+    to: (u32, u32),
+    columns: Vec<Window>,
+    /// The windows of the new rows that are not finished.
+    rows: VecDeque<Window>,
+    /// The last pushed rows, in the new width.
+    narrow: VecDeque<Vec<[u8; CHANNELS]>>,
+    /// Rows that were pushed.
+    pushed: usize,
+    pixels: Vec<u8>,
 }
 
-/// The lines of an image that are scaled independently.
-struct Lines {
-    number: usize,
-    /// Number of pixels in a line.
-    length: u32,
-    /// Number of pixels from the beginning of one line to that of the next.
-    apart: usize,
-    are_rows: bool,
-}
-
-impl Lines {
-    fn rows(width: u32, height: u32) -> Self {
-        Lines { number: height as usize, length: width, apart: width as usize, are_rows: true }
+impl Scaler {
+    /// Creates a scaler for an image of the size `from` that shall fit `into`. It preserves the proportions, and each
+    /// edge keeps at least one pixel.
+    pub(crate) fn new(from: (u32, u32), into: (u32, u32)) -> Self {
+        let ratio = (f64::from(into.0) / f64::from(from.0)).min(f64::from(into.1) / f64::from(from.1)).min(1.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 1 and the old edge")]
+        let edge = |old: u32| ((f64::from(old) * ratio).round() as u32).max(1);
+        let to = (edge(from.0), edge(from.1));
+        let columns = (0..to.0).map(|at| Window::of(at, from.0, to.0)).collect();
+        let rows = (0..to.1).map(|at| Window::of(at, from.1, to.1)).collect();
+        Scaler { from, to, columns, rows, narrow: VecDeque::new(), pushed: 0, pixels: Vec::new() }
     }
 
-    fn columns(width: u32, height: u32) -> Self {
-        Lines { number: width as usize, length: height, apart: 1, are_rows: false }
-    }
-}
-
-/// Scales each line to `length` pixels.
-fn along(pixels: &[u8], lines: &Lines, length: u32) -> Vec<u8> {
-    let windows: Vec<Window> = (0..length).map(|at| Window::of(at, lines.length, length)).collect();
-    let mut out = vec![0; lines.number * length as usize * CHANNELS];
-    // Distance in pixels between neighbours in a line, in the old image and in the new one.
-    let (step, new_step) = if lines.are_rows { (1, 1) } else { (lines.number, lines.number) };
-    let new_apart = if lines.are_rows { length as usize } else { lines.apart };
-    for line in 0..lines.number {
-        for (at, window) in windows.iter().enumerate() {
-            let mut sums = [0; CHANNELS];
-            for (offset, weight) in window.weights.iter().enumerate() {
-                let from = (line * lines.apart + (window.first + offset) * step) * CHANNELS;
-                for (sum, sample) in sums.iter_mut().zip(&pixels[from..from + CHANNELS]) {
-                    *sum += u64::from(*sample) * weight;
-                }
+    /// Adds a row of samples of one to four channels. Returns `None` if it does not fit the image.
+    pub(crate) fn push(&mut self, row: &[u8], channels: usize) -> Option<()> {
+        let fits = (1..=CHANNELS).contains(&channels) && row.len() == self.from.0 as usize * channels;
+        (fits && self.pushed < self.from.1 as usize).then_some(())?;
+        let pixel = |at: usize| rgba(&row[at * channels..][..channels]);
+        self.narrow.push_back(self.columns.iter().map(|window| window.mean(pixel)).collect());
+        self.pushed += 1;
+        while let Some(window) = self.rows.pop_front_if(|window| window.first + window.weights.len() <= self.pushed) {
+            let dropped = self.pushed - self.narrow.len();
+            for at in 0..self.columns.len() {
+                self.pixels.extend(window.mean(|row| self.narrow[row - dropped][at]));
             }
-            let to = (line * new_apart + at * new_step) * CHANNELS;
-            for (sample, sum) in out[to..to + CHANNELS].iter_mut().zip(sums) {
-                *sample = u8::try_from((sum + window.total / 2) / window.total).unwrap_or(u8::MAX);
-            }
+            let next = self.rows.front().map_or(self.pushed, |next| next.first);
+            self.narrow.drain(..next.saturating_sub(dropped).min(self.narrow.len()));
         }
+        Some(())
     }
-    out
+
+    /// Returns the image. `None` if rows are missing.
+    pub(crate) fn finish(self) -> Option<Raster> {
+        Raster::new(self.to.0, self.to.1, self.pixels)
+    }
+}
+
+/// Spreads a pixel of one to four channels to red, green, blue and opacity.
+fn rgba(pixel: &[u8]) -> [u8; CHANNELS] {
+    const SOLID: u8 = u8::MAX;
+    match *pixel {
+        [grey] => [grey, grey, grey, SOLID],
+        [grey, opacity] => [grey, grey, grey, opacity],
+        [red, green, blue] => [red, green, blue, SOLID],
+        [red, green, blue, opacity] => [red, green, blue, opacity],
+        _ => [0; CHANNELS],
+    }
 }
 
 /// The old pixels that contribute to a new one.
@@ -83,6 +93,17 @@ impl Window {
         let weights: Vec<u64> = (first..=last).map(|old| reach.saturating_sub(middle(old).abs_diff(centre))).collect();
         let total = weights.iter().sum::<u64>().max(1);
         Window { first: usize::try_from(first).unwrap_or(usize::MAX), weights, total }
+    }
+
+    /// Returns the weighted mean of the old pixels.
+    fn mean(&self, pixel: impl Fn(usize) -> [u8; CHANNELS]) -> [u8; CHANNELS] {
+        let mut sums = [self.total / 2; CHANNELS];
+        for (offset, weight) in self.weights.iter().enumerate() {
+            sums.iter_mut()
+                .zip(pixel(self.first + offset))
+                .for_each(|(sum, sample)| *sum += u64::from(sample) * weight);
+        }
+        sums.map(|sum| u8::try_from(sum / self.total).unwrap_or(u8::MAX))
     }
 }
 
