@@ -17,8 +17,8 @@ use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
     Answers, Connection, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent, ServerHandle,
-    ServerStatus, Settings, Start, States, ToolState, USER_EVENT, for_user, has_large, resource_outcome, scaled,
-    seconds, tool_outcome, with_media,
+    ServerStatus, Settings, Start, ToolState, USER_EVENT, for_user, has_large, resource_outcome, scaled, seconds,
+    tool_outcome, with_media,
 };
 use crate::transport::log::LogLine;
 use crate::transport::wire::{Wire, WireMessage};
@@ -200,11 +200,7 @@ pub struct Hub {
     config: Config,
     servers: Arc<Vec<ServerHandle>>,
     offered: Arc<Offered>,
-    states: Arc<States>,
-    media: bool,
-    pixels: Budget,
-    by_audience: bool,
-    start: Start,
+    settings: Settings,
 }
 
 /// The tools, resources and prompts of all servers.
@@ -245,7 +241,7 @@ impl Hub {
     }
 
     fn begin(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
-        let (offered, states) = (Arc::<Offered>::default(), settings.states.clone());
+        let offered = Arc::<Offered>::default();
         // Each server needs a reference to the others' offers before all of them exist.
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
             let start = |config: &ServerConfig| {
@@ -261,13 +257,12 @@ impl Hub {
         });
         // A server that was ready before all existed could not upgrade its reference.
         offered.join(&servers);
-        let (media, by_audience, start) = (settings.media, settings.by_audience, settings.start);
-        Hub { config, servers, offered, states, media, pixels: settings.pixels, by_audience, start }
+        Hub { config, servers, offered, settings }
     }
 
     /// Waits until each server is ready or has failed. With [`Start::Lazy`] it returns at once.
     pub async fn settled(&self) {
-        if self.start == Start::Eager {
+        if self.settings.start == Start::Eager {
             join_all(self.servers.iter().map(ServerHandle::settled)).await;
         }
     }
@@ -302,7 +297,7 @@ impl Hub {
     /// # }
     /// ```
     pub fn states(&self) -> BoxStream<'static, ServerEvent> {
-        self.states.stream()
+        self.settings.states.stream()
     }
 
     /// Returns the current prompts of the servers, in the order of the servers.
@@ -453,7 +448,7 @@ impl Hub {
             let (tool, arguments) = (&found.name, invocation.arguments.clone());
             async move {
                 let (mut result, answer) = connection.call(tool, arguments).await?;
-                let theirs = if self.by_audience { for_user(&mut result) } else { None };
+                let theirs = if self.settings.by_audience { for_user(&mut result) } else { None };
                 let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
                 connection.lists_settled().await;
                 Ok(theirs.into_iter().fold(outcome, |outcome, event| outcome.with_event(USER_EVENT, event)))
@@ -466,15 +461,15 @@ impl Hub {
     /// Adds the images, audio and blobs of a result if they are kept, and scales large pictures
     /// down for the model.
     async fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
-        if !self.media {
+        if !self.settings.media {
             return outcome;
         }
         let outcome = with_media(outcome, result);
         if !has_large(&outcome) {
             return outcome;
         }
-        let most = usize::try_from(MAX_PIXELS).unwrap_or(usize::MAX).min(self.pixels.amount());
-        let permit = self.pixels.wait(most).await;
+        let most = usize::try_from(MAX_PIXELS).unwrap_or(usize::MAX).min(self.settings.pixels.amount());
+        let permit = self.settings.pixels.wait(most).await;
         let unscaled = outcome.clone();
         let scaled = tokio::task::spawn_blocking(move || {
             // The blocking task goes on after its caller was dropped, so it holds the permit

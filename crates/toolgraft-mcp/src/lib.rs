@@ -55,6 +55,7 @@ mod setters;
 mod auth;
 mod config;
 mod environment;
+mod failure;
 mod hub;
 mod server;
 mod transport;

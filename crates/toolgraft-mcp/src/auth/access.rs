@@ -13,8 +13,9 @@ use super::error::{LoginError, shown};
 use super::login::{has_authorization, scopes};
 use super::resource::Resource;
 use super::store::{Logins, StoredLogin};
-use super::token::{EARLY, REFRESH, TokenError, other_audience, time_left, token};
+use super::token::{EARLY, REFRESH, other_audience, time_left, token};
 use crate::config::{GrantType, OAuthConfig, ServerConfig, ServerTrust, TransportConfig};
+use crate::failure::{Failure, FailureKind};
 
 /// The source of the access token for requests to one server.
 pub(crate) struct Access {
@@ -40,9 +41,9 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn load(&self) -> Result<Option<StoredLogin>, TokenError> {
+    fn load(&self) -> Result<Option<StoredLogin>, Failure> {
         let Some(logins) = &self.logins else { return Ok(None) };
-        logins.load(&self.resource).map_err(|e| TokenError::Later(e.to_string()))
+        logins.load(&self.resource).map_err(|e| Failure::from(e.to_string()))
     }
 }
 
@@ -70,7 +71,7 @@ impl Access {
     }
 
     /// Returns the token to send, renewed first if it is about to expire; `None` if no login is stored.
-    pub(crate) async fn token(&self) -> Result<Option<String>, TokenError> {
+    pub(crate) async fn token(&self) -> Result<Option<String>, Failure> {
         let AccessSource::Tokens(tokens) = &self.source else { return Ok(None) };
         let mut held = tokens.held.lock().await;
         if held.is_none() {
@@ -84,7 +85,7 @@ impl Access {
         if !is_good {
             match self.renewed(tokens, held.clone(), None).await {
                 Ok(kept) => *held = Some(kept),
-                Err(TokenError::Later(_)) if left.is_some_and(|left| !left.is_zero()) => {}
+                Err(denied) if denied.kind == FailureKind::Other && left.is_some_and(|left| !left.is_zero()) => {}
                 Err(denied) => return Err(denied),
             }
         }
@@ -93,11 +94,11 @@ impl Access {
 
     /// Returns another token after the server answered 401 to this one. `challenge` is the `WWW-Authenticate`
     /// header of that answer.
-    pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, TokenError> {
+    pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Failure> {
         let tokens = match &self.source {
             AccessSource::Tokens(tokens) => tokens,
             AccessSource::Header => {
-                return Err(TokenError::Login(
+                return Err(Failure::needs_auth(
                     "HTTP 401: the server rejects the \"Authorization\" under \"headers\"".to_owned(),
                 ));
             }
@@ -114,12 +115,11 @@ impl Access {
         if let Some(newer) = held.as_ref().and_then(token).filter(|token| Some(token.as_str()) != refused) {
             return Ok(newer);
         }
-        let kept = self.renewed(tokens, held.clone(), challenge).await.map_err(|denied| match denied {
+        let kept = self.renewed(tokens, held.clone(), challenge).await.map_err(|denied| {
             // If no refresh token helps, a wrong audience is reported first: another login would not mend it.
-            TokenError::Login(_) if tokens.logins.is_some() => {
-                self.for_another(refused, "the server rejects the login").unwrap_or(denied)
-            }
-            denied => denied,
+            let other = || self.for_another(refused, "the server rejects the login");
+            let is_refused = denied.kind == FailureKind::NeedsAuth && tokens.logins.is_some();
+            is_refused.then(other).flatten().unwrap_or(denied)
         })?;
         let token = token(&kept).ok_or_else(|| self.wanted("the login has expired"))?;
         *held = Some(kept);
@@ -128,14 +128,14 @@ impl Access {
 
     /// Returns the error for a refused token. If the token is readable and made for another audience, that is
     /// the cause given; otherwise `why` is.
-    pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> TokenError {
+    pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> Failure {
         self.for_another(token, why).unwrap_or_else(|| self.wanted(why))
     }
 
-    fn for_another(&self, token: Option<&str>, why: &str) -> Option<TokenError> {
+    fn for_another(&self, token: Option<&str>, why: &str) -> Option<Failure> {
         let AccessSource::Tokens(tokens) = &self.source else { return None };
         let audience = other_audience(token?, &tokens.resource)?;
-        Some(TokenError::Login(format!(
+        Some(Failure::needs_auth(format!(
             "HTTP 401: {why}: its token is for another audience ({}), not for {}: set \"scopes\" under \"oauth\" in its \
              entry to those that its authorization server has for this server, or ask whoever runs it",
             shown(&audience),
@@ -145,7 +145,7 @@ impl Access {
 
     /// Returns the error for a missing or refused login: the reason `why`, and the remedy that fits the
     /// source of the token.
-    pub(crate) fn wanted(&self, why: &str) -> TokenError {
+    pub(crate) fn wanted(&self, why: &str) -> Failure {
         let remedy = match &self.source {
             AccessSource::Tokens(tokens) => match &tokens.logins {
                 Some(logins) => logins.words(&self.server),
@@ -155,19 +155,19 @@ impl Access {
                 "set a token under \"headers\", e.g. \"Authorization\": \"Bearer ${TOKEN}\"".to_owned()
             }
         };
-        TokenError::Login(format!("HTTP 401: {why}: {remedy}"))
+        Failure::needs_auth(format!("HTTP 401: {why}: {remedy}"))
     }
 
     /// Returns another token after the server answered 403 because these scopes are missing, if somebody has
     /// logged in since. Otherwise the scopes are stored, so that the next login asks for them.
-    pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, TokenError> {
+    pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Failure> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
         let AccessSource::Tokens(tokens) = &self.source else {
-            return Err(TokenError::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
+            return Err(Failure::needs_auth(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
         };
         let Some(logins) = &tokens.logins else {
             let remedy = "add them to \"scopes\" under \"oauth\"";
-            return Err(TokenError::Login(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
+            return Err(Failure::needs_auth(format!("HTTP 403: its token lacks rights{named}: {remedy}")));
         };
         let mut held = tokens.held.lock().await;
         if let Ok(Some(mut kept)) = tokens.load() {
@@ -185,7 +185,7 @@ impl Access {
             }
         }
         let words = logins.words(&self.server);
-        Err(TokenError::Login(format!("HTTP 403: the login lacks rights that the server requires{named}: {words}")))
+        Err(Failure::needs_auth(format!("HTTP 403: the login lacks rights that the server requires{named}: {words}")))
     }
 
     /// Renews a token within [`REFRESH`], and returns it with its login.
@@ -194,14 +194,14 @@ impl Access {
         tokens: &Tokens,
         kept: Option<StoredLogin>,
         challenge: Option<&str>,
-    ) -> Result<StoredLogin, TokenError> {
+    ) -> Result<StoredLogin, Failure> {
         let renewed = async {
             match (&tokens.logins, kept) {
                 (Some(logins), Some(kept)) => self.refreshed((tokens, logins), kept, challenge).await,
                 _ => given(tokens, challenge).await,
             }
         };
-        let late = |_| TokenError::Later(format!("its token could not be renewed within {} s", REFRESH.as_secs()));
+        let late = |_| Failure::from(format!("its token could not be renewed within {} s", REFRESH.as_secs()));
         tokio::time::timeout(REFRESH, renewed).await.map_err(late)?
     }
 
@@ -211,8 +211,8 @@ impl Access {
         (tokens, logins): (&Tokens, &Logins),
         kept: StoredLogin,
         challenge: Option<&str>,
-    ) -> Result<StoredLogin, TokenError> {
-        let later = |error: LoginError| TokenError::Later(format!("its token could not be refreshed: {error}"));
+    ) -> Result<StoredLogin, Failure> {
+        let later = |error: LoginError| Failure::from(format!("its token could not be refreshed: {error}"));
         let _lock = logins.lock(&tokens.resource).await.map_err(later)?;
         let mut kept = match logins.load(&tokens.resource).map_err(later)? {
             // Another process has refreshed the token already.
@@ -249,9 +249,9 @@ impl Access {
 }
 
 /// Fetches a token for a program without a user.
-async fn given(tokens: &Tokens, challenge: Option<&str>) -> Result<StoredLogin, TokenError> {
+async fn given(tokens: &Tokens, challenge: Option<&str>) -> Result<StoredLogin, Failure> {
     // A failed discovery may succeed later; a refusal of the authorization server is final.
-    let later = |error: LoginError| TokenError::Later(format!("no token can be fetched: {error}"));
+    let later = |error: LoginError| Failure::from(format!("no token can be fetched: {error}"));
     let mut found = discover(&tokens.resource, challenge, (&tokens.oauth, &tokens.trust)).await.map_err(later)?;
     let (id, secret) = tokens.oauth.client_id.clone().zip(tokens.oauth.client_secret.clone()).unwrap_or_default();
     let config = ClientCredentialsConfig::ClientSecret {
@@ -268,9 +268,9 @@ async fn given(tokens: &Tokens, challenge: Option<&str>) -> Result<StoredLogin, 
     };
     let given = given.await.map_err(|error| {
         let head = "the authorization server gives no token for \"clientId\" and \"clientSecret\" under \"oauth\"";
-        TokenError::Login(format!("{head}: {}", LoginError::from(error)))
+        Failure::needs_auth(format!("{head}: {}", LoginError::from(error)))
     })?;
-    let given = given.ok_or_else(|| TokenError::Login("no token was received".to_owned()))?;
+    let given = given.ok_or_else(|| Failure::needs_auth("no token was received".to_owned()))?;
     Ok(StoredLogin::new(&tokens.resource, found.issuer, given))
 }
 

@@ -5,7 +5,7 @@ use reqwest::Url;
 use reqwest::redirect::Policy;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata, InMemoryCredentialStore};
 
-use super::error::{LoginError, no_pkce, shown};
+use super::error::{LoginError, NO_PKCE, shown};
 use super::resource::{Resource, is_private_way};
 use crate::config::{GrantType, HostReach, OAuthConfig, ServerTrust, is_this_machine, proxy_of};
 use toolgraft::Cause;
@@ -74,7 +74,7 @@ fn is_beside(place: &str, other: &str) -> bool {
 fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool) -> Result<(), LoginError> {
     let methods = metadata.code_challenge_methods_supported.as_ref();
     if wants_pkce && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
-        return Err(LoginError::Untrusted(no_pkce()));
+        return Err(LoginError::Untrusted(NO_PKCE.to_owned()));
     }
     let places = [Some(&metadata.authorization_endpoint), Some(&metadata.token_endpoint)];
     let places = places.into_iter().chain([metadata.registration_endpoint.as_ref(), metadata.issuer.as_ref()]);

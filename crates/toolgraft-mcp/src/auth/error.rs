@@ -49,7 +49,7 @@ pub enum LoginError {
 impl From<AuthError> for LoginError {
     fn from(error: AuthError) -> Self {
         match &error {
-            AuthError::PkceUnsupported => LoginError::Untrusted(no_pkce()),
+            AuthError::PkceUnsupported => LoginError::Untrusted(NO_PKCE.to_owned()),
             AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
                 LoginError::Untrusted(format!(
                     "the answer is from another issuer: {} answered, and {} was asked",
@@ -89,10 +89,8 @@ pub(super) const NO_STATE: &str = "The authorization server did not return the s
     \"headers\" in the server's entry, e.g. \"Authorization\": \"Bearer ${TOKEN}\"";
 
 /// Message for a server without S256.
-pub(super) fn no_pkce() -> String {
-    "the authorization server does not say that it takes PKCE with S256, without which a code could be stolen"
-        .to_owned()
-}
+pub(super) const NO_PKCE: &str =
+    "the authorization server does not say that it takes PKCE with S256, without which a code could be stolen";
 
 /// Returns untrusted text in one line of at most [`SHOWN`] characters.
 pub(super) fn shown(text: &str) -> String {

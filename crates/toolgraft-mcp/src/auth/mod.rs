@@ -36,4 +36,3 @@ pub use login::Login;
 pub(crate) use login::bearer_challenge;
 pub use logout::LoggedOut;
 pub use store::Logins;
-pub(crate) use token::TokenError;

@@ -115,7 +115,7 @@ impl Logins {
     /// [`LoginError::Store`] if a file cannot be removed.
     pub fn remove(&self, url: &str) -> Result<bool, LoginError> {
         let resource = Resource::of(url)?;
-        let files = self.files(&resource).map_err(|e| self.failed("read", e))?;
+        let files = self.files(&resource).map_err(|e| failed(&self.folder, "read", e))?;
         for (file, _) in &files {
             fs::remove_file(file).map_err(|e| failed(file, "remove", e))?;
         }
@@ -130,7 +130,7 @@ impl Logins {
 
     /// Returns the latest login at a resource.
     pub(super) fn load(&self, resource: &Resource) -> Result<Option<StoredLogin>, LoginError> {
-        let files = self.files(resource).map_err(|e| self.failed("read", e))?;
+        let files = self.files(resource).map_err(|e| failed(&self.folder, "read", e))?;
         Ok(files.into_iter().map(|(_, kept)| kept).max_by_key(|kept| kept.credentials.token_received_at))
     }
 
@@ -138,7 +138,7 @@ impl Logins {
         let resource = Resource::of(&kept.resource)?;
         let file = self.file(&resource, kept.issuer.as_deref());
         let text = serde_json::to_vec_pretty(kept).map_err(|e| failed(&file, "write", e.into()))?;
-        files::private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
+        files::private_folder(&self.folder).map_err(|e| failed(&self.folder, "make", e))?;
         files::replace(&file, &text, Mode::Private).map_err(|e| failed(&file, "write", e))
     }
 
@@ -146,7 +146,7 @@ impl Logins {
     /// may be valid for one use only. `None` if the file system has no locks.
     pub(super) async fn lock(&self, resource: &Resource) -> Result<Option<Lock>, LoginError> {
         let file = self.file(resource, Some("lock")).with_extension("lock");
-        files::private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
+        files::private_folder(&self.folder).map_err(|e| failed(&self.folder, "make", e))?;
         match tokio::task::spawn_blocking(move || Lock::wait(&file)).await {
             Ok(Ok(lock)) => Ok(Some(lock)),
             // On a file system without locks two processes may disturb each other.
@@ -180,10 +180,6 @@ impl Logins {
         let host: String = resource.host().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let hash = fnv(&[resource.as_str(), issuer.unwrap_or_default()]);
         self.folder.join(format!("{}-{hash:016x}.json", host.chars().take(64).collect::<String>()))
-    }
-
-    fn failed(&self, action: &'static str, error: io::Error) -> LoginError {
-        failed(&self.folder, action, error)
     }
 }
 

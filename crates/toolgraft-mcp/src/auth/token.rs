@@ -1,5 +1,4 @@
-//! Access tokens: their text, their remaining lifetime, their audience as far as it can be read, and the reason for a
-//! missing one.
+//! Access tokens: their text, their remaining lifetime, and their audience as far as it can be read.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,15 +15,6 @@ pub(super) const EARLY: Duration = Duration::from_secs(30);
 
 /// Time limit for renewing a token, including discovery.
 pub(super) const REFRESH: Duration = Duration::from_secs(60);
-
-/// The reason that a request has no token. The text is the message for the user.
-#[derive(Debug)]
-pub(crate) enum TokenError {
-    /// A user has to log in or to change the configuration.
-    Login(String),
-    /// The token could not be refreshed now; a later attempt may succeed.
-    Later(String),
-}
 
 /// Returns the access token of a login.
 pub(super) fn token(kept: &StoredLogin) -> Option<String> {

@@ -30,7 +30,11 @@ impl ServerSecrets {
 
 impl ServerConfig {
     pub(crate) fn hidden(&self) -> ServerSecrets {
-        let mut values = self.transport.as_ref().map(named_values).unwrap_or_default();
+        let entry = self.transport.as_ref().map(as_entry).unwrap_or_default();
+        let objects = ["env", "headers", "oauth"].into_iter().filter_map(|key| entry.get(key)?.as_object()).flatten();
+        let named = objects.filter(|(name, _)| *name != "clientId");
+        let mut values: Vec<_> =
+            named.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
         // `Secrecy` recognises these as secrets by name, form or place, so the rules by name need
         // not hold.
         values.extend(self.secrecy().unnamed().map(|secret| (CERTAIN.to_owned(), secret.to_owned())));
@@ -73,20 +77,6 @@ fn is_word(text: &str) -> bool {
 /// A name for values that are known to be secret, whatever they are called. [`names_secret`]
 /// accepts it.
 const CERTAIN: &str = "secret";
-
-/// Returns the values of variables and headers, and the client's secret, with their names.
-fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
-    let values = match transport {
-        TransportConfig::Stdio { env, .. } => env,
-        TransportConfig::Http { headers, .. } => headers,
-    };
-    let login = match transport {
-        TransportConfig::Http { oauth, .. } => oauth.client_secret.clone(),
-        TransportConfig::Stdio { .. } => None,
-    };
-    let login = login.map(|secret| ("clientSecret".to_owned(), secret));
-    values.iter().map(|(name, value)| (name.clone(), value.clone())).chain(login).collect()
-}
 
 /// Returns the entry in the form of a configuration file.
 fn as_entry(transport: &TransportConfig) -> Map<String, Value> {

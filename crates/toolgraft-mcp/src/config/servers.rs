@@ -177,10 +177,6 @@ setters! { ServerConfig:
     with_trust(trust: Trust) => trust = trust;
 }
 
-fn the_program() -> String {
-    "the program".to_owned()
-}
-
 impl ServerConfig {
     /// Creates a server over standard input and output from a program and its arguments.
     pub fn stdio(
@@ -222,7 +218,7 @@ impl ServerConfig {
     pub(super) fn broken(name: impl Into<String>, why: String) -> Self {
         ServerConfig {
             name: name.into(),
-            place: the_program(),
+            place: "the program".to_owned(),
             transport: Err(why.into()),
             disabled: false,
             call_timeout: None,

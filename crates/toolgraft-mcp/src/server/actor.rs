@@ -8,13 +8,14 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::connect::{self, ConnectError, Era};
+use super::connect::{self, Era};
 use super::connection::Connection;
 use super::settings::Start;
 use super::shared::{Offer, Shared, Snapshot};
 use super::states::ServerEventKind;
 use super::status::ServerState;
 use crate::auth::Access;
+use crate::failure::{Failure, FailureKind};
 
 /// Time to wait for further changes before the lists are read again.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -217,16 +218,17 @@ impl Actor {
     }
 
     /// Records the failure of a connection, or of an attempt that took this time.
-    fn failed(&mut self, error: ConnectError, attempt: Option<Duration>) {
+    fn failed(&mut self, error: Failure, attempt: Option<Duration>) {
         self.failures += 1;
-        let shut = match error.needs_auth {
+        let needs_auth = error.kind == FailureKind::NeedsAuth;
+        let shut = match needs_auth {
             // The configuration's headers do not change, so a soon retry is useless. A user may log
             // in at any time.
             true => !Access::of(&self.shared.config, self.shared.settings.logins.as_ref()).takes_logins(),
             false => self.failures >= self.shared.settings.retry.failures,
         };
         self.update(|view| {
-            view.status.state = match error.needs_auth {
+            view.status.state = match needs_auth {
                 true => ServerState::NeedsAuth,
                 false if view.offer.is_some() && !shut => ServerState::Backoff,
                 false => ServerState::Failed,
@@ -249,7 +251,7 @@ impl Actor {
         self.failed(error.into(), None);
     }
 
-    async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
+    async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), Failure> {
         let connection = connect::connect(&self.shared, &mut self.era).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
@@ -263,7 +265,7 @@ impl Actor {
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
         let (mut server, prompts, mut notes) = connection.list(&self.shared.config.name).await?;
         server.parallel = self.shared.config.parallel;
-        notes.extend(connection.noise());
+        notes.extend(connection.noise(0));
         Ok((Offer { server, prompts }, notes))
     }
 
@@ -284,7 +286,6 @@ impl Actor {
                 () = async { connection.client.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
             }
-            connection.client.noticed.forget();
             let again = Instant::now() + BETWEEN_LISTINGS;
             tokio::select! {
                 () = self.shared.reset.notified() => return WatchEnd::Restart(connection),

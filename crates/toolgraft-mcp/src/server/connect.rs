@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
+use rmcp::RoleClient;
+use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::serve_directly;
-use rmcp::transport::{DynamicTransportError, Transport};
-use rmcp::{ClientHandler, RoleClient};
+use rmcp::transport::Transport;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -20,26 +20,11 @@ use super::settings::{Limits, MAX_START};
 use super::shared::Shared;
 use crate::auth::Access;
 use crate::config::{HttpTransport, TransportConfig};
-use crate::transport::http::{self, FailureKind, HttpError, HttpPlace, SseTransport};
+use crate::failure::{Failure, FailureKind};
+use crate::transport::http::{self, HttpPlace, SseTransport};
 use crate::transport::scan::one_line;
 use crate::transport::stdio::{self, ChildState, LAST_WORDS, Program, StdioTransport};
-use toolgraft::secrets::{Secrets, shown_url};
-
-/// The reason that a server could not be reached.
-#[derive(Debug)]
-pub(super) struct ConnectError {
-    pub(super) message: String,
-    /// `true` if the server wants an authorization that waiting does not bring.
-    pub(super) needs_auth: bool,
-    /// `true` if the server was reached and refused the handshake.
-    refused: bool,
-}
-
-impl From<String> for ConnectError {
-    fn from(message: String) -> Self {
-        ConnectError { message, needs_auth: false, refused: false }
-    }
-}
+use toolgraft::secrets::shown_url;
 
 /// The kind of handshake that worked with a server; the next connection begins with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,11 +48,11 @@ struct Connector {
 
 /// Connects and does the handshake within the time limit. Begins with the `era` of the last
 /// connection and updates it. The server's secrets are not in the error.
-pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Connection, ConnectError> {
+pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Connection, Failure> {
     let Shared { config, environment, settings, log, .. } = shared;
     let hidden = config.hidden();
     let mut secrets = hidden.in_errors.clone();
-    let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
+    let transport = config.transport.as_ref().map_err(|problem| Failure::from(problem.to_string()))?;
     let (server, answers, states) = (config.name.clone(), settings.answers.clone(), settings.states.clone());
     let (log, wire, limits) = (log.clone(), settings.wire.clone(), settings.limits(config));
     let client = Client { server, answers, states, log, wire, hidden, ..Client::default() };
@@ -77,7 +62,7 @@ pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Co
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
-            connector.stdio(program, environment, era).await
+            connector.stdio(program, environment, *era).await
         }
         TransportConfig::Http { url, headers, transport, .. } => {
             let access = Arc::new(Access::of(config, settings.logins.as_ref()));
@@ -89,68 +74,63 @@ pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Co
                 Ok(token) => {
                     connector.client.hidden = connector.client.hidden.and(token.as_deref());
                     secrets = connector.client.hidden.in_errors.clone();
-                    connector.http(place, *transport, era).await
+                    connector.http(place, *transport, *era).await
                 }
-                Err(denied) => Err(HttpError::from(denied).into()),
+                Err(denied) => Err(denied),
             };
-            connected
-                .map_err(|error| ConnectError { message: format!("{}: {}", shown_url(url), error.message), ..error })
+            connected.map_err(|error| Failure { message: format!("{}: {}", shown_url(url), error.message), ..error })
         }
     };
-    connected.map_err(|error| {
-        // The server may have been replaced by one of another revision.
-        if error.refused || *era == Some(Era::Sse) {
-            *era = None;
+    match connected {
+        Ok((connection, agreed)) => {
+            *era = Some(agreed);
+            Ok(connection)
         }
-        ConnectError { message: secrets.hide(&error.message).into_owned(), ..error }
-    })
+        Err(error) => {
+            // The server may have been replaced by one of another revision.
+            if error.kind != FailureKind::Other || *era == Some(Era::Sse) {
+                *era = None;
+            }
+            Err(Failure { message: secrets.hide(&error.message).into_owned(), ..error })
+        }
+    }
 }
+
+type Connected = Result<(Connection, Era), Failure>;
 
 impl Connector {
     /// Starts one process and tries both handshakes. If that one breaks or does not answer the
     /// question, a second process gets the earlier handshake alone. A process that has not read the
     /// question yet (`npx` may have to download first) is waited for.
-    async fn stdio(
-        self,
-        program: Program<'_>,
-        environment: &[(OsString, OsString)],
-        era: &mut Option<Era>,
-    ) -> Result<Connection, ConnectError> {
-        if *era != Some(Era::Initialize) {
+    async fn stdio(self, program: Program<'_>, environment: &[(OsString, OsString)], era: Option<Era>) -> Connected {
+        let mut methods = if era == Some(Era::Initialize) { Methods::Initialize } else { Methods::Both };
+        loop {
             let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
             let mut transport = self.noticed(transport);
-            let first = Deadline::after(self.limits.connect * 2 / 3, self.last, &child);
-            let mut agreed = self.negotiate(&mut transport, Methods::Both, first).await;
-            let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.transport.is_unread();
+            let by = match methods {
+                Methods::Both => Deadline::after(self.limits.connect * 2 / 3, self.last, &child),
+                _ => self.rest(&child),
+            };
+            let mut agreed = self.negotiate(&mut transport, methods, by).await;
+            let is_silent = |agreed: &Result<_, _>| matches!(agreed, Err(HandshakeError::Silence(_)));
+            let late = methods == Methods::Both && is_silent(&agreed) && transport.transport.pipe.is_unread();
             if late {
                 agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.rest(&child)).await;
             }
+            let is_last = methods == Methods::Initialize || late && is_silent(&agreed);
             match agreed {
-                Ok(info) => {
-                    *era = Some(Era::of(&info));
-                    return Ok(self.over(transport, info, child.gone.clone(), (None, Some(child))));
-                }
+                Ok(info) => return Ok(self.over(transport, info, child.gone.clone(), (None, Some(child)))),
+                Err(error) if is_last => return Err(self.unanswered(&error, (&mut transport, &child)).await),
                 Err(error @ (HandshakeError::Unsent(_) | HandshakeError::Version { .. })) => {
                     return Err(self.explain(&error));
-                }
-                Err(error @ HandshakeError::Silence(_)) if late => {
-                    return Err(self.unanswered(&error, (&mut transport, &child)).await);
                 }
                 Err(_) => {
                     // Waits for the exit of the first process, since the second may need a resource
                     // that it holds.
                     let _ = transport.close().await;
+                    methods = Methods::Initialize;
                 }
             }
-        }
-        let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
-        let mut transport = self.noticed(transport);
-        match self.negotiate(&mut transport, Methods::Initialize, self.rest(&child)).await {
-            Ok(info) => {
-                *era = Some(Era::of(&info));
-                Ok(self.over(transport, info, child.gone.clone(), (None, Some(child))))
-            }
-            Err(error) => Err(self.unanswered(&error, (&mut transport, &child)).await),
         }
     }
 
@@ -159,8 +139,8 @@ impl Connector {
         &self,
         error: &HandshakeError,
         (transport, child): (&mut NoticeTransport<StdioTransport>, &ChildState),
-    ) -> ConnectError {
-        transport.transport.give_up();
+    ) -> Failure {
+        transport.transport.pipe.give_up();
         // Reading to the end of the output records how the child exited.
         let _ = timeout(LAST_WORDS, async { while transport.receive().await.is_some() {} }).await;
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
@@ -168,18 +148,12 @@ impl Connector {
 
     /// Tries streamable HTTP with both handshakes, then HTTP+SSE; each attempt has its own
     /// transport.
-    async fn http(
-        self,
-        place: HttpPlace<'_>,
-        allowed: HttpTransport,
-        era: &mut Option<Era>,
-    ) -> Result<Connection, ConnectError> {
-        if allowed == HttpTransport::Sse || *era == Some(Era::Sse) {
-            *era = Some(Era::Sse);
+    async fn http(self, place: HttpPlace<'_>, allowed: HttpTransport, era: Option<Era>) -> Connected {
+        if allowed == HttpTransport::Sse || era == Some(Era::Sse) {
             return self.sse(place).await;
         }
         let earlier = ProtocolVersion::LATEST_WITH_INITIALIZE;
-        let mut version = if *era == Some(Era::Initialize) { earlier.clone() } else { ProtocolVersion::V_2026_07_28 };
+        let mut version = if era == Some(Era::Initialize) { earlier.clone() } else { ProtocolVersion::V_2026_07_28 };
         let mut tried = Vec::new();
         let error = loop {
             tried.push(version.clone());
@@ -188,12 +162,10 @@ impl Connector {
                 false => (Methods::Discover, Instant::now() + self.by.saturating_duration_since(Instant::now()) / 3),
             };
             let mut transport = self.noticed(http::transport(place)?);
-            let by = Deadline::at(by);
-            let error = match handshake(&mut transport, self.us(self.me_at(version)), methods, by).await {
+            let error = match handshake(&mut transport, (&self.client, version), methods, Deadline::at(by)).await {
+                // Only its next answer shows that such a server has gone, so nothing else cancels
+                // this token.
                 Ok(info) => {
-                    *era = Some(Era::of(&info));
-                    // Only its next answer shows that such a server has gone, so nothing else
-                    // cancels this token.
                     return Ok(self.over(
                         transport,
                         info,
@@ -225,11 +197,8 @@ impl Connector {
             return Err(explained);
         }
         match self.sse(place).await {
-            Ok(connection) => {
-                *era = Some(Era::Sse);
-                Ok(connection)
-            }
-            Err(sse) if sse.needs_auth => Err(sse),
+            Ok(connected) => Ok(connected),
+            Err(sse) if sse.kind == FailureKind::NeedsAuth => Err(sse),
             Err(sse) => {
                 let more = if sse.message == explained.message { String::new() } else { format!(": {}", sse.message) };
                 Err(format!("{}; nor is there legacy HTTP+SSE{more}", explained.message).into())
@@ -237,7 +206,7 @@ impl Connector {
         }
     }
 
-    async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
+    async fn sse(self, place: HttpPlace<'_>) -> Connected {
         let opened = timeout_at(self.by, SseTransport::open(place)).await;
         let mut transport = match opened {
             Ok(opened) => self.noticed(opened?),
@@ -249,7 +218,8 @@ impl Connector {
         match self.negotiate(&mut transport, Methods::Initialize, Deadline::at(self.by)).await {
             Ok(info) => {
                 let gone = transport.transport.gone();
-                Ok(self.over(transport, info, gone, (Some(shown_url(place.url)), None)))
+                let (connection, _) = self.over(transport, info, gone, (Some(shown_url(place.url)), None));
+                Ok((connection, Era::Sse))
             }
             Err(error) => Err(self.explain(&error)),
         }
@@ -262,31 +232,19 @@ impl Connector {
         info: ServerPeerInfo,
         gone: CancellationToken,
         (url, child): (Option<String>, Option<ChildState>),
-    ) -> Connection
+    ) -> (Connection, Era)
     where
         T: Transport<RoleClient> + 'static,
         T::Error: std::error::Error + Send + Sync + 'static,
     {
+        let era = if info.protocol_version.has_initialize() { Era::Initialize } else { Era::Discover };
         let service = serve_directly(self.client, transport, Some(info));
-        Connection::new(service, self.limits, url, child, gone)
+        (Connection::new(service, self.limits, url, child, gone), era)
     }
 
     /// Wraps the transport, so that the client knows its messages.
     fn noticed<T>(&self, transport: T) -> NoticeTransport<T> {
         NoticeTransport { transport, client: self.client.clone() }
-    }
-
-    fn me(&self) -> ClientConfig {
-        self.client.get_info()
-    }
-
-    fn me_at(&self, version: ProtocolVersion) -> ClientConfig {
-        self.me().with_protocol_version(version)
-    }
-
-    /// Returns our client information, and the secrets to remove from the server's texts.
-    fn us(&self, me: ClientConfig) -> (ClientConfig, &Secrets) {
-        (me, &self.client.hidden.in_errors)
     }
 
     /// Does the handshake over one transport. If the server refuses our version, tries those that
@@ -300,13 +258,14 @@ impl Connector {
     where
         T: Transport<RoleClient> + 'static,
     {
-        let mut agreed = handshake(transport, self.us(self.me()), methods, by).await;
+        // rmcp's default is a draft revision that current servers refuse.
+        let mut agreed = handshake(transport, (&self.client, ProtocolVersion::V_2025_11_25), methods, by).await;
         let mut tried = Vec::new();
         while let Err(error @ HandshakeError::Version { asked, .. }) = &agreed {
             tried.push(asked.clone());
             let Some(version) = error.next_version(&tried) else { break };
             let methods = if version.has_initialize() { Methods::Initialize } else { Methods::Discover };
-            agreed = handshake(transport, self.us(self.me_at(version)), methods, by).await;
+            agreed = handshake(transport, (&self.client, version), methods, by).await;
         }
         agreed
     }
@@ -320,7 +279,7 @@ impl Connector {
         Deadline::after(left.max(third), last, child)
     }
 
-    fn explain(&self, error: &HandshakeError) -> ConnectError {
+    fn explain(&self, error: &HandshakeError) -> Failure {
         match error {
             HandshakeError::Silence(stray) => {
                 let waited = Instant::now().saturating_duration_since(self.by) + self.limits.connect;
@@ -337,23 +296,20 @@ impl Connector {
                 .into()
             }
             HandshakeError::Closed => "it closed the connection before the handshake was done".to_owned().into(),
-            HandshakeError::Refused(why) => ConnectError { refused: true, ..why.clone().into() },
+            HandshakeError::Refused(why) => Failure { message: why.clone(), kind: FailureKind::Refused },
             HandshakeError::Version { asked, supported } => {
                 let supported: Vec<_> = supported.iter().map(ProtocolVersion::as_str).collect();
                 let supported = supported.join(", ");
-                let why = format!(
+                let message = format!(
                     "the server supports only other versions of MCP, {supported}; the last one requested was {asked}"
                 );
-                ConnectError { refused: true, ..why.into() }
+                Failure { message, kind: FailureKind::Refused }
             }
-            HandshakeError::Unsent(error) => unsent(error),
+            HandshakeError::Unsent(error) => match error.kind {
+                FailureKind::Other => Failure { kind: FailureKind::Refused, ..error.clone() },
+                _ => error.clone(),
+            },
         }
-    }
-}
-
-impl From<HttpError> for ConnectError {
-    fn from(error: HttpError) -> Self {
-        ConnectError { needs_auth: error.kind == FailureKind::NeedsAuth, ..error.message.into() }
     }
 }
 
@@ -361,20 +317,8 @@ impl HandshakeError {
     /// Returns `true` if another handshake or transport would fail in the same way.
     fn is_final(&self) -> bool {
         match self {
-            HandshakeError::Unsent(error) => HttpError::of(error)
-                .is_some_and(|error| matches!(error.kind, FailureKind::NeedsAuth | FailureKind::Unreachable)),
+            HandshakeError::Unsent(error) => matches!(error.kind, FailureKind::NeedsAuth | FailureKind::Unreachable),
             _ => false,
         }
-    }
-}
-
-fn unsent(error: &DynamicTransportError) -> ConnectError {
-    let unsent = || format!("`initialize` could not be sent: {}", error.error).into();
-    ConnectError { refused: true, ..HttpError::of(error).unwrap_or_else(unsent).into() }
-}
-
-impl Era {
-    fn of(info: &ServerPeerInfo) -> Self {
-        if info.protocol_version.has_initialize() { Era::Initialize } else { Era::Discover }
     }
 }

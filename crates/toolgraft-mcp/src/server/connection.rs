@@ -8,7 +8,7 @@ use std::time::Duration;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
     ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, JsonObject,
-    ProgressNotificationParam, ProtocolVersion, TASKS_EXTENSION_ID, UrlElicitationCapability,
+    ProgressNotificationParam, TASKS_EXTENSION_ID, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::{ClientHandler, Peer, RoleClient};
@@ -87,8 +87,7 @@ impl ClientHandler for Client {
             can.elicitation = Some(forms.with_url(UrlElicitationCapability::default()));
         }
         can.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
-        // rmcp's default is a draft revision that current servers refuse.
-        ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
+        ClientConfig::new(can, me)
     }
 
     async fn create_elicitation(
@@ -190,9 +189,10 @@ impl Connection {
         (name, version, Some(info.protocol_version.to_string()))
     }
 
-    /// Returns a message about lines of standard output that are not MCP; `None` if there are none.
-    pub(super) fn noise(&self) -> Option<String> {
-        let noise = self.child.as_ref()?.noise.after(0)?;
+    /// Returns a message about lines of standard output that are not MCP; `None` if there are none after the
+    /// first `before`.
+    pub(super) fn noise(&self, before: usize) -> Option<String> {
+        let noise = self.child.as_ref()?.noise.after(before)?;
         Some(self.client.hidden.in_errors.hide(&noise).into_owned())
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     let failed = result.get("isError").is_some_and(is_true);
     let structured = result.get("structuredContent").filter(|v| !v.is_null()).cloned();
     let content = result.get("content");
-    let mut parts = match content.map(blocks) {
+    let mut parts = match content.map(|content| texts(content, block)) {
         Some(Some(parts)) => parts,
         None if failed || structured.is_some() => Vec::new(),
         Some(None) if structured.is_some() => Vec::new(),
@@ -158,12 +158,7 @@ pub(crate) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     if is_question(result) {
         return Outcome::error(ASKS);
     }
-    let contents = bare(result).or_else(|| match result.get("contents")? {
-        Value::Array(contents) => Some(joined(contents.iter().map(contents_text))),
-        contents @ Value::Object(_) => Some(contents_text(contents)),
-        contents => bare(contents),
-    });
-    match contents {
+    match bare(result).or_else(|| Some(joined(texts(result.get("contents")?, contents_text)?.into_iter()))) {
         Some(text) => Outcome::result(text),
         None => no_result("resources/read", "contents", answer),
     }
@@ -201,12 +196,12 @@ fn bare(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// Returns the text of each content block. A single block or text instead of the array is accepted;
-/// `None` if there is no content.
-fn blocks(content: &Value) -> Option<Vec<String>> {
-    match content {
-        Value::Array(blocks) => Some(blocks.iter().map(block).collect()),
-        one @ Value::Object(_) => Some(vec![block(one)]),
+/// Returns the text of each entry of a result. A single entry or text instead of the array is accepted;
+/// `None` if there is none.
+fn texts(entries: &Value, text: impl Fn(&Value) -> String) -> Option<Vec<String>> {
+    match entries {
+        Value::Array(entries) => Some(entries.iter().map(text).collect()),
+        one @ Value::Object(_) => Some(vec![text(one)]),
         other => Some(vec![bare(other)?]),
     }
 }
@@ -229,6 +224,7 @@ pub(super) fn block(block: &Value) -> String {
         return text.clone();
     }
     let field = |name: &str| block.get(name).and_then(Value::as_str);
+    let length = || grouped(block.to_string().len() as u64);
     match field("type") {
         Some("text") => match block.get("text") {
             Some(Value::String(text)) => text.clone(),
@@ -243,8 +239,8 @@ pub(super) fn block(block: &Value) -> String {
             let link = note("resource", field("mimeType"), block.get("size").and_then(Value::as_u64), field("uri"));
             if words.is_empty() { link } else { format!("{link} {}", words.join(": ")) }
         }
-        Some(kind) => format!("[content of the unknown kind {kind:?}, {} bytes]", grouped(length(block))),
-        None => format!("[content without a kind, {} bytes]", grouped(length(block))),
+        Some(kind) => format!("[content of the unknown kind {kind:?}, {} bytes]", length()),
+        None => format!("[content without a kind, {} bytes]", length()),
     }
 }
 
@@ -278,10 +274,6 @@ fn note(kind: &str, media: Option<&str>, bytes: Option<u64>, uri: Option<&str>) 
 fn decoded_length(base64: &str) -> u64 {
     let digits = base64.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count() as u64;
     digits * 3 / 4
-}
-
-fn length(value: &Value) -> u64 {
-    value.to_string().len() as u64
 }
 
 /// Formats a number with separators, as in `12,345`.

@@ -30,7 +30,7 @@ impl<'a> Deadline<'a> {
 
     /// Returns the deadline, given the output so far.
     fn now(&self) -> Instant {
-        let heard = self.child.and_then(ChildState::last_heard);
+        let heard = self.child.and_then(|child| *child.heard.borrow());
         heard.map_or(self.at, |heard| (heard + self.silence).clamp(self.at, self.last))
     }
 
@@ -65,7 +65,7 @@ mod tests {
         let talks = async {
             for _ in 0..8 {
                 tokio::time::sleep(Duration::from_secs(20)).await;
-                child.hear();
+                child.heard.send_replace(Some(Instant::now()));
             }
         };
         let (without_end, short, strict, ()) = tokio::join!(waited(30, 600), waited(30, 100), waited(30, 30), talks);

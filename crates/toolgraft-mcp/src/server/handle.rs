@@ -54,12 +54,10 @@ impl ServerHandle {
         settings.states.state(&config.name, status.state, status.error.clone());
         let (sender, view) =
             watch::channel(Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None });
-        let log = Log::new(config.hidden().in_errors).shown({
-            let (states, server) = (settings.states.clone(), config.name.clone());
-            move |line| {
-                if line.level.is_none() {
-                    states.start_output(&server, &line.text);
-                }
+        let (states, server) = (settings.states.clone(), config.name.clone());
+        let log = Log::new(config.hidden().in_errors, move |line| {
+            if line.level.is_none() {
+                states.start_output(&server, &line.text);
             }
         });
         let shared = Arc::new(Shared {

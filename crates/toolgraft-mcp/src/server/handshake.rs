@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use rmcp::RoleClient;
 use rmcp::model::{
     ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, CustomResult, DiscoverRequest,
     DiscoverRequestParams, GetExtensions, InitializeRequest, InitializedNotification, JsonRpcMessage, ProtocolVersion,
@@ -15,11 +14,14 @@ use rmcp::model::{
 };
 use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::{DynamicTransportError, Transport};
+use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use super::connection::Client;
 use super::deadline::Deadline;
 use super::error_data::error_data;
+use crate::failure::Failure;
 use crate::transport::message::UNREADABLE;
 use crate::transport::scan::one_line;
 use crate::transport::server_info::{discovered, initialize_result, peer_info, supported_versions};
@@ -59,19 +61,20 @@ pub(super) enum HandshakeError {
     /// The server does not support the version that was asked for, but these.
     Version { asked: ProtocolVersion, supported: Vec<ProtocolVersion> },
     /// A request could not be sent.
-    Unsent(DynamicTransportError),
+    Unsent(Failure),
 }
 
 /// Does the handshake until the deadline. Returns the server's information.
 pub(super) async fn handshake<T>(
     transport: &mut T,
-    (me, secrets): (ClientConfig, &Secrets),
+    (client, version): (&Client, ProtocolVersion),
     methods: Methods,
     by: Deadline<'_>,
 ) -> Result<ServerPeerInfo, HandshakeError>
 where
     T: Transport<RoleClient> + 'static,
 {
+    let (me, secrets) = (client.get_info().with_protocol_version(version), &client.hidden.in_errors);
     let mut handshake = Handshake { transport, me, secrets, asked: methods == Methods::AlreadySent, stray: None };
     let agreed = tokio::select! {
         biased;
@@ -92,13 +95,9 @@ struct Handshake<'t, T> {
     stray: Option<RequestId>,
 }
 
-/// The effect of a message on the handshake.
-enum HandshakeAnswer {
-    Done(Box<ServerPeerInfo>),
-    /// `server/discover` was refused, with the reason; and the versions that the server named.
-    Earlier(String, Vec<ProtocolVersion>),
-    Nothing,
-}
+/// The effect of a message on the handshake: `Err` if `server/discover` was refused, with the reason and the versions
+/// that the server named; `None` if there is no effect.
+type Effect = Option<Result<ServerPeerInfo, (String, Vec<ProtocolVersion>)>>;
 
 impl HandshakeError {
     /// Returns the version to try next: the newest one that the server named, that we support and
@@ -138,33 +137,28 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                 }
             };
             match self.read(message).await? {
-                HandshakeAnswer::Done(info) => return Ok(*info),
-                HandshakeAnswer::Earlier(_, supported) if may_ask => {
+                Some(Ok(info)) => return Ok(info),
+                Some(Err((_, supported))) if may_ask => {
                     if let Some(version) = newest(&supported, ProtocolVersion::has_initialize) {
                         self.me.protocol_version = version;
                     }
                     self.initialize().await?;
                 }
-                HandshakeAnswer::Earlier(why, supported) if methods == Methods::Discover => {
+                Some(Err((why, supported))) if methods == Methods::Discover => {
                     let asked = ProtocolVersion::V_2026_07_28;
                     let named = (!supported.is_empty()).then_some(HandshakeError::Version { asked, supported });
                     return Err(named.unwrap_or(HandshakeError::Refused(why)));
                 }
-                HandshakeAnswer::Earlier(..) | HandshakeAnswer::Nothing => {}
+                Some(Err(_)) | None => {}
             }
         }
     }
 
-    async fn read(&mut self, message: RxJsonRpcMessage<RoleClient>) -> Result<HandshakeAnswer, HandshakeError> {
-        Ok(match message {
+    async fn read(&mut self, message: RxJsonRpcMessage<RoleClient>) -> Result<Effect, HandshakeError> {
+        match message {
             JsonRpcMessage::Response(answer) if is(&answer.id, DISCOVER) => {
-                match plain(answer.result).and_then(|text| discovered(&text)) {
-                    Ok(Ok(info)) => HandshakeAnswer::Done(Box::new(info)),
-                    Ok(Err(supported)) => {
-                        HandshakeAnswer::Earlier("the server does not support 2026-07-28".to_owned(), supported)
-                    }
-                    Err(why) => HandshakeAnswer::Earlier(why, Vec::new()),
-                }
+                let text = plain(answer.result).map_err(|why| (why, Vec::new()));
+                return Ok(Some(text.and_then(|text| discovered(&text))));
             }
             JsonRpcMessage::Response(answer) if is(&answer.id, INITIALIZE) => {
                 let result = match answer.result {
@@ -175,30 +169,26 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                 let result = result.map_err(none)?;
                 let done = ClientNotification::InitializedNotification(InitializedNotification::default());
                 self.send(ClientJsonRpcMessage::notification(done)).await?;
-                HandshakeAnswer::Done(Box::new(peer_info(result)))
+                return Ok(Some(Ok(peer_info(result))));
             }
+            JsonRpcMessage::Response(answer) => self.stray = Some(answer.id),
             JsonRpcMessage::Error(answer) => {
                 let (code, said) = (answer.error.code, one_line(&answer.error.message));
                 let data = error_data(answer.error.data.as_ref(), &answer.error.message, self.secrets);
                 let data = data.map(|data| format!(": {data}")).unwrap_or_default();
                 let why = if code == UNREADABLE { said } else { format!("{said} (JSON-RPC error {}){data}", code.0) };
                 let supported = supported_versions(&answer.error);
-                match &answer.id {
-                    Some(id) if is(id, DISCOVER) => HandshakeAnswer::Earlier(why, supported),
-                    None if !self.asked => HandshakeAnswer::Earlier(why, supported),
-                    Some(id) if is(id, INITIALIZE) && !supported.is_empty() => {
-                        return Err(HandshakeError::Version { asked: self.me.protocol_version.clone(), supported });
-                    }
-                    Some(id) if is(id, INITIALIZE) => {
-                        let refused = || format!("the server rejected `initialize`: {why}");
-                        return Err(HandshakeError::Refused(if code == UNREADABLE { why } else { refused() }));
-                    }
-                    _ => HandshakeAnswer::Nothing,
+                let is_for = |request| answer.id.as_ref().is_some_and(|id| is(id, request));
+                if is_for(DISCOVER) || answer.id.is_none() && !self.asked {
+                    return Ok(Some(Err((why, supported))));
                 }
-            }
-            JsonRpcMessage::Response(answer) => {
-                self.stray = Some(answer.id);
-                HandshakeAnswer::Nothing
+                if is_for(INITIALIZE) && !supported.is_empty() {
+                    return Err(HandshakeError::Version { asked: self.me.protocol_version.clone(), supported });
+                }
+                if is_for(INITIALIZE) {
+                    let refused = || format!("the server rejected `initialize`: {why}");
+                    return Err(HandshakeError::Refused(if code == UNREADABLE { why } else { refused() }));
+                }
             }
             JsonRpcMessage::Request(request) if is(&request.id, DISCOVER) || is(&request.id, INITIALIZE) => {
                 return Err(HandshakeError::Refused(
@@ -209,10 +199,10 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                 if matches!(request.request, ServerRequest::PingRequest(_)) {
                     self.send(ClientJsonRpcMessage::response(ClientResult::empty(()), request.id)).await?;
                 }
-                HandshakeAnswer::Nothing
             }
-            _ => HandshakeAnswer::Nothing,
-        })
+            JsonRpcMessage::Notification(_) => {}
+        }
+        Ok(None)
     }
 
     async fn initialize(&mut self) -> Result<(), HandshakeError> {
@@ -224,7 +214,11 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
 
     async fn send(&mut self, message: ClientJsonRpcMessage) -> Result<(), HandshakeError> {
         let sent = self.transport.send(message).await;
-        sent.map_err(|error| HandshakeError::Unsent(DynamicTransportError::new::<T, _>(error)))
+        sent.map_err(|error| {
+            let error = DynamicTransportError::new::<T, _>(error);
+            let unsent = || format!("`initialize` could not be sent: {}", error.error).into();
+            HandshakeError::Unsent(Failure::of(&error).unwrap_or_else(unsent))
+        })
     }
 }
 

@@ -64,7 +64,6 @@ pub(crate) use handle::ServerHandle;
 pub(crate) use request::seconds;
 pub(crate) use scale::{has_large, scaled};
 pub(crate) use settings::Settings;
-pub(crate) use states::States;
 
 pub use content::{META_EVENT, USER_EVENT};
 pub use elicit::{Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest};

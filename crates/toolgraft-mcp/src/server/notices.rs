@@ -10,8 +10,8 @@ use tokio::sync::{Notify, watch};
 const PAGES: usize = 64;
 
 /// The notices of a server about changed lists, and about pages that the user is done with.
+#[derive(Default)]
 pub(super) struct Notices {
-    changed: Notify,
     /// Number of notices received.
     told: watch::Sender<u64>,
     /// Number of notices that were received before the lists were last read.
@@ -22,19 +22,10 @@ pub(super) struct Notices {
     pages: watch::Sender<VecDeque<String>>,
 }
 
-impl Default for Notices {
-    fn default() -> Self {
-        let none = || watch::Sender::new(0);
-        let pages = watch::Sender::default();
-        Notices { changed: Notify::new(), told: none(), listed: none(), awaited: Notify::new(), pages }
-    }
-}
-
 impl Notices {
     /// Records a notice of a changed list.
     pub(super) fn tell(&self) {
         self.told.send_modify(|told| *told += 1);
-        self.changed.notify_one();
     }
 
     /// Records that the user is done with a page.
@@ -77,20 +68,16 @@ impl Notices {
         let _ = listed.wait_for(|listed| *listed >= told).await;
     }
 
-    /// Waits for a notice of a changed list.
+    /// Waits for a notice of a change that the lists do not contain.
     pub(super) async fn changed(&self) {
-        self.changed.notified().await;
+        let listed = *self.listed.borrow();
+        // Cannot fail: `self` owns the sender.
+        let _ = self.told.subscribe().wait_for(|told| *told > listed).await;
     }
 
     /// Waits until a call waits for the lists. They are then read soon, since models do not call
     /// often. A call that began to wait during a listing counts for the next one too.
     pub(super) async fn awaited(&self) {
         self.awaited.notified().await;
-    }
-
-    /// Discards the pending wake-up, before all lists are read.
-    pub(super) fn forget(&self) {
-        let mut said = std::pin::pin!(self.changed.notified());
-        said.as_mut().enable();
     }
 }

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use super::connection::{Client, Connection};
 use super::error_data::error_data;
+use crate::failure::Failure;
 use crate::transport::answer::Answer;
-use crate::transport::http::HttpError;
 use crate::transport::message::{BREAKS_OFF, SESSION_LOST, UNREADABLE};
 use crate::transport::scan::one_line;
 
@@ -70,18 +70,6 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    fn map_text(self, text: impl Fn(String) -> String + Copy) -> Self {
-        match self {
-            RequestError::Refused { code, message, data, pages } => {
-                RequestError::Refused { code, message: text(message), data: data.map(text), pages }
-            }
-            RequestError::TimedOut { limit, noise } => RequestError::TimedOut { limit, noise: noise.map(text) },
-            RequestError::SessionLost(why) => RequestError::SessionLost(text(why)),
-            RequestError::Unsent(how) => RequestError::Unsent(text(how)),
-            RequestError::Broken(how) => RequestError::Broken(text(how)),
-        }
-    }
-
     /// Converts an error of a call that the server has begun to carry out, so that the call is not
     /// made again.
     pub(super) fn of_begun(self) -> Self {
@@ -115,10 +103,7 @@ impl Connection {
     ///
     /// The server's secrets are in neither the result nor the error.
     pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Answer<'_>, RequestError> {
-        match self.answer(request, limit).await {
-            Ok(result) => Ok(Answer::new(result, &self.client.hidden.in_answers)),
-            Err(error) => Err(error.map_text(|text| self.client.hidden.in_errors.hide(&text).into_owned())),
-        }
+        Ok(Answer::new(self.answer(request, limit).await?, &self.client.hidden.in_answers))
     }
 
     /// Waits for `coming`, unless the connection breaks first.
@@ -155,8 +140,7 @@ impl Connection {
                     Err(ServiceError::TransportClosed)
                 } else {
                     let limit = pending.cancel().await.unwrap_or_else(|| started.elapsed());
-                    let noise = self.child.as_ref().and_then(|child| child.noise.after(noise));
-                    return Err(RequestError::TimedOut { limit, noise });
+                    return Err(RequestError::TimedOut { limit, noise: self.noise(noise) });
                 }
             }
         };
@@ -190,21 +174,22 @@ impl Connection {
         let breaks_off = self.child.is_some() && what.contains(BREAKS_OFF);
         match breaks_off && tokio::time::timeout(DEATH, self.gone.cancelled()).await.is_ok() {
             true => self.broken(&what).await,
-            false => RequestError::Broken(what),
+            false => RequestError::Broken(self.client.hidden.in_errors.hide(&what).into_owned()),
         }
     }
 
     async fn service_error(&self, error: ServiceError) -> RequestError {
+        let hide = |text: &str| self.client.hidden.in_errors.hide(text).into_owned();
         match error {
             ServiceError::McpError(e) if e.code == UNREADABLE => self.unreadable(e.message.into_owned()).await,
-            ServiceError::McpError(e) if e.code == SESSION_LOST => RequestError::SessionLost(e.message.into_owned()),
+            ServiceError::McpError(e) if e.code == SESSION_LOST => RequestError::SessionLost(hide(&e.message)),
             ServiceError::McpError(e) => {
                 let code = e.code.0;
                 if let Some(pages) = pages(&e) {
-                    return RequestError::Refused { code, message: open_first(&pages, &e), data: None, pages };
+                    return RequestError::Refused { code, message: hide(&open_first(&pages, &e)), data: None, pages };
                 }
                 let data = error_data(e.data.as_ref(), &e.message, &self.client.hidden.in_errors);
-                RequestError::Refused { code, message: e.message.into_owned(), data, pages: Vec::new() }
+                RequestError::Refused { code, message: hide(&e.message), data, pages: Vec::new() }
             }
             ServiceError::TransportClosed => {
                 self.mark_gone();
@@ -212,7 +197,7 @@ impl Connection {
             }
             ServiceError::TransportSend(e) => {
                 let unsent = || format!("the request could not be sent: {}", e.error);
-                self.broken(&HttpError::of(&e).map_or_else(unsent, |error| error.message)).await
+                self.broken(&Failure::of(&e).map_or_else(unsent, |error| error.message)).await
             }
             other => self.broken(&other.to_string()).await,
         }

@@ -28,19 +28,17 @@ pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
     for (at, event) in outcome.events.iter_mut().filter(|event| event.kind == MEDIA_EVENT).enumerate() {
         let max_pixels = if at + MODEL_MEDIA < media { 0 } else { max_pixels };
         let Some(bytes) = event.data.get("data").and_then(Value::as_str).and_then(decoded) else { continue };
-        match smaller(&bytes, max_pixels) {
-            Fit::AsItIs => {}
-            Fit::Smaller { jpeg, from, to } => {
-                event.data[MEDIUM_SHOWN] = STANDARD.encode(jpeg).into();
-                let line = format!("\n[an image of {} by {} pixels is shown at {} by {}]", from.0, from.1, to.0, to.1);
-                outcome.text.push_str(&line);
-            }
-            Fit::TooLarge(size) => {
-                event.data[MEDIUM_SHOWN] = Value::Null;
-                let size = size.map(|(width, height)| format!(" of {width} by {height} pixels")).unwrap_or_default();
-                outcome.text.push_str(&format!("\n[an image{size} is too large to be shown]"));
-            }
+        let (size, is_heavy) = (dimensions(&bytes), bytes.len() > MODEL_MEDIUM_BYTES);
+        if !is_heavy && edge(size) <= MAX_EDGE {
+            continue;
         }
+        let named = size.map(|(width, height)| format!(" of {width} by {height} pixels")).unwrap_or_default();
+        let (shown, how) = match smaller(&bytes, max_pixels) {
+            Some((jpeg, (width, height))) => (STANDARD.encode(jpeg).into(), format!("shown at {width} by {height}")),
+            None => (Value::Null, "too large to be shown".to_owned()),
+        };
+        event.data[MEDIUM_SHOWN] = shown;
+        outcome.text.push_str(&format!("\n[an image{named} is {how}]"));
     }
     outcome
 }
@@ -49,7 +47,8 @@ pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
 pub(crate) fn has_large(outcome: &Outcome) -> bool {
     // An image of one colour has many pixels in few bytes, so small data is decoded as far as its
     // header.
-    let is_large = |data: &str| data.len() > 64 << 10 || decoded(data).is_some_and(|bytes| edge(&bytes) > MAX_EDGE);
+    let is_large =
+        |data: &str| data.len() > 64 << 10 || decoded(data).is_some_and(|bytes| edge(dimensions(&bytes)) > MAX_EDGE);
     outcome
         .events
         .iter()
@@ -61,38 +60,17 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
     STANDARD.decode(compact).ok()
 }
 
-enum Fit {
-    AsItIs,
-    Smaller {
-        jpeg: Vec<u8>,
-        from: (u32, u32),
-        to: (u32, u32),
-    },
-    /// The width and height, if they are known.
-    TooLarge(Option<(u32, u32)>),
+/// Returns the longer edge of a size in pixels; 0 if that is unknown.
+fn edge(size: Option<(u32, u32)>) -> u32 {
+    size.map_or(0, |(width, height)| width.max(height))
 }
 
-/// Returns the longer edge in pixels according to the image's header; 0 if that is unreadable.
-fn edge(bytes: &[u8]) -> u32 {
-    dimensions(bytes).map_or(0, |(width, height)| width.max(height))
-}
-
-fn smaller(bytes: &[u8], max_pixels: u64) -> Fit {
-    let is_heavy = bytes.len() > MODEL_MEDIUM_BYTES;
-    let unread = if is_heavy { Fit::TooLarge(None) } else { Fit::AsItIs };
-    let Some(from) = dimensions(bytes) else { return unread };
-    if !is_heavy && from.0.max(from.1) <= MAX_EDGE {
-        return Fit::AsItIs;
-    }
-    let Some(image) = Raster::decode_to_fit(bytes, max_pixels, EDGE, EDGE) else { return Fit::TooLarge(Some(from)) };
+/// Returns a smaller image as a JPEG, and its size; `None` if it cannot be made.
+fn smaller(bytes: &[u8], max_pixels: u64) -> Option<(Vec<u8>, (u32, u32))> {
     // JPEG has no transparency.
-    let image = image.on_white();
-    match image.to_jpeg(QUALITY) {
-        Some(jpeg) if jpeg.len() <= MODEL_MEDIUM_BYTES => {
-            Fit::Smaller { jpeg, from, to: (image.width(), image.height()) }
-        }
-        _ => Fit::TooLarge(Some(from)),
-    }
+    let image = Raster::decode_to_fit(bytes, max_pixels, EDGE, EDGE)?.on_white();
+    let jpeg = image.to_jpeg(QUALITY).filter(|jpeg| jpeg.len() <= MODEL_MEDIUM_BYTES)?;
+    Some((jpeg, (image.width(), image.height())))
 }
 
 #[cfg(test)]

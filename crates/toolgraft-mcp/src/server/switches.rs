@@ -17,14 +17,11 @@ pub struct ToolState {
     pub on: bool,
 }
 
-/// The rules for the tools of one server.
-#[derive(Debug, Clone, Default)]
+/// The rules for the tools of one server: the lists of its entry, and the patterns that were switched later. The last
+/// pattern that matches a tool takes precedence over all lists.
+#[derive(Clone)]
 pub(super) struct Switches {
-    enabled: Vec<String>,
-    disabled: Vec<String>,
-    listed: Vec<String>,
-    /// Patterns that were switched later. The last one that matches a tool takes precedence over
-    /// all lists.
+    entry: ServerConfig,
     switched: Vec<(String, bool)>,
 }
 
@@ -34,18 +31,13 @@ const SIGNS: [char; 5] = ['*', '?', '.', '/', '\\'];
 impl Switches {
     /// Creates the rules of an entry.
     pub(super) fn of(config: &ServerConfig) -> Self {
-        Switches {
-            enabled: config.enabled_tools.clone(),
-            disabled: config.disabled_tools.clone(),
-            listed: config.listed_tools.clone(),
-            switched: Vec::new(),
-        }
+        Switches { entry: config.clone(), switched: Vec::new() }
     }
 
     /// Returns `true` if all tools are on.
     pub(super) fn is_empty(&self) -> bool {
-        let Switches { enabled, disabled, listed, switched } = self;
-        enabled.is_empty() && disabled.is_empty() && listed.is_empty() && switched.is_empty()
+        let ServerConfig { enabled_tools, disabled_tools, listed_tools, .. } = &self.entry;
+        [enabled_tools, disabled_tools, listed_tools].iter().all(|list| list.is_empty()) && self.switched.is_empty()
     }
 
     /// Switches tools by a name or a glob. Returns the pattern for them; `None` if no tool matches.
@@ -73,38 +65,39 @@ impl Switches {
         // Tools that were switched later are not counted in the notes about the entry's lists.
         let by_entry = |tools: &[Tool]| tools.iter().filter(|tool| switched(tool).is_none()).count();
         let before = by_entry(&server.tools);
-        if !self.enabled.is_empty() {
-            server.tools.retain(|tool| switched(tool).is_some() || any(&self.enabled, tool));
+        if !self.entry.enabled_tools.is_empty() {
+            server.tools.retain(|tool| switched(tool).is_some() || any(&self.entry.enabled_tools, tool));
             let among = by_entry(&server.tools);
             let note = || format!("{among} of {before} tools are in \"enabledTools\"");
             notes.extend((among < before).then(note));
         }
         let before = server.tools.len();
-        server.tools.retain(|tool| switched(tool).is_some() || !any(&self.disabled, tool));
+        server.tools.retain(|tool| switched(tool).is_some() || !any(&self.entry.disabled_tools, tool));
         match before - server.tools.len() {
-            0 if self.disabled.is_empty() || !self.switched.is_empty() => {}
-            0 => notes.push(format!("\"disabledTools\" names none of its tools: {}", self.disabled.join(", "))),
-            1 => notes.push("1 tool is disabled by \"disabledTools\"".to_owned()),
-            n => notes.push(format!("{n} tools are disabled by \"disabledTools\"")),
+            0 if self.entry.disabled_tools.is_empty() || !self.switched.is_empty() => {}
+            0 => notes
+                .push(format!("\"disabledTools\" names none of its tools: {}", self.entry.disabled_tools.join(", "))),
+            n => notes.push(format!("{} disabled by \"disabledTools\"", tools_are(n))),
         }
         let before = server.tools.len();
         server.tools.retain(|tool| switched(tool) != Some(false));
-        match before - server.tools.len() {
-            0 => {}
-            1 => notes.push("1 tool is switched off".to_owned()),
-            n => notes.push(format!("{n} tools are switched off")),
-        }
-        if !self.listed.is_empty() {
-            server.tools.retain(|tool| switched(tool).is_some() || any(&self.listed, tool));
+        let off = before - server.tools.len();
+        notes.extend((off > 0).then(|| format!("{} switched off", tools_are(off))));
+        if !self.entry.listed_tools.is_empty() {
+            server.tools.retain(|tool| switched(tool).is_some() || any(&self.entry.listed_tools, tool));
             // If none of the globs is about this server, its resources are not listed either.
             let named = |glob: &String| matches(glob, name.as_deref(), ACCESS_RESOURCE);
-            if server.tools.is_empty() && !self.listed.iter().any(named) {
+            if server.tools.is_empty() && !self.entry.listed_tools.iter().any(named) {
                 server.resources.clear();
                 server.resource_templates.clear();
             }
         }
         notes
     }
+}
+
+fn tools_are(number: usize) -> String {
+    if number == 1 { "1 tool is".to_owned() } else { format!("{number} tools are") }
 }
 
 #[cfg(test)]
@@ -176,7 +169,7 @@ mod tests {
     #[test]
     fn a_name_with_signs_of_a_pattern_means_its_own_tool() {
         let server = Server::new("s").with_tools(["a.b", "a*", "ax"].map(Tool::new).to_vec());
-        let mut switches = Switches::default();
+        let mut switches = switches(&[], &[], &[]);
         for (word, left) in [("a.b", "a* ax"), ("a*", "ax"), ("a?", "")] {
             switches.switch(&server, word, false).unwrap();
             let mut kept = server.clone();

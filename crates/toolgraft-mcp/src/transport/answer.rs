@@ -92,20 +92,11 @@ impl<'s> Answer<'s> {
     /// affect the others. `name` is the member that names an entry.
     pub(crate) fn entries(&self, list: &str, name: &str) -> Result<(Vec<Entry>, Option<String>), String> {
         let no_list = || format!("the answer has no array {list:?}");
-        let cursor = |value: Option<&Value>| value?.as_str().filter(|c| !c.is_empty()).map(str::to_owned);
-        let whole = if self.accepted.is_some() { None } else { value(&self.text).ok() };
-        if let Some(mut whole) = whole {
-            self.secrets.hide_in(&mut whole);
-            let next = cursor(whole.get("nextCursor"));
-            return match whole.get_mut(list).map(Value::take) {
-                Some(Value::Array(entries)) => Ok((entries.into_iter().map(Ok).collect(), next)),
-                _ => Err(no_list()),
-            };
-        }
         let parts = scan::parts(&self.text).ok_or_else(no_list)?;
         let entries = parts.get(list).and_then(scan::parts).filter(|parts| parts.is_array).ok_or_else(no_list)?;
-        let next = parts.get("nextCursor").and_then(|next| value(next).ok());
-        Ok((entries.all.iter().map(|(_, entry)| self.entry(entry, name)).collect(), cursor(next.as_ref())))
+        let next = parts.get("nextCursor").and_then(|next| value(next).ok()?.as_str().map(str::to_owned));
+        let entries = entries.all.iter().map(|(_, entry)| self.entry(entry, name)).collect();
+        Ok((entries, next.filter(|next| !next.is_empty())))
     }
 
     fn entry(&self, text: &str, name: &str) -> Entry {

@@ -64,14 +64,9 @@ struct LogBuffer {
 }
 
 impl Log {
-    /// Creates a log that hides these secrets.
-    pub(crate) fn new(secrets: Secrets) -> Self {
-        Log { secrets, ..Log::default() }
-    }
-
-    /// Sets a callback for each line as it arrives.
-    pub(crate) fn shown(self, look: impl Fn(&LogLine) + Send + Sync + 'static) -> Self {
-        Log { look: Some(Box::new(look)), ..self }
+    /// Creates a log that hides these secrets and calls `look` with each line as it arrives.
+    pub(crate) fn new(secrets: Secrets, look: impl Fn(&LogLine) + Send + Sync + 'static) -> Self {
+        Log { secrets, look: Some(Box::new(look)), kept: Mutex::default() }
     }
 
     /// Returns the kept lines, the oldest first.
@@ -186,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_log_message_is_kept_with_its_level_and_without_secrets() {
-        let log = Log::new(Secrets::new(["key-234567"]));
+        let log = Log::new(Secrets::new(["key-234567"]), |_| {});
         let token = Secrets::new(["tok-234567"]);
         log.message(&json!({ "level": "warning", "logger": "db", "data": "uses key-234567 and tok-234567" }), &token);
         log.message(&json!({ "level": "loud", "data": { "rows": 3 } }), &token);

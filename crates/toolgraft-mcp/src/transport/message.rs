@@ -24,6 +24,11 @@ pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 /// [`UNREADABLE`], a server cannot send it.
 pub(crate) const SESSION_LOST: ErrorCode = ErrorCode(i32::MAX - 1);
 
+/// Returns the description of an answer that was dropped because it is longer than this number of bytes.
+pub(crate) fn too_long(limit: usize) -> String {
+    format!("an answer of more than {} MiB, which was dropped", limit / 1024 / 1024)
+}
+
 /// Beginning of the message about an [`UNREADABLE`] answer that is truncated.
 pub(crate) const BREAKS_OFF: &str = "a truncated answer";
 

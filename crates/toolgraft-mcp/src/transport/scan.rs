@@ -24,40 +24,21 @@ impl Token<'_> {
     fn end(&self) -> usize {
         self.at + self.text.len()
     }
-
-    fn is_string(&self) -> bool {
-        self.text.starts_with('"')
-    }
-
-    fn is_word(&self) -> bool {
-        !self.text.starts_with(['"', '{', '}', '[', ']', ',', ':'])
-    }
 }
 
-struct Tokens<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-fn tokens(text: &str) -> Tokens<'_> {
-    Tokens { text, at: 0 }
-}
-
-impl<'t> Iterator for Tokens<'t> {
-    type Item = Token<'t>;
-
-    fn next(&mut self) -> Option<Token<'t>> {
-        let rest = self.text.get(self.at..)?;
-        let start = self.at + (rest.len() - rest.trim_ascii_start().len());
-        let rest = self.text.get(start..)?;
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(end..)?.trim_ascii_start();
+        let at = text.len() - rest.len();
         let length = match rest.bytes().next()? {
             b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
             b'"' => string_length(rest),
             _ => rest.find(['"', '{', '}', '[', ']', ',', ':', ' ', '\t', '\r', '\n', '\x0c']).unwrap_or(rest.len()),
         };
-        self.at = start + length;
-        Some(Token { text: &rest[..length], at: start })
-    }
+        end = at + length;
+        Some(Token { text: &rest[..length], at })
+    })
 }
 
 /// Returns the length of a string up to its closing quote, or to the end of the text.
@@ -185,7 +166,8 @@ pub(crate) fn value(text: &str) -> Result<Value, String> {
 /// Returns the first word that makes the text unreadable: `NaN is no JSON`.
 fn culprit(text: &str) -> Option<String> {
     let is_known = |word: &str| matches!(word, "true" | "false" | "null") || is_number(word);
-    let word = tokens(text).find(|token| token.is_word() && !is_known(token.text))?;
+    let is_word = |word: &str| !word.starts_with(['"', '{', '}', '[', ']', ',', ':']);
+    let word = tokens(text).find(|token| is_word(token.text) && !is_known(token.text))?;
     Some(format!("{} is no JSON", word.text.chars().take(40).collect::<String>()))
 }
 
@@ -202,7 +184,7 @@ pub(crate) fn compact(text: &str, change: impl Fn(&str) -> Option<String>) -> St
     let mut compact = String::with_capacity(text.len());
     let mut tokens = tokens(text).peekable();
     while let Some(token) = tokens.next() {
-        let string = token.is_string().then(|| serde_json::from_str::<String>(token.text).ok()).flatten();
+        let string = serde_json::from_str::<String>(token.text).ok();
         let Some(string) = string else {
             compact.push_str(token.text);
             continue;

@@ -28,22 +28,23 @@ pub(crate) fn peer_info(result: InitializeResult) -> ServerPeerInfo {
     info
 }
 
-/// Reads the answer to `server/discover`. The inner `Err` has the supported versions if ours is not
-/// one of them.
-pub(crate) fn discovered(text: &str) -> Result<Result<ServerPeerInfo, Vec<ProtocolVersion>>, String> {
+/// Reads the answer to `server/discover`. An `Err` has the reason, and the supported versions if ours is not one of
+/// them.
+pub(crate) fn discovered(text: &str) -> Result<ServerPeerInfo, (String, Vec<ProtocolVersion>)> {
     const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
-    let said = value(text)?;
+    let said = value(text).map_err(|why| (why, Vec::new()))?;
     let supported = said.get("supportedVersions").and_then(Value::as_array);
-    let supported = supported.ok_or_else(|| format!("it names no \"supportedVersions\": {}", one_line(text)))?;
+    let none = || (format!("it names no \"supportedVersions\": {}", one_line(text)), Vec::new());
+    let supported = supported.ok_or_else(none)?;
     let supported: Vec<_> = supported.iter().filter_map(version_of).collect();
     if !supported.contains(&ProtocolVersion::V_2026_07_28) {
-        return Ok(Err(supported));
+        return Err(("the server does not support 2026-07-28".to_owned(), supported));
     }
     let mut info = ServerPeerInfo::new(ProtocolVersion::V_2026_07_28, capabilities(&said));
     let identity = said.get("_meta").and_then(|meta| meta.get(IDENTITY));
     info.server_info = identity.or(said.get("serverInfo")).map(implementation);
     info.instructions = said.get("instructions").and_then(Value::as_str).map(str::to_owned);
-    Ok(Ok(info))
+    Ok(info)
 }
 
 fn version_of(value: &Value) -> Option<ProtocolVersion> {
@@ -106,7 +107,7 @@ mod tests {
         }
         let modern =
             r#"{"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m"}}}"#;
-        let info = discovered(modern).unwrap().unwrap().server_info.unwrap();
+        let info = discovered(modern).unwrap().server_info.unwrap();
         assert_eq!((info.name.as_str(), info.version.as_str()), ("m", ""));
     }
 }

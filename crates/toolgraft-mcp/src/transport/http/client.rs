@@ -8,10 +8,10 @@ use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::transport::auth::WWWAuthenticateParams;
 
-use super::failure::HttpError;
 use super::session;
 use crate::auth::{Access, bearer_challenge};
 use crate::config::{ServerTrust, header_map};
+use crate::failure::Failure;
 use toolgraft::Cause;
 
 /// Time limit of a TCP and TLS connection attempt.
@@ -62,7 +62,7 @@ impl HttpClient {
         &self,
         has_session: bool,
         request: impl Fn() -> RequestBuilder,
-    ) -> Result<(Response, Option<String>), HttpError> {
+    ) -> Result<(Response, Option<String>), Failure> {
         let mut token = self.access.token().await?;
         let mut response = with_token(request(), token.as_deref()).send().await?;
         if response.status() == StatusCode::UNAUTHORIZED {
@@ -70,7 +70,7 @@ impl HttpClient {
             // Servers with early versions of rmcp answer 401 without a challenge if they do not
             // know the session.
             if challenge.is_none() && has_session && session::is_lost(&refusal_text(response).await) {
-                return Err(HttpError::session_lost());
+                return Err(Failure::session_lost());
             }
             token = Some(self.access.refused(token.as_deref(), challenge.as_deref()).await?);
             response = with_token(request(), token.as_deref()).send().await?;
@@ -80,15 +80,13 @@ impl HttpClient {
             response = with_token(request(), token.as_deref()).send().await?;
         }
         match response.status() {
-            StatusCode::UNAUTHORIZED => {
-                Err(self.access.refuses(token.as_deref(), "the server rejects a new token").into())
-            }
+            StatusCode::UNAUTHORIZED => Err(self.access.refuses(token.as_deref(), "the server rejects a new token")),
             _ => Ok((response, token)),
         }
     }
 
     /// Sends a request once.
-    pub(super) async fn send_once(&self, request: RequestBuilder) -> Result<Response, HttpError> {
+    pub(super) async fn send_once(&self, request: RequestBuilder) -> Result<Response, Failure> {
         Ok(with_token(request, self.access.token().await?.as_deref()).send().await?)
     }
 }

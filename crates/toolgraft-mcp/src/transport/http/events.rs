@@ -40,10 +40,6 @@ impl<'e> Event<'e> {
             _ => Event::Nothing,
         }
     }
-
-    pub(super) fn too_long() -> String {
-        format!("an answer of more than {} MiB, which was dropped", MAX_EVENT / 1024 / 1024)
-    }
 }
 
 /// Returns the events of a body until it ends or breaks.

@@ -17,6 +17,5 @@ mod streamable;
 mod words;
 
 pub(crate) use client::HttpPlace;
-pub(crate) use failure::{FailureKind, HttpError};
 pub(crate) use sse::SseTransport;
 pub(crate) use streamable::transport;

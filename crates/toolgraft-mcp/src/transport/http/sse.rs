@@ -22,10 +22,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::client::{HttpClient, HttpPlace, refusal_text, with_token};
-use super::events::{Event, events, is_of};
-use super::failure::HttpError;
+use super::events::{Event, MAX_EVENT, events, is_of};
 use super::session;
-use crate::transport::message::{ParsedMessage, read_whole, session_lost, unreadable};
+use crate::failure::Failure;
+use crate::transport::message::{ParsedMessage, read_whole, session_lost, too_long, unreadable};
 use crate::transport::scan::one_line;
 
 /// Time limit of one POST. It can be short, since the answer arrives over the stream.
@@ -49,17 +49,13 @@ pub(crate) struct SseTransport {
     gone: CancellationToken,
 }
 
-/// A POST that was refused because the session is lost.
-struct Refusal {
-    /// The id of the request; `None` for a message without an answer.
-    id: Option<RequestId>,
-    /// The server's message.
-    why: String,
-}
+/// A POST that was refused because the session is lost: the id of the request (`None` for a message without an
+/// answer), and the server's message.
+type Refusal = (Option<RequestId>, String);
 
 impl SseTransport {
     /// Opens the stream and waits for the `endpoint` event. A stream keeps its token until it ends.
-    pub(crate) async fn open(place: HttpPlace<'_>) -> Result<Self, HttpError> {
+    pub(crate) async fn open(place: HttpPlace<'_>) -> Result<Self, Failure> {
         let client = HttpClient::new(place)?;
         let url = Url::parse(place.url).map_err(|e| format!("not a URL ({e})"))?;
         let request = || client.client.get(url.clone()).header(ACCEPT, "text/event-stream");
@@ -102,10 +98,12 @@ impl SseTransport {
                 None => match self.event().await? {
                     Ok(event) => match Event::of(&event) {
                         Event::Message(text) => read_whole(text, &mut self.heard),
-                        Event::Dropped(id) => self.heard.extend(id.map(|id| unreadable(id, Event::too_long()).into())),
+                        Event::Dropped(id) => {
+                            self.heard.extend(id.map(|id| unreadable(id, too_long(MAX_EVENT)).into()))
+                        }
                         Event::Nothing => {}
                     },
-                    Err(Refusal { id, why }) => self.heard.extend(id.map(|id| session_lost(id, why).into())),
+                    Err((id, why)) => self.heard.extend(id.map(|id| session_lost(id, why).into())),
                 },
             }
         }
@@ -138,7 +136,7 @@ impl SseTransport {
     }
 
     /// Refuses a message because the session is over.
-    fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), HttpError> {
+    fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), Failure> {
         let why = "its event stream has ended";
         match request_id(item) {
             Some(id) => self.heard.push_back(session_lost(id, why.to_owned()).into()),
@@ -161,7 +159,7 @@ fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
 
 /// Returns the error of a refused POST, and the server's message if the session is lost. `None` if
 /// the POST was accepted.
-async fn refusal(response: Response) -> Option<(HttpError, Option<String>)> {
+async fn refusal(response: Response) -> Option<(Failure, Option<String>)> {
     let (status, error) = (response.status(), refused(&response).err()?);
     let text = refusal_text(response).await;
     // The server itself named this URL, so that it can only be missing together with the session. A
@@ -175,7 +173,7 @@ async fn refusal(response: Response) -> Option<(HttpError, Option<String>)> {
 }
 
 impl Transport<RoleClient> for SseTransport {
-    type Error = HttpError;
+    type Error = Failure;
 
     fn send(
         &mut self,
@@ -199,7 +197,7 @@ impl Transport<RoleClient> for SseTransport {
             let is_answered = lost.is_some() && id.is_some();
             if let Some(why) = lost {
                 // A transport that was closed meanwhile has no receiver.
-                let _ = refusals.send(Refusal { id, why });
+                let _ = refusals.send((id, why));
             }
             if is_answered { Ok(()) } else { Err(error) }
         }
@@ -220,16 +218,16 @@ impl Transport<RoleClient> for SseTransport {
     }
 }
 
-fn refused(response: &Response) -> Result<(), HttpError> {
+fn refused(response: &Response) -> Result<(), Failure> {
     match response.status().is_success() {
         true => Ok(()),
-        false => Err(HttpError::of_status(response.status().as_u16(), "")),
+        false => Err(Failure::of_status(response.status().as_u16(), "")),
     }
 }
 
 /// Resolves the URL for messages. Another origin is refused, since it would get the headers and the
 /// messages.
-fn endpoint(url: &Url, named: &str) -> Result<Url, HttpError> {
+fn endpoint(url: &Url, named: &str) -> Result<Url, Failure> {
     let named = named.trim();
     let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is not a URL ({e})", one_line(named)))?;
     if endpoint.origin() != url.origin() {

@@ -25,11 +25,11 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::client::{HttpClient, HttpPlace, MAX_REFUSAL, body};
-use super::events::{Event, events, is_of};
-use super::failure::{FailureKind, HttpError};
+use super::events::{Event, MAX_EVENT, events, is_of};
 use super::session::{self, Renewals};
+use crate::failure::{Failure, FailureKind};
 use crate::transport::answer::{IN_HEADER, TEXT};
-use crate::transport::message::{messages, unreadable};
+use crate::transport::message::{self, messages, unreadable};
 use crate::transport::scan::{self, one_line};
 use crate::transport::server_info::initialize_result;
 
@@ -51,7 +51,7 @@ impl<T, E> Successful for Result<T, E> {
     type Value = T;
 }
 
-type Failure = StreamableHttpError<HttpError>;
+type RmcpFailure = StreamableHttpError<Failure>;
 type Message = RxJsonRpcMessage<RoleClient>;
 
 /// Attempts to resume a broken event stream, and the wait before the first; each wait is twice the
@@ -128,7 +128,7 @@ fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse
             Event::Message(text) => messages(text).collect(),
             Event::Dropped(id) => {
                 let id = id.or_else(|| asked.as_ref().map(|asked| asked.id.clone()));
-                id.map(|id| unreadable(id, Event::too_long())).into_iter().collect()
+                id.map(|id| unreadable(id, message::too_long(MAX_EVENT))).into_iter().collect()
             }
             Event::Nothing => Vec::new(),
         };
@@ -154,21 +154,21 @@ fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse
 
 /// Returns the failure for a busy or failing server, with the time to retry; `None` for another
 /// status.
-fn busy(response: &Response) -> Option<HttpError> {
+fn busy(response: &Response) -> Option<Failure> {
     let status = response.status();
     let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse::<u32>().ok());
     let mut busy = (status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error())
-        .then(|| HttpError::of_status(status.as_u16(), ""))?;
+        .then(|| Failure::of_status(status.as_u16(), ""))?;
     busy.message.extend(after.map(|after| format!(" (it says in {after} s)")));
     Some(busy)
 }
 
-fn too_long() -> HttpError {
+fn too_long() -> Failure {
     format!("its answer has more than {} MiB and was dropped", MAX_BODY / 1024 / 1024).into()
 }
 
 /// Returns the failure of an answer that has another content type than MCP's.
-fn not_mcp(response: &Response) -> HttpError {
+fn not_mcp(response: &Response) -> Failure {
     let kind = response.headers().get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
     let kind = kind.as_deref().unwrap_or("none");
     format!("the answer is not MCP (content type {}): check the URL's path", one_line(kind)).into()
@@ -176,7 +176,7 @@ fn not_mcp(response: &Response) -> HttpError {
 
 /// Returns the events of an answer, unless the first message says that the session is lost. Such an
 /// error arrives at once, so the wait for it is short.
-async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, HttpError> {
+async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, Failure> {
     if !asked.may_renew {
         return Ok(events);
     }
@@ -194,13 +194,13 @@ async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<Boxe
     let data = tokio::time::timeout(REFUSED_AT_ONCE, data).await.ok().flatten();
     let short = data.filter(|data| data.len() <= MAX_REFUSAL);
     if short.and_then(|data| serde_json::from_str(&data).ok()).is_some_and(|message| asked.is_lost_by(&message)) {
-        return Err(HttpError::session_lost());
+        return Err(Failure::session_lost());
     }
     Ok(iter(first).chain(events).boxed())
 }
 
 /// Reads the answer to a request that the server accepted.
-async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHttpPostResponse, HttpError> {
+async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHttpPostResponse, Failure> {
     let (headers, status) = (response.headers(), response.status());
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
     if is_of(headers, EVENTS) {
@@ -214,7 +214,7 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
     };
     if body.is_empty() && status != StatusCode::OK {
         let why = phrase(status) + " without a body: a request must have an answer";
-        return Err(HttpError::of_status(status.as_u16(), &why));
+        return Err(Failure::of_status(status.as_u16(), &why));
     }
     if let Some(other) = other {
         return Err(other);
@@ -222,7 +222,7 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
     let text = String::from_utf8_lossy(&body);
     let mut messages: Vec<_> = messages(&text).map(|message| asked.fitted(message)).collect();
     if messages.iter().any(|message| asked.is_lost_by(message)) {
-        return Err(HttpError::session_lost());
+        return Err(Failure::session_lost());
     }
     // rmcp reads only up to the first answer, so that of this request comes first and requests of
     // the server before it.
@@ -250,7 +250,7 @@ async fn refused(
     response: Response,
     has_session: bool,
     asked: Option<HttpRequest>,
-) -> Result<StreamableHttpPostResponse, HttpError> {
+) -> Result<StreamableHttpPostResponse, Failure> {
     let (status, is_json) = (response.status(), is_of(response.headers(), JSON));
     let mut busy = busy(&response);
     if let Some(busy) = busy.take_if(|_| !is_json || status == StatusCode::TOO_MANY_REQUESTS) {
@@ -261,9 +261,8 @@ async fn refused(
         Ok(None) => return Err(busy.unwrap_or_else(too_long)),
         Err(_) => "<its body cannot be read>".to_owned(),
     };
-    let refusal = || {
-        busy.clone().unwrap_or_else(|| HttpError::of_status(status.as_u16(), &format!("{}: {text}", phrase(status))))
-    };
+    let refusal =
+        || busy.clone().unwrap_or_else(|| Failure::of_status(status.as_u16(), &format!("{}: {text}", phrase(status))));
     let wants_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(refusal()) };
     // A server that refuses before it reads the request knows no id, or invents one.
@@ -273,7 +272,7 @@ async fn refused(
         _ => None,
     });
     if asked.may_renew && session::is_refused(status, &text) {
-        return Err(HttpError::session_lost());
+        return Err(Failure::session_lost());
     }
     let unsaid = || discovering.then(|| ErrorData::invalid_request(format!("HTTP {status}: {text}"), None));
     let error = said.or_else(unsaid).ok_or_else(refusal)?;
@@ -286,7 +285,7 @@ fn phrase(status: StatusCode) -> String {
 }
 
 impl StreamableHttpClient for StreamableClient {
-    type Error = HttpError;
+    type Error = Failure;
 
     async fn post_message(
         &self,
@@ -295,7 +294,7 @@ impl StreamableHttpClient for StreamableClient {
         session: Option<Arc<str>>,
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, RmcpFailure> {
         let asked = HttpRequest::of(&message).map(|asked| match asked.kind {
             RequestKind::Initialize | RequestKind::Discover => asked,
             _ => HttpRequest { may_renew: self.renewals.may_renew(&asked.id), ..asked },
@@ -321,7 +320,7 @@ impl StreamableHttpClient for StreamableClient {
         last_event: Option<String>,
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxedSseResponse, Failure> {
+    ) -> Result<BoxedSseResponse, RmcpFailure> {
         let stream = self.stream(&Target { uri, session: session.clone(), headers }, last_event.as_deref()).await;
         if let Some(session) = &session {
             self.heard_of(session);
@@ -335,7 +334,7 @@ impl StreamableHttpClient for StreamableClient {
         session: Arc<str>,
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RmcpFailure> {
         let request = self.request(Method::DELETE, &Target { uri, session: Some(session), headers });
         Ok(self.http.send_once(request).await.map(drop)?)
     }
@@ -348,7 +347,7 @@ impl StreamableClient {
         message: &ClientJsonRpcMessage,
         target: &Target,
         asked: Option<HttpRequest>,
-    ) -> Result<StreamableHttpPostResponse, HttpError> {
+    ) -> Result<StreamableHttpPostResponse, Failure> {
         if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&target.session, &asked) {
             self.listens(session).await;
         }
@@ -358,7 +357,7 @@ impl StreamableClient {
         let (response, _) = self.http.send(has_session, request).await?;
         let status = response.status();
         if matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) && has_session {
-            return Err(HttpError::session_lost());
+            return Err(Failure::session_lost());
         }
         match asked {
             Some(asked) if status.is_success() => answered(response, asked).await,
@@ -368,14 +367,14 @@ impl StreamableClient {
     }
 
     /// Opens the stream of the server's own messages.
-    async fn stream(&self, target: &Target, last_event: Option<&str>) -> Result<BoxedSseResponse, HttpError> {
+    async fn stream(&self, target: &Target, last_event: Option<&str>) -> Result<BoxedSseResponse, Failure> {
         let request = || match last_event {
             Some(last_event) => self.request(Method::GET, target).header("last-event-id", last_event),
             None => self.request(Method::GET, target),
         };
         let (response, _) = self.http.send(target.session.is_some(), request).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
-            return Err(HttpError { kind: FailureKind::NoStream, ..HttpError::of_status(405, "") });
+            return Err(Failure { kind: FailureKind::NoStream, ..Failure::of_status(405, "") });
         }
         if let Some(busy) = busy(&response) {
             return Err(busy);

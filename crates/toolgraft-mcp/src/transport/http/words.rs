@@ -42,7 +42,10 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
         return of_status(code.as_u16(), "");
     }
     let has_tls = error.url().is_some_and(|url| url.scheme() == "https");
-    let (words, innermost) = chain(error);
+    // The error's own message is left out, since its URL may contain a key.
+    let words = sources(error).map(ToString::to_string).collect::<Vec<_>>();
+    let innermost = words.last().map_or_else(|| "no reason was given".to_owned(), |words| one_line(words));
+    let words = words.join(": ");
     let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
     let other_scheme = if has_tls { "" } else { ", or must the URL begin with https://" };
     if !error.is_connect() {
@@ -76,11 +79,13 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
              this host in NO_PROXY ({innermost})"
         );
     }
+    let io = sources(error).find_map(|error| error.downcast_ref::<std::io::Error>());
+    let is_refused = io.is_some_and(|io| io.kind() == ErrorKind::ConnectionRefused);
     match () {
         () if has_tls && says(&["InvalidContentType", "corrupt message", "wrong version number"]) => {
             "cannot connect: the server does not use TLS there: write http:// instead of https://".to_owned()
         }
-        () if io_kind(error) == Some(ErrorKind::ConnectionRefused) => {
+        () if is_refused => {
             "cannot connect: nothing listens there: is the server running, and is this its port?".to_owned()
         }
         () if says(&["dns error", "failed to lookup"]) => {
@@ -91,16 +96,6 @@ pub(crate) fn of_request(error: &reqwest::Error) -> String {
     }
 }
 
-/// Returns all sources of an error, and the innermost one. The error's own message is left out,
-/// since its URL may contain a key.
-fn chain(error: &reqwest::Error) -> (String, String) {
-    let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    let words: Vec<String> = sources.map(ToString::to_string).collect();
-    let innermost = words.last().map(|words| one_line(words)).unwrap_or_else(|| "no reason was given".to_owned());
-    (words.join(": "), innermost)
-}
-
-fn io_kind(error: &reqwest::Error) -> Option<ErrorKind> {
-    let mut sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    sources.find_map(|error| error.downcast_ref::<std::io::Error>().map(std::io::Error::kind))
+fn sources(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(std::error::Error::source(error), |error| error.source())
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
@@ -11,12 +11,13 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 #[cfg(windows)]
 use super::lookup;
-use super::orphans::{self, EndSignal, ProcessMark};
+use super::orphans::{self, ProcessMark, SIGKILL, SIGTERM};
 use super::pipe::{Noise, Pipe};
 use super::program::Program;
 #[cfg(unix)]
@@ -47,29 +48,19 @@ const INHERITED: &[&str] = &[
 /// The facts about a child, available also after its transport was moved to rmcp.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChildState {
-    tail: Arc<Mutex<Vec<u8>>>,
-    exit: Arc<Mutex<Option<String>>>,
+    tail: watch::Sender<Vec<u8>>,
+    exit: watch::Sender<Option<String>>,
     /// Lines of standard output that are not MCP.
     pub(crate) noise: Noise,
     /// Cancelled when standard error has ended.
     stderr_ended: CancellationToken,
     /// Time of the last output on standard error.
-    heard: Arc<Mutex<Option<Instant>>>,
+    pub(crate) heard: watch::Sender<Option<Instant>>,
     /// Cancelled when the child's standard output has ended: no answer can arrive.
     pub(crate) gone: CancellationToken,
 }
 
 impl ChildState {
-    /// Records output on standard error.
-    pub(crate) fn hear(&self) {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    /// Returns the time of the last output on standard error.
-    pub(crate) fn last_heard(&self) -> Option<Instant> {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns how the child exited, and the end of its standard error, as a message.
     pub(crate) async fn last_words(&self) -> String {
         // A grandchild may keep standard error open, so the wait is limited.
@@ -80,9 +71,8 @@ impl ChildState {
     /// Does the same as [`last_words`](Self::last_words), but with the facts known now, without
     /// waiting.
     pub(crate) fn words_so_far(&self) -> String {
-        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        let tail = String::from_utf8_lossy(&tail);
+        let exit = self.exit.borrow().clone();
+        let tail = String::from_utf8_lossy(&self.tail.borrow()).into_owned();
         let tail: String = tail.trim().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let exit = exit.map(|status| format!(" ({status})")).unwrap_or_default();
         let noise = self.noise.after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
@@ -206,19 +196,19 @@ async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     let mut lines = ErrorLines::default();
     let mut chunk = vec![0; STDERR_TAIL];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
-        state.hear();
+        state.heard.send_replace(Some(Instant::now()));
         lines.push(&chunk[..read], &log);
-        let mut tail = state.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.extend_from_slice(&chunk[..read]);
-        let excess = tail.len().saturating_sub(STDERR_TAIL);
-        tail.drain(..excess);
+        state.tail.send_modify(|tail| {
+            tail.extend_from_slice(&chunk[..read]);
+            tail.drain(..tail.len().saturating_sub(STDERR_TAIL));
+        });
     }
     lines.end(&log);
 }
 
 /// A child process as an rmcp transport.
 pub(crate) struct StdioTransport {
-    pipe: Pipe,
+    pub(crate) pipe: Pipe,
     child: Box<dyn ChildWrapper>,
     mark: ProcessMark,
     #[cfg(unix)]
@@ -244,7 +234,7 @@ impl StdioTransport {
     async fn ended_within(&mut self, limit: Duration) -> bool {
         match tokio::time::timeout(limit, leader(&mut self.child).wait()).await {
             Ok(Ok(status)) => {
-                *self.state.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.to_string());
+                self.state.exit.send_replace(Some(status.to_string()));
                 true
             }
             Ok(Err(_)) => true,
@@ -252,28 +242,14 @@ impl StdioTransport {
         }
     }
 
-    /// Returns `true` if the child has read nothing of its input, so that it is still starting.
-    /// `false` if that is unknown (on systems other than Linux).
-    pub(crate) fn is_unread(&self) -> bool {
-        self.pipe.is_unread()
-    }
-
-    /// Records an incomplete message on standard output as noise.
-    pub(crate) fn give_up(&self) {
-        self.pipe.give_up();
-    }
-
     /// Sends SIGTERM to the whole group, and to processes that have left it. Returns `false` if
     /// there is no process left.
     fn terminate(&self) -> bool {
         #[cfg(unix)]
-        let group = {
-            const SIGTERM: i32 = 15;
-            self.child.signal(SIGTERM).is_ok()
-        };
+        let group = self.child.signal(SIGTERM).is_ok();
         #[cfg(not(unix))]
         let group = true;
-        self.mark.signal(EndSignal::Term) || group
+        self.mark.signal(SIGTERM) || group
     }
 
     async fn end(&mut self) {
@@ -304,7 +280,7 @@ impl StdioTransport {
     fn kill(&mut self) {
         // Usually no process is left, which is no error.
         let _ = self.child.start_kill();
-        self.mark.signal(EndSignal::Kill);
+        self.mark.signal(SIGKILL);
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use serde::de::IgnoredAny;
 
 use crate::transport::message::{
-    LongMessage, ParsedMessage, Unfinished, broken_off, failed, noise, read, read_whole, unreadable,
+    LongMessage, ParsedMessage, Unfinished, broken_off, failed, noise, read, read_whole, too_long, unreadable,
 };
 use crate::transport::scan::{one_line, parts};
 
@@ -101,11 +101,8 @@ impl Lines {
     }
 
     fn too_long(&self, message: &LongMessage) -> ParsedMessage {
-        let what = format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
-        match message.id() {
-            Some(id) => unreadable(id, what).into(),
-            None => ParsedMessage::Noise(what),
-        }
+        let what = too_long(self.limit);
+        message.id().map_or_else(|| ParsedMessage::Noise(what.clone()), |id| unreadable(id, what.clone()).into())
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -130,7 +127,7 @@ impl Lines {
         if open.depth.is_closed() {
             read_whole(&open.text, &mut self.heard);
         } else if open.text.len() > self.limit {
-            let what = || format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
+            let what = || too_long(self.limit);
             self.heard.push_back(failed(&open.text, what).map_or_else(|| ParsedMessage::Noise(what()), Into::into));
         } else {
             self.open = Some(open);

@@ -16,14 +16,8 @@ pub(super) const VARIABLE: &str = "TOOLGRAFT_SERVER";
 /// Interval between two checks for processes that were signalled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A signal to an orphan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EndSignal {
-    /// SIGTERM, so that it may clean up.
-    Term,
-    /// SIGKILL.
-    Kill,
-}
+pub(super) const SIGTERM: i32 = 15;
+pub(super) const SIGKILL: i32 = 9;
 
 /// A unique environment variable for a started program. All its descendants inherit it, so that
 /// they are found and ended after the program, on Linux.
@@ -50,9 +44,9 @@ impl ProcessMark {
     /// Ends every process with the mark: by SIGTERM, and after `grace` by SIGKILL. Returns `true`
     /// if there was one.
     pub async fn end(&self, grace: Duration) -> bool {
-        let found = self.signal(EndSignal::Term);
+        let found = self.signal(SIGTERM);
         self.gone_within(grace).await;
-        if self.signal(EndSignal::Kill) {
+        if self.signal(SIGKILL) {
             self.gone_within(grace).await;
         }
         found
@@ -74,12 +68,9 @@ impl ProcessMark {
 
     /// Signals every process with the mark. Returns `false` if there is none.
     #[cfg(target_os = "linux")]
-    pub(super) fn signal(&self, signal: EndSignal) -> bool {
+    pub(super) fn signal(&self, signal: i32) -> bool {
         use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-        let signal = match signal {
-            EndSignal::Term => Signal::TERM,
-            EndSignal::Kill => Signal::KILL,
-        };
+        let Some(signal) = Signal::from_named_raw(signal) else { return false };
         let mut found = false;
         for pid in self.processes() {
             // The pid may be reused meanwhile; a descriptor stays with its process, whose mark is
@@ -115,7 +106,7 @@ impl ProcessMark {
 
     /// Always `false`: such processes cannot be found on this system.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn signal(&self, _: EndSignal) -> bool {
+    pub(super) fn signal(&self, _: i32) -> bool {
         false
     }
 

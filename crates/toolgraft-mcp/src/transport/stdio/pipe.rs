@@ -116,7 +116,7 @@ impl Input {
 }
 
 /// The pipes of a child.
-pub(super) struct Pipe {
+pub(crate) struct Pipe {
     input: Arc<Input>,
     stdout: ChildStdout,
     lines: Lines,
@@ -171,15 +171,16 @@ impl Pipe {
         }
     }
 
-    /// Returns `true` if the server has read nothing of its input. `false` if that is unknown.
-    pub(super) fn is_unread(&self) -> bool {
+    /// Returns `true` if the server has read nothing of its input, so that it is still starting. `false` if that is
+    /// unknown (on systems other than Linux).
+    pub(crate) fn is_unread(&self) -> bool {
         let stdin = self.input.stdin.try_lock();
         let stdin = stdin.as_ref().ok().and_then(|stdin| stdin.as_ref());
         stdin.is_some_and(|stdin| stdin.written > 0 && stdin.unread() == Some(stdin.written))
     }
 
     /// Records an incomplete message as noise.
-    pub(super) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         if let Some(begun) = self.lines.unfinished() {
             self.noise.add(format!("{begun:?}, without its end"));
         }
