@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -11,6 +11,7 @@ use futures::future::{BoxFuture, join_all};
 use futures::stream::BoxStream;
 use rmcp::model::Reference;
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use super::auth::Logins;
 use super::config::{Config, ServerConfig};
@@ -199,32 +200,23 @@ impl HubBuilder {
 pub struct Hub {
     config: Config,
     servers: Arc<Vec<ServerHandle>>,
-    offered: Arc<Offered>,
+    offered: watch::Sender<Offered>,
     settings: Settings,
 }
 
 /// The tools, resources and prompts of all servers.
 #[derive(Default)]
-struct Offered(RwLock<Now>);
-
-#[derive(Clone, Default)]
-struct Now {
+struct Offered {
     catalog: Arc<Catalog>,
     prompts: Arc<[McpPrompt]>,
 }
 
 impl Offered {
-    fn now(&self) -> Now {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Rebuilds the catalog and the prompts from the servers, in the configuration's order.
-    fn join(&self, servers: &[ServerHandle]) {
-        let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
+    /// Joins the offers of the servers, in the configuration's order.
+    fn of(servers: &[ServerHandle]) -> Self {
         let offers = servers.iter().filter_map(ServerHandle::offer);
         let (servers, prompts): (Vec<_>, Vec<_>) = offers.map(|offer| (offer.server, offer.prompts)).unzip();
-        now.catalog = Arc::new(Catalog::new(servers));
-        now.prompts = prompts.into_iter().flatten().collect();
+        Offered { catalog: Arc::new(Catalog::new(servers)), prompts: prompts.into_iter().flatten().collect() }
     }
 }
 
@@ -241,14 +233,15 @@ impl Hub {
     }
 
     fn begin(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
-        let offered = Arc::<Offered>::default();
+        let offered = watch::Sender::<Offered>::default();
         // Each server needs a reference to the others' offers before all of them exist.
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
             let start = |config: &ServerConfig| {
                 let (servers, offered) = (servers.clone(), offered.clone());
                 let changed = Box::new(move || {
                     if let Some(servers) = servers.upgrade() {
-                        offered.join(&servers);
+                        // Joined under the lock, so that an earlier state never replaces a later one.
+                        offered.send_modify(|offered| *offered = Offered::of(&servers));
                     }
                 });
                 ServerHandle::start(config, environment.clone(), settings.clone(), changed)
@@ -256,7 +249,7 @@ impl Hub {
             config.servers().iter().map(start).collect()
         });
         // A server that was ready before all existed could not upgrade its reference.
-        offered.join(&servers);
+        offered.send_modify(|offered| *offered = Offered::of(&servers));
         Hub { config, servers, offered, settings }
     }
 
@@ -302,7 +295,7 @@ impl Hub {
 
     /// Returns the current prompts of the servers, in the order of the servers.
     pub fn prompts(&self) -> Arc<[McpPrompt]> {
-        self.offered.now().prompts
+        self.offered.borrow().prompts.clone()
     }
 
     /// Ends a server's connection, if there is one, starts the server again at once, however often
@@ -433,7 +426,7 @@ impl Hub {
     }
 
     async fn run(&self, invocation: Invocation) -> Result<Outcome, Outcome> {
-        if invocation.tool == ACCESS_RESOURCE && !self.offered.now().catalog.knows(ACCESS_RESOURCE) {
+        if invocation.tool == ACCESS_RESOURCE && !self.offered.borrow().catalog.knows(ACCESS_RESOURCE) {
             return self.read(invocation).await;
         }
         let named = invocation.server.as_deref();
@@ -441,7 +434,7 @@ impl Hub {
         if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| !server.has_offer()) {
             server.connection().await.map_err(refusal)?;
         }
-        let catalog = self.offered.now().catalog;
+        let catalog = self.offered.borrow().catalog.clone();
         let found = catalog.find(named, &invocation.tool).map_err(refusal)?.tool;
         let name = found.server.as_deref().unwrap_or_default();
         let call = |connection: Arc<Connection>| {
@@ -504,7 +497,7 @@ impl Hub {
         if let Some(name) = named.filter(|name| self.server(name).is_some()) {
             return Ok(name.to_owned());
         }
-        let catalog = self.offered.now().catalog;
+        let catalog = self.offered.borrow().catalog.clone();
         let found = catalog.resource_server(named, uri).and_then(|server| server.name.clone());
         found.ok_or_else(|| match named {
             Some(name) => self.unknown(name).to_string(),
@@ -545,7 +538,7 @@ fn failure(error: McpError) -> Outcome {
 
 impl Toolbox for Hub {
     fn catalog(&self) -> Arc<Catalog> {
-        self.offered.now().catalog
+        self.offered.borrow().catalog.clone()
     }
 
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome> {

@@ -36,14 +36,6 @@ pub(super) struct Actor {
     pub(super) failures: u32,
 }
 
-/// The reason that a connection is no longer watched.
-enum WatchEnd {
-    /// The server has exited, or its connection is closed.
-    Died(Arc<Connection>),
-    /// A restart was requested.
-    Restart(Arc<Connection>),
-}
-
 impl Actor {
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let mut on = self.shared.on.subscribe();
@@ -120,24 +112,19 @@ impl Actor {
         loop {
             let started = Instant::now();
             let Some(connection) = self.attempt().await else {
-                let rest = self.rest();
-                self.wanted(Some(rest)).await;
+                self.rest().await;
                 continue;
             };
-            let gone = self.watch(connection.clone()).await;
-            if started.elapsed() >= self.shared.settings.retry.stable || connection.answered.load(Ordering::Relaxed) {
+            let is_restart = self.watch(&connection).await;
+            let is_stable = started.elapsed() >= self.shared.settings.retry.stable;
+            if is_restart || is_stable || connection.answered.load(Ordering::Relaxed) {
                 self.failures = 0;
             }
-            match gone {
-                WatchEnd::Restart(connection) => {
-                    connection.close().await;
-                    self.failures = 0;
-                }
-                WatchEnd::Died(connection) => {
-                    self.died(&connection).await;
-                    let rest = self.rest();
-                    self.wanted(Some(rest)).await;
-                }
+            if is_restart {
+                connection.close().await;
+            } else {
+                self.died(&connection).await;
+                self.rest().await;
             }
         }
     }
@@ -156,24 +143,21 @@ impl Actor {
         }
     }
 
-    /// Returns the time of the next attempt after a failure, and reports it.
-    fn rest(&self) -> Instant {
+    /// Reports the time of the next attempt after a failure, and waits for it and for a call that needs the server.
+    async fn rest(&mut self) {
         let now = Instant::now();
         let (shut_until, state) = {
             let view = self.view.borrow();
             (view.shut_until, view.status.state)
         };
-        // A server that needs a login does not get one by waiting longer.
-        let wait = || {
-            if state == ServerState::NeedsAuth {
-                Duration::ZERO
-            } else {
-                self.shared.settings.retry.wait(self.failures)
-            }
+        let wait = match state {
+            // A server that needs a login does not get one by waiting longer.
+            ServerState::NeedsAuth => Duration::ZERO,
+            _ => self.shared.settings.retry.wait(self.failures),
         };
-        let rest = shut_until.unwrap_or_else(|| now + wait());
+        let rest = shut_until.unwrap_or(now + wait);
         self.tell(ServerEventKind::Retry { failures: self.failures, wait: rest.saturating_duration_since(now) });
-        rest
+        self.wanted(Some(rest)).await;
     }
 
     /// Starts the server and reads its lists. Returns `None` after a failure, which is in the
@@ -269,31 +253,31 @@ impl Actor {
         Ok((Offer { server, prompts }, notes))
     }
 
-    /// Watches a connection, and reads its lists again when they have changed. Returns when it is
-    /// over.
-    async fn watch(&self, connection: Arc<Connection>) -> WatchEnd {
+    /// Watches a connection, and reads its lists again when they have changed. Returns `false` when the connection is
+    /// over, `true` when a restart was requested.
+    async fn watch(&self, connection: &Connection) -> bool {
         loop {
             tokio::select! {
                 biased;
-                () = connection.gone.cancelled() => return WatchEnd::Died(connection),
-                () = self.shared.reset.notified() => return WatchEnd::Restart(connection),
+                () = connection.gone.cancelled() => return false,
+                () = self.shared.reset.notified() => return true,
                 () = connection.client.noticed.changed() => {}
             }
             // Servers report each change separately, and often make many at once.
             tokio::select! {
-                () = connection.gone.cancelled() => return WatchEnd::Died(connection),
+                () = connection.gone.cancelled() => return false,
                 // A notice that a call caused may follow the call's answer.
                 () = async { connection.client.noticed.awaited().await; sleep(BURST).await } => {}
                 () = sleep(DEBOUNCE) => {}
             }
             let again = Instant::now() + BETWEEN_LISTINGS;
             tokio::select! {
-                () = self.shared.reset.notified() => return WatchEnd::Restart(connection),
-                () = self.list_anew(&connection) => {}
+                () = self.shared.reset.notified() => return true,
+                () = self.list_anew(connection) => {}
             }
             tokio::select! {
-                () = connection.gone.cancelled() => return WatchEnd::Died(connection),
-                () = self.shared.reset.notified() => return WatchEnd::Restart(connection),
+                () = connection.gone.cancelled() => return false,
+                () = self.shared.reset.notified() => return true,
                 () = connection.client.noticed.awaited() => {}
                 () = sleep_until(again) => {}
             }
@@ -302,13 +286,7 @@ impl Actor {
 
     async fn list_anew(&self, connection: &Connection) {
         let notices = connection.client.noticed.so_far();
-        let offered = self.offered(connection).await;
-        self.take_anew(connection, offered);
-        connection.client.noticed.has_listed(notices);
-    }
-
-    fn take_anew(&self, connection: &Connection, offered: Result<(Offer, Vec<String>), String>) {
-        match offered {
+        match self.offered(connection).await {
             Ok((offer, notes)) => {
                 self.view.send_modify(|view| {
                     view.offer = Some(Arc::new(offer));
@@ -323,6 +301,7 @@ impl Actor {
                 view.status.notes.push(format!("{UNREAD}: {error}"));
             }),
         }
+        connection.client.noticed.has_listed(notices);
     }
 }
 

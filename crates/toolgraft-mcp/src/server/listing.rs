@@ -26,10 +26,13 @@ impl Connection {
     /// an error; another list that fails is only noted.
     pub(super) async fn list(&self, name: &str) -> Result<(tools::Server, Vec<McpPrompt>, Vec<String>), String> {
         let info = self.peer.peer_info();
-        let has_resources = info.as_ref().is_some_and(|i| i.capabilities.resources.is_some());
+        let can = info.as_ref().map(|info| &info.capabilities);
+        let has_resources = can.is_some_and(|can| can.resources.is_some());
+        let has_prompts = can.is_some_and(|can| can.prompts.is_some());
         let mut server = tools::Server::new(name);
-        let instructions = info.and_then(|i| i.instructions.clone()).filter(|i| !i.trim().is_empty());
-        server.instructions = instructions.map(|text| self.client.hidden.in_answers.hide(&text).into_owned());
+        let instructions =
+            info.as_ref().and_then(|info| info.instructions.as_ref()).filter(|text| !text.trim().is_empty());
+        server.instructions = instructions.map(|text| self.client.hidden.in_answers.hide(text).into_owned());
 
         let mut notes = Vec::new();
         let tools = self.pages(("tools", "name"), |params| ListToolsRequest { params, ..Default::default() }.into());
@@ -40,47 +43,45 @@ impl Connection {
         *self.task_tools.lock().unwrap_or_else(PoisonError::into_inner) = names;
         server.tools = read_tools(tools, &mut notes);
 
-        let resources =
-            self.pages(("resources", "uri"), |params| ListResourcesRequest { params, ..Default::default() }.into());
-        let templates = self.pages(("resourceTemplates", "uriTemplate"), |params| {
-            ListResourceTemplatesRequest { params, ..Default::default() }.into()
-        });
-        let has_prompts = self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some());
-        let prompts =
-            self.pages(("prompts", "name"), |params| ListPromptsRequest { params, ..Default::default() }.into());
         let (resources, templates, prompts) = tokio::join!(
-            self.optional("resources/list", has_resources, resources),
-            self.optional("resources/templates/list", has_resources, templates),
-            self.optional("prompts/list", has_prompts, prompts),
+            self.optional(("resources/list", has_resources), ("resources", "uri"), |params| {
+                ListResourcesRequest { params, ..Default::default() }.into()
+            }),
+            self.optional(
+                ("resources/templates/list", has_resources),
+                ("resourceTemplates", "uriTemplate"),
+                |params| { ListResourceTemplatesRequest { params, ..Default::default() }.into() }
+            ),
+            self.optional(("prompts/list", has_prompts), ("prompts", "name"), |params| {
+                ListPromptsRequest { params, ..Default::default() }.into()
+            }),
         );
-        let mut known = |list: Result<Vec<Entry>, String>| {
-            list.unwrap_or_else(|note| {
-                notes.push(note);
-                Vec::new()
-            })
-        };
-        let (resources, templates, prompts) = (known(resources), known(templates), known(prompts));
-        server.resources = items("resource", "uri", resources, &mut notes);
-        server.resource_templates = items("resource template", "uriTemplate", templates, &mut notes);
-        Ok((server, self.prompts(name, prompts, &mut notes), notes))
+        notes.extend([resources.1, templates.1, prompts.1].into_iter().flatten());
+        server.resources = items("resource", "uri", resources.0, &mut notes);
+        server.resource_templates = items("resource template", "uriTemplate", templates.0, &mut notes);
+        let mut prompts: Vec<McpPrompt> = items("prompt", "name", prompts.0, &mut notes);
+        prompts.retain(|prompt| !prompt.name.is_empty());
+        prompts.iter_mut().for_each(|prompt| name.clone_into(&mut prompt.server));
+        Ok((server, prompts, notes))
     }
 
-    /// Reads a list that the server can do without, if it declares that it has one; an `Err` is a
-    /// note. The time limit is lower than for the tools, so that a list that hangs does not cost
-    /// them.
+    /// Reads a list that the server can do without, if it declares that it has one, and returns a note if that fails.
+    /// The time limit is lower than for the tools, so that a list that hangs does not cost them.
     async fn optional(
         &self,
-        method: &str,
-        has: bool,
-        pages: impl Future<Output = Result<Vec<Entry>, RequestError>>,
-    ) -> Result<Vec<Entry>, String> {
+        (method, has): (&str, bool),
+        keys: (&str, &str),
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+    ) -> (Vec<Entry>, Option<String>) {
         if !has {
-            return Ok(Vec::new());
+            return (Vec::new(), None);
         }
         let limit = self.limits.connect / 3;
-        let listed = tokio::time::timeout(limit, pages).await;
-        let listed = listed.unwrap_or(Err(RequestError::TimedOut { limit, noise: None }));
-        listed.map_err(|error| format!("{method}: {error}, so this list is left out"))
+        let listed = tokio::time::timeout(limit, self.pages(keys, request)).await;
+        match listed.unwrap_or(Err(RequestError::TimedOut { limit, noise: None })) {
+            Ok(entries) => (entries, None),
+            Err(error) => (Vec::new(), Some(format!("{method}: {error}, so this list is left out"))),
+        }
     }
 
     /// Returns all entries of a paged list. `key` is the member with the list, `name` the member
@@ -111,14 +112,6 @@ impl Connection {
             }
         }
         Err(RequestError::Broken(format!("its list has more than {MAX_PAGES} pages")))
-    }
-
-    /// Returns the prompts in a list.
-    fn prompts(&self, server: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<McpPrompt> {
-        let mut prompts: Vec<McpPrompt> = items("prompt", "name", entries, notes);
-        prompts.retain(|prompt| !prompt.name.is_empty());
-        prompts.iter_mut().for_each(|prompt| server.clone_into(&mut prompt.server));
-        prompts
     }
 }
 

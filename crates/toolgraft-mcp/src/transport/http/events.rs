@@ -3,13 +3,15 @@
 use futures::stream::{BoxStream, StreamExt, unfold};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, header::HeaderMap};
+use rmcp::RoleClient;
 use rmcp::model::RequestId;
+use rmcp::service::RxJsonRpcMessage;
 use sse_stream::{Sse, SseByteStream};
 
-use crate::transport::message::LongMessage;
+use crate::transport::message::{LongMessage, messages, too_long, unreadable};
 
 /// Longest event, in bytes.
-pub(super) const MAX_EVENT: usize = 64 * 1024 * 1024;
+const MAX_EVENT: usize = 64 * 1024 * 1024;
 
 /// Type of the events that replace events that were too long; the last line of their data is the
 /// `id` of the answer, if it is known.
@@ -21,24 +23,17 @@ pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
     said.trim_ascii_start().get(..kind.len()).is_some_and(|said| said.eq_ignore_ascii_case(kind.as_bytes()))
 }
 
-/// The content of an event.
-pub(super) enum Event<'e> {
-    /// A message.
-    Message(&'e str),
-    /// An event that was too long and was dropped; with the id of the answer in it, if known.
-    Dropped(Option<RequestId>),
-    /// Nothing: empty events keep the connection open.
-    Nothing,
-}
-
-impl<'e> Event<'e> {
-    pub(super) fn of(event: &'e Sse) -> Self {
-        let data = event.data.as_deref().unwrap_or_default().trim();
-        match event.event.as_deref() {
-            Some(DROPPED) => Event::Dropped(data.lines().last().and_then(|id| id.parse().ok()).map(RequestId::Number)),
-            None | Some("" | "message") if !data.is_empty() => Event::Message(data),
-            _ => Event::Nothing,
+/// Returns the messages of an event: none if it is empty, which keeps the connection open. An answer that was too long
+/// and was dropped becomes an error for its id, if that is known, or else for the request `asked`.
+pub(super) fn messages_of(event: &Sse, asked: Option<&RequestId>) -> Vec<RxJsonRpcMessage<RoleClient>> {
+    let data = event.data.as_deref().unwrap_or_default().trim();
+    match event.event.as_deref() {
+        Some(DROPPED) => {
+            let id = data.lines().last().and_then(|id| id.parse().ok()).map(RequestId::Number);
+            id.as_ref().or(asked).map(|id| unreadable(id.clone(), too_long(MAX_EVENT))).into_iter().collect()
         }
+        None | Some("" | "message") => messages(data).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -119,6 +114,7 @@ impl EventBytes {
 #[cfg(test)]
 mod tests {
     use reqwest::header::HeaderValue;
+    use rmcp::model::JsonRpcMessage;
 
     use super::*;
 
@@ -150,7 +146,10 @@ mod tests {
             }
         }
         let event = Sse::default().event(DROPPED).data("begun\n7");
-        assert!(matches!(Event::of(&event), Event::Dropped(Some(RequestId::Number(7)))));
+        for (asked, id) in [(None, 7), (Some(RequestId::Number(8)), 7)] {
+            let heard = messages_of(&event, asked.as_ref());
+            assert!(matches!(&heard[..], [JsonRpcMessage::Error(error)] if error.id == Some(RequestId::Number(id))));
+        }
     }
 
     #[test]

@@ -22,10 +22,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::client::{HttpClient, HttpPlace, refusal_text, with_token};
-use super::events::{Event, MAX_EVENT, events, is_of};
+use super::events::{events, is_of, messages_of};
 use super::session;
 use crate::failure::Failure;
-use crate::transport::message::{ParsedMessage, read_whole, session_lost, too_long, unreadable};
+use crate::transport::message::session_lost;
 use crate::transport::scan::one_line;
 
 /// Time limit of one POST. It can be short, since the answer arrives over the stream.
@@ -33,6 +33,8 @@ const POST: Duration = Duration::from_secs(60);
 
 /// Time that the end of a session waits for POSTs in progress, each of which may be refused too.
 const LAST_POSTS: Duration = Duration::from_secs(1);
+
+type Message = RxJsonRpcMessage<RoleClient>;
 
 /// A session with a server.
 pub(crate) struct SseTransport {
@@ -42,16 +44,13 @@ pub(crate) struct SseTransport {
     token: Option<String>,
     events: BoxStream<'static, Sse>,
     /// Messages that were read from the last event and not yet received.
-    heard: VecDeque<ParsedMessage>,
-    /// Takes the refusals of POSTs; `None` once the session is over.
-    refusals: Option<UnboundedSender<Refusal>>,
-    refused: UnboundedReceiver<Refusal>,
+    heard: VecDeque<Message>,
+    /// Takes the errors of POSTs that were refused because the session is lost, `None` for one of a message without an
+    /// answer; `None` once the session is over.
+    refusals: Option<UnboundedSender<Option<Message>>>,
+    refused: UnboundedReceiver<Option<Message>>,
     gone: CancellationToken,
 }
-
-/// A POST that was refused because the session is lost: the id of the request (`None` for a message without an
-/// answer), and the server's message.
-type Refusal = (Option<RequestId>, String);
 
 impl SseTransport {
     /// Opens the stream and waits for the `endpoint` event. A stream keeps its token until it ends.
@@ -90,43 +89,24 @@ impl SseTransport {
         self.gone.clone()
     }
 
-    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        loop {
-            match self.heard.pop_front() {
-                Some(ParsedMessage::Message(message)) => return Some(*message),
-                Some(ParsedMessage::Noise(_)) => {}
-                None => match self.event().await? {
-                    Ok(event) => match Event::of(&event) {
-                        Event::Message(text) => read_whole(text, &mut self.heard),
-                        Event::Dropped(id) => {
-                            self.heard.extend(id.map(|id| unreadable(id, too_long(MAX_EVENT)).into()))
-                        }
-                        Event::Nothing => {}
-                    },
-                    Err((id, why)) => self.heard.extend(id.map(|id| session_lost(id, why).into())),
-                },
-            }
-        }
-    }
-
-    /// Returns the next event of the stream, or the next refusal, which ends the stream; answers
+    /// Returns the messages of the next event of the stream, or of the next refusal, which ends the stream; answers
     /// that have already arrived come first. `None` if the session is over and no POST is in
     /// progress that may still be refused.
-    async fn event(&mut self) -> Option<Result<Sse, Refusal>> {
+    async fn next(&mut self) -> Option<Vec<Message>> {
         if self.refusals.is_some() {
             tokio::select! {
                 biased;
                 event = self.events.next() => match event {
-                    Some(event) => return Some(Ok(event)),
+                    Some(event) => return Some(messages_of(&event, None)),
                     None => self.end(),
                 },
                 refusal = self.refused.recv() => {
                     self.end();
-                    return refusal.map(Err);
+                    return refusal.map(Vec::from_iter);
                 }
             }
         }
-        tokio::time::timeout(LAST_POSTS, self.refused.recv()).await.ok().flatten().map(Err)
+        tokio::time::timeout(LAST_POSTS, self.refused.recv()).await.ok().flatten().map(Vec::from_iter)
     }
 
     /// Ends the session. Messages that are sent later are refused at once.
@@ -139,7 +119,7 @@ impl SseTransport {
     fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), Failure> {
         let why = "its event stream has ended";
         match request_id(item) {
-            Some(id) => self.heard.push_back(session_lost(id, why.to_owned()).into()),
+            Some(id) => self.heard.push_back(session_lost(id, why.to_owned())),
             None => return Err(why.to_owned().into()),
         }
         Ok(())
@@ -193,22 +173,24 @@ impl Transport<RoleClient> for SseTransport {
             let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
             let response = request.body(body).send().await?;
             let Some((error, lost)) = refusal(response).await else { return Ok(()) };
-            let id = request_id(&item);
-            let is_answered = lost.is_some() && id.is_some();
-            if let Some(why) = lost {
-                // A transport that was closed meanwhile has no receiver.
-                let _ = refusals.send((id, why));
-            }
+            let Some(why) = lost else { return Err(error) };
+            let answer = request_id(&item).map(|id| session_lost(id, why));
+            let is_answered = answer.is_some();
+            // A transport that was closed meanwhile has no receiver.
+            let _ = refusals.send(answer);
             if is_answered { Ok(()) } else { Err(error) }
         }
     }
 
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let message = self.next().await;
-        if message.is_none() {
-            self.gone.cancel();
+    async fn receive(&mut self) -> Option<Message> {
+        while self.heard.is_empty() {
+            let Some(heard) = self.next().await else {
+                self.gone.cancel();
+                return None;
+            };
+            self.heard.extend(heard);
         }
-        message
+        self.heard.pop_front()
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {

@@ -25,11 +25,11 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::client::{HttpClient, HttpPlace, MAX_REFUSAL, body};
-use super::events::{Event, MAX_EVENT, events, is_of};
+use super::events::{events, is_of, messages_of};
 use super::session::{self, Renewals};
 use crate::failure::{Failure, FailureKind};
 use crate::transport::answer::{IN_HEADER, TEXT};
-use crate::transport::message::{self, messages, unreadable};
+use crate::transport::message::messages;
 use crate::transport::scan::{self, one_line};
 use crate::transport::server_info::initialize_result;
 
@@ -124,14 +124,7 @@ struct Target {
 /// request that the body answers.
 fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse {
     let events = events(response).flat_map(move |event| {
-        let heard: Vec<Message> = match Event::of(&event) {
-            Event::Message(text) => messages(text).collect(),
-            Event::Dropped(id) => {
-                let id = id.or_else(|| asked.as_ref().map(|asked| asked.id.clone()));
-                id.map(|id| unreadable(id, message::too_long(MAX_EVENT))).into_iter().collect()
-            }
-            Event::Nothing => Vec::new(),
-        };
+        let heard = messages_of(&event, asked.as_ref().map(|asked| &asked.id));
         let fitted = heard.into_iter().map(|message| match &asked {
             Some(asked) => asked.fitted(message),
             None => message,
