@@ -12,6 +12,12 @@
 //!         └─▶ Access: the token of a request, refreshed before its end or after a 401
 //! ```
 //!
+//! What rmcp's authorization lacks, and is here for that reason: a store in files and its lock ([`store`]), the page
+//! that the browser returns to ([`listener`]), revocation, which its crate for OAuth does over https alone
+//! ([`logout`]), refusal of a server that names no S256 or leads to a nearer host ([`discovery`]), the secret of a
+//! registered client, without which that client cannot refresh ([`login`]), and another token after a refusal
+//! ([`access`]).
+//!
 //! A token is stored with the resource that it is for and the issuer that gave it. It is sent to that URL
 //! alone, and refreshed only while the server still names that issuer. Resource and authorization server are
 //! reached over https, or both on this machine.

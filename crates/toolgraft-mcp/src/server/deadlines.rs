@@ -1,7 +1,8 @@
 //! Deadlines of requests.
 //!
 //! One task watches all requests of a connection. A timer for each would cost more than the rest of
-//! our part in a call, since setting one wakes the thread that waits for input.
+//! our part in a call, since setting one wakes the thread that waits for input. rmcp has such timers, and cannot stop
+//! them while a user is asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -12,6 +12,10 @@
 //! http    body ─▶ events ─▶ sse, streamable ─┘      └ scan ─────────┘
 //! ```
 //!
+//! rmcp correlates requests and answers, and keeps the sessions of streamable HTTP. Bytes are read here: rmcp 3.11 drops
+//! what is not exactly one valid message, and its caller waits for the time-out. Each module names the measured limit or
+//! the fault for which rmcp's part does not do.
+//!
 //! - [`stdio`]: the child process, its pipes, its group, its end.
 //! - [`http`]: streamable HTTP and legacy HTTP+SSE.
 //! - [`message`]: text to messages, or to descriptions of faults; [`scan`]: the parts of JSON that

@@ -1,6 +1,7 @@
 //! The information in a server's first answer, or in its refusal.
 //!
-//! Only the protocol version is required: a fault in another member does not fail the handshake.
+//! Only the protocol version is required: a fault in another member, for which rmcp refuses the server, does not fail
+//! the handshake.
 
 use rmcp::model::{
     ErrorCode, ErrorData, Implementation, InitializeResult, ProtocolVersion, ServerCapabilities, ServerPeerInfo,

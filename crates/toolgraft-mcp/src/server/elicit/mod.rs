@@ -8,6 +8,9 @@
 //! with the question (`input_required`), and the call is sent again with the answers
 //! (modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
 //!
+//! Answers are checked by `toolgraft::validate`. rmcp's types of a form refuse one with a member that they do not know,
+//! so the fields are read from JSON.
+//!
 //! | | |
 //! |---|---|
 //! | [request] | the question: a form, or a page to open; the answer of a person |

@@ -1,4 +1,5 @@
-//! The HTTP client of all transports over HTTP, and its authorization.
+//! The HTTP client of all transports over HTTP, and its authorization: rmcp's client does not send a request again with
+//! another token.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! The server-sent events of a body, for HTTP+SSE and streamable HTTP.
+//!
+//! rmcp's events end the stream, and with it every answer on it, at invalid UTF-8 and at an event of more than its limit.
 
 use futures::stream::{BoxStream, StreamExt, unfold};
 use reqwest::header::CONTENT_TYPE;

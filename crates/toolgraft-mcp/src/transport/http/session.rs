@@ -1,6 +1,6 @@
 //! Recognises refusals because a server no longer knows the session.
 //!
-//! The specification prescribes 404. Servers that were restarted also answer 400, 401 or 410, or a
+//! The specification prescribes 404, the only one that rmcp knows. Servers that were restarted also answer 400, 401 or 410, or a
 //! JSON-RPC error with any status (-32000, -32001, -32600), with various messages.
 
 use std::collections::HashSet;

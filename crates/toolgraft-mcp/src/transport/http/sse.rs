@@ -1,4 +1,4 @@
-//! Legacy HTTP+SSE: one event stream from the server, one POST for each message to it
+//! Legacy HTTP+SSE, which rmcp does not have: one event stream from the server, one POST for each message to it
 //! (modelcontextprotocol.io/specification/2024-11-05/basic/transports).
 //!
 //! The server's first event, `endpoint`, names the URL for messages, which must be of the same

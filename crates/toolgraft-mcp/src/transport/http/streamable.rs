@@ -1,7 +1,8 @@
 //! The client of streamable HTTP: sends rmcp's messages, and reads the answers leniently.
 //!
-//! rmcp's own client drops a body that is not exactly one message. This one reads as over the other
-//! transports, so that no answer is lost.
+//! rmcp's own client drops a body that is not exactly one message, knows a lost session by status 404 alone, sends one
+//! token for a whole session, and sends a call before the stream for the server's questions is open. This one reads as
+//! over the other transports, so that no answer is lost. rmcp's worker keeps the session, its stream and its resuming.
 
 use std::collections::HashMap;
 use std::sync::Arc;

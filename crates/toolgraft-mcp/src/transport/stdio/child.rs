@@ -1,4 +1,7 @@
 //! A child process as an rmcp transport: its environment, its group, its end.
+//!
+//! rmcp's child process ends nothing that its leader leaves running, waits three seconds for each step of its end, and
+//! reports neither the exit status nor the standard error of a server that died.
 
 use std::ffi::{OsStr, OsString};
 use std::process::Stdio;

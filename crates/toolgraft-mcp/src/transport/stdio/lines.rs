@@ -4,7 +4,8 @@
 //! (modelcontextprotocol.io/specification/2025-11-25/basic/transports). Servers print banners
 //! between them, break JSON over lines, write invalid UTF-8, and answer without an id. Everything
 //! readable is read; the rest is kept for error messages, and ends the request that it answers if
-//! its id is known.
+//! its id is known. rmcp's reader drops all of that, a last line without an end, and a message of more than 16 MiB, and the
+//! call waits for its time-out.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,6 @@
 //! The standard input and output of a child as streams of messages.
+//!
+//! rmcp writes each message alone: of 100 calls at once each takes 2.7 system calls, here 1.8 (docs/performance.md).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
