@@ -224,7 +224,7 @@ impl Access {
             return Err(self.wanted("the login has expired"));
         }
         let mut found = discover(&tokens.resource, challenge, (&tokens.oauth, &tokens.trust)).await.map_err(later)?;
-        if found.issuer != kept.issuer {
+        if found.metadata.issuer != kept.issuer {
             return Err(self.wanted("the server now uses another authorization server"));
         }
         let mut client = OAuthClientConfig::new(&kept.credentials.client_id, &kept.redirect_uri);
@@ -271,7 +271,7 @@ async fn given(tokens: &Tokens, challenge: Option<&str>) -> Result<StoredLogin, 
         Failure::needs_auth(format!("{head}: {}", LoginError::from(error)))
     })?;
     let given = given.ok_or_else(|| Failure::needs_auth("no token was received".to_owned()))?;
-    Ok(StoredLogin::new(&tokens.resource, found.issuer, given))
+    Ok(StoredLogin::new(&tokens.resource, found.metadata.issuer, given))
 }
 
 fn refresh_token(kept: &StoredLogin) -> Option<&str> {

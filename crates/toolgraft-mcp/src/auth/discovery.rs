@@ -15,15 +15,9 @@ pub(super) struct Discovered {
     pub(super) manager: AuthorizationManager,
     /// The store that rmcp writes the tokens to.
     pub(super) given: InMemoryCredentialStore,
-    /// The issuer of the tokens; `None` for a server of MCP 2025-03-26 that publishes no metadata, where its
-    /// own origin issues them.
-    pub(super) issuer: Option<String>,
-    /// `true` if a client may use the URL of a metadata document as its id.
-    pub(super) reads_documents: bool,
-    pub(super) registers: bool,
-    /// The revocation endpoint, if it has the same origin as the token endpoint. Another origin is ignored,
-    /// because its address was never checked.
-    pub(super) revocation: Option<String>,
+    /// The metadata of the authorization server. The issuer is `None` for a server of MCP 2025-03-26 that publishes no
+    /// metadata, where its own origin issues tokens.
+    pub(super) metadata: AuthorizationMetadata,
     /// `true` if the server publishes metadata about logins.
     pub(super) published: bool,
 }
@@ -57,18 +51,8 @@ pub(super) async fn discover(
     let metadata = found.metadata;
     // Only a code that travels through a browser needs PKCE.
     check(&metadata, resource, published && oauth.grant_type == GrantType::AuthorizationCode)?;
-    let field = |name: &str| metadata.additional_fields.get(name);
-    let reads_documents = field("client_id_metadata_document_supported").is_some_and(|reads| reads == true);
-    let revocation = field("revocation_endpoint").and_then(serde_json::Value::as_str);
-    let revocation = revocation.filter(|place| is_beside(place, &metadata.token_endpoint)).map(str::to_owned);
-    let (issuer, registers) = (metadata.issuer.clone(), metadata.registration_endpoint.is_some());
-    manager.set_metadata(metadata);
-    Ok(Discovered { manager, given, issuer, reads_documents, registers, revocation, published })
-}
-
-fn is_beside(place: &str, other: &str) -> bool {
-    let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
-    origin(place).is_some() && origin(place) == origin(other)
+    manager.set_metadata(metadata.clone());
+    Ok(Discovered { manager, given, metadata, published })
 }
 
 fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool) -> Result<(), LoginError> {

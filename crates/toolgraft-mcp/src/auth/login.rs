@@ -75,11 +75,11 @@ impl Login {
         }
         let listener = Listener::bind(oauth.callback_port).await?;
         let redirect_uri = listener.redirect_uri();
-        let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.issuer);
+        let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.metadata.issuer);
         let scopes = scopes(&found.manager, oauth, earlier.as_ref()).await;
         let client = client(&mut found, oauth, &redirect_uri, &scopes).await?;
         let credentials = StoredCredentials::new(client.client_id.clone(), None, Vec::new(), None);
-        let mut kept = StoredLogin::new(&resource, found.issuer.clone(), credentials);
+        let mut kept = StoredLogin::new(&resource, found.metadata.issuer.clone(), credentials);
         // A secret of the configuration is not stored a second time.
         kept.client_secret = client.client_secret.clone().filter(|_| oauth.client_secret.is_none());
         kept.redirect_uri = redirect_uri;
@@ -246,13 +246,14 @@ async fn client(
     redirect_uri: &str,
     scopes: &[String],
 ) -> Result<OAuthClientConfig, LoginError> {
-    let is_document = |id: &str| id.starts_with("https://");
-    if let Some(id) = oauth.client_id.as_deref().filter(|id| found.reads_documents || !is_document(id)) {
+    let reads_documents = found.metadata.additional_fields.get("client_id_metadata_document_supported");
+    let counts = |id: &&str| reads_documents.is_some_and(|reads| reads == true) || !id.starts_with("https://");
+    if let Some(id) = oauth.client_id.as_deref().filter(counts) {
         let mut client = OAuthClientConfig::new(id, redirect_uri).with_scopes(scopes.to_vec());
         client.client_secret.clone_from(&oauth.client_secret);
         return Ok(client);
     }
-    if !found.registers {
+    if found.metadata.registration_endpoint.is_none() {
         let why = "its authorization server registers no clients: set \"clientId\" under \"oauth\" in its entry";
         return Err(LoginError::NotForLogins(why.to_owned()));
     }

@@ -61,14 +61,18 @@ async fn revoke(
 ) -> Result<(), LoginError> {
     let failed = |why: String| LoginError::Failed(shown(&why));
     let found = discover(resource, None, (oauth, trust)).await?;
-    if found.issuer != kept.issuer {
+    if found.metadata.issuer != kept.issuer {
         return Err(LoginError::Untrusted("its authorization server is another one now".to_owned()));
     }
-    let Some(place) = found.revocation else {
+    // An endpoint at another origin than the token endpoint is ignored, because its address was never checked.
+    let url = |place: &str| Url::parse(place).ok();
+    let place = found.metadata.additional_fields.get("revocation_endpoint").and_then(|place| url(place.as_str()?));
+    let token_endpoint = url(&found.metadata.token_endpoint);
+    let is_beside = |place: &Url| token_endpoint.is_some_and(|endpoint| endpoint.origin() == place.origin());
+    let Some(place) = place.filter(is_beside) else {
         return Err(LoginError::Untrusted("its authorization server does not revoke tokens".to_owned()));
     };
-    may_lead_to(&place, resource)?;
-    let place = Url::parse(&place).map_err(|e| failed(e.to_string()))?;
+    may_lead_to(place.as_str(), resource)?;
     let Some(tokens) = &kept.credentials.token_response else { return Ok(()) };
     // The refresh token first, since it could bring new access tokens.
     let refresh = tokens.refresh_token().map(|token| (token.secret(), "refresh_token"));

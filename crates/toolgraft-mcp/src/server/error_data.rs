@@ -20,7 +20,7 @@ pub(super) fn error_data(data: Option<&Value>, message: &str, secrets: &Secrets)
         Value::String(text) => clean(text.trim()),
         Value::Array(items) if items.is_empty() => return None,
         Value::Object(members) if members.is_empty() => return None,
-        data => secrets.hide(&scan::compact(&data.to_string(), |string| Some(clean(string)))).into_owned(),
+        data => secrets.hide(&scan::compact(&data.to_string(), clean)).into_owned(),
     };
     if text.is_empty() || message.contains(&text) {
         return None;

@@ -5,8 +5,7 @@
 //! (modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle). A server of the earlier
 //! revisions refuses `server/discover`, does not answer it, or exits.
 //!
-//! rmcp's handshake waits ten seconds for a server that does not answer, ends at a late answer to its first request, and
-//! does not say why a server refused.
+//! rmcp's handshake waits ten seconds for a server that does not answer, and ends at a late answer to its first request.
 
 use std::time::Duration;
 

@@ -82,10 +82,7 @@ impl<'s> Answer<'s> {
 
     fn show(&self, text: &str) -> String {
         let text = mend_surrogates(text);
-        scan::compact(&text, |string| match self.secrets.hide(string) {
-            std::borrow::Cow::Owned(hidden) => Some(hidden),
-            std::borrow::Cow::Borrowed(_) => None,
-        })
+        scan::compact(&text, |string| self.secrets.hide(string).into_owned())
     }
 
     /// Returns the entries of a list and the cursor of its next page. An unreadable entry does not

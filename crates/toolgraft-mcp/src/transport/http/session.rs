@@ -69,19 +69,17 @@ fn says_so(text: &str) -> bool {
 pub(super) struct Renewals(Mutex<(bool, HashSet<RequestId>)>);
 
 impl Renewals {
-    /// Records that a session has begun.
-    pub(super) fn begun(&self) {
-        self.state(|state| state.0 = true);
-    }
-
     /// Returns `true` if a request that finds the session lost may be sent again in a new one.
     pub(super) fn may_renew(&self, id: &RequestId) -> bool {
         self.state(|(begun, renewed)| *begun && !renewed.contains(id))
     }
 
-    /// Records whether a request found the session lost.
-    pub(super) fn note(&self, id: RequestId, is_lost: bool) {
-        self.state(|(_, renewed)| if is_lost { renewed.insert(id) } else { renewed.remove(&id) });
+    /// Records whether a request found the session lost, and whether it has begun one.
+    pub(super) fn note(&self, id: RequestId, is_lost: bool, has_begun: bool) {
+        self.state(|(begun, renewed)| {
+            *begun |= has_begun;
+            if is_lost { renewed.insert(id) } else { renewed.remove(&id) }
+        });
     }
 
     fn state<T>(&self, act: impl FnOnce(&mut (bool, HashSet<RequestId>)) -> T) -> T {
@@ -150,11 +148,11 @@ mod tests {
     fn a_request_renews_a_session_once() {
         let (renewals, id) = (Renewals::default(), RequestId::Number(7));
         assert!(!renewals.may_renew(&id), "none has begun");
-        renewals.begun();
+        renewals.note(RequestId::Number(0), false, true);
         assert!(renewals.may_renew(&id));
-        renewals.note(id.clone(), true);
+        renewals.note(id.clone(), true, false);
         assert!(!renewals.may_renew(&id) && renewals.may_renew(&RequestId::Number(8)));
-        renewals.note(id.clone(), false);
+        renewals.note(id.clone(), false, false);
         assert!(renewals.may_renew(&id));
     }
 }

@@ -220,12 +220,8 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
     }
     // rmcp reads only up to the first answer, so that of this request comes first and requests of
     // the server before it.
-    messages.sort_by_key(|message| match message {
-        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => 1 + u8::from(!asked.is_answered_by(message)),
-        _ => 0,
-    });
-    let is_answer = |message: &Message| matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
-    if !messages.iter().any(is_answer) {
+    messages.sort_by_key(|message| answered_id(message).map(|id| id != Some(&asked.id)));
+    if messages.iter().all(|message| answered_id(message).is_none()) {
         let shown = if text.trim().is_empty() { "<empty>".to_owned() } else { one_line(&text) };
         return Err(format!("its answer is not MCP, or is truncated: {shown}: check the URL's path").into());
     }
@@ -236,6 +232,15 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
             let events = data.map(|data| Ok(RmcpEvent::default().data(data)));
             Ok(StreamableHttpPostResponse::Sse(iter(events.collect::<Vec<_>>()).boxed(), session))
         }
+    }
+}
+
+/// Returns the id of the request that a message answers (`None` inside if it names none); `None` for another message.
+fn answered_id(message: &Message) -> Option<Option<&RequestId>> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(Some(&response.id)),
+        JsonRpcMessage::Error(error) => Some(error.id.as_ref()),
+        _ => None,
     }
 }
 
@@ -289,20 +294,14 @@ impl StreamableHttpClient for StreamableClient {
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, RmcpFailure> {
-        let asked = HttpRequest::of(&message).map(|asked| match asked.kind {
-            RequestKind::Initialize | RequestKind::Discover => asked,
-            _ => HttpRequest { may_renew: self.renewals.may_renew(&asked.id), ..asked },
+        let asked = HttpRequest::of(&message).map(|asked| {
+            let begins = matches!(asked.kind, RequestKind::Initialize | RequestKind::Discover);
+            HttpRequest { may_renew: !begins && self.renewals.may_renew(&asked.id), ..asked }
         });
-        let begins = asked.as_ref().is_some_and(|asked| asked.kind == RequestKind::Initialize);
-        let renewing = asked.as_ref().filter(|_| !begins).map(|asked| asked.id.clone());
-        let answer = self.post(&message, &Target { uri, session, headers }, asked).await;
-        match renewing {
-            Some(id) => {
-                let is_lost = answer.as_ref().is_err_and(|error| error.kind == FailureKind::SessionLost);
-                self.renewals.note(id, is_lost);
-            }
-            None if begins && answer.is_ok() => self.renewals.begun(),
-            None => {}
+        let answer = self.post(&message, &Target { uri, session, headers }, asked.clone()).await;
+        if let Some(HttpRequest { id, kind, .. }) = asked {
+            let is_lost = answer.as_ref().is_err_and(|error| error.kind == FailureKind::SessionLost);
+            self.renewals.note(id, is_lost, kind == RequestKind::Initialize && answer.is_ok());
         }
         Ok(answer?)
     }
@@ -446,14 +445,6 @@ impl HttpRequest {
     fn is_lost_by(&self, message: &Message) -> bool {
         match message {
             JsonRpcMessage::Error(error) => self.may_renew && session::is_error(&error.error),
-            _ => false,
-        }
-    }
-
-    fn is_answered_by(&self, message: &Message) -> bool {
-        match message {
-            JsonRpcMessage::Response(response) => response.id == self.id,
-            JsonRpcMessage::Error(error) => error.id.as_ref() == Some(&self.id),
             _ => false,
         }
     }
