@@ -647,7 +647,11 @@ mod tests {
             unavailable("is not available: cannot start \"x\": it is not an executable file"),
         ];
         let whats = ["tool \"t\"", "resource \"a://b\""];
-        let failed = |what: &str, error: &RequestError| McpError::request("s", what.to_owned(), error.clone());
+        let failed = |what: &str, error: &RequestError| McpError::Request {
+            server: "s".to_owned(),
+            what: what.to_owned(),
+            source: error.clone(),
+        };
         let failures = requests.iter().flat_map(|error| whats.map(|what| failure(failed(what, error))));
         let others = [
             "a resource needs its \"uri\", a string",

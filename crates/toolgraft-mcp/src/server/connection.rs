@@ -8,19 +8,18 @@ use std::time::Duration;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
     ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, JsonObject,
-    ProgressNotificationParam, TASKS_EXTENSION_ID, UrlElicitationCapability,
+    ProgressNotificationParam, RequestId, TASKS_EXTENSION_ID, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::{ClientHandler, Peer, RoleClient};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
 use super::notices::Notices;
-use super::sent_requests::SentRequests;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::config::ServerSecrets;
@@ -42,8 +41,9 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 #[derive(Default, Clone)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
-    /// Requests that were sent to the server and are not answered.
-    pub(super) sent: Arc<SentRequests>,
+    /// The requests that were given to the transport and wait for their answer. rmcp queues requests before: those that
+    /// are still queued when the connection ends are dropped, and the server never gets them.
+    pub(super) sent: Arc<watch::Sender<HashSet<RequestId>>>,
     /// The server's notices that its lists have changed.
     pub(super) noticed: Arc<Notices>,
     /// The server's name, for questions and events.

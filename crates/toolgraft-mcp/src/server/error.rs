@@ -2,8 +2,6 @@
 
 use super::request::RequestError;
 use super::status::{ServerState, ServerStatus};
-use toolgraft::Catalog;
-use toolgraft::tools::Server;
 
 /// The reason that an MCP server, or the hub, cannot do what the program requested. A failing call
 /// is not such an error: it is an [`Outcome`](toolgraft::Outcome) that the model reads.
@@ -65,15 +63,6 @@ pub enum McpError {
 impl McpError {
     pub(crate) fn unknown(server: &str, known: Vec<String>) -> Self {
         McpError::UnknownServer { server: server.to_owned(), known }
-    }
-
-    pub(crate) fn unknown_tool(server: &str, name: &str, listed: &Server) -> Self {
-        let near = Catalog::new(vec![listed.clone()]).nearest(name);
-        McpError::UnknownTool { server: server.to_owned(), tool: name.to_owned(), near }
-    }
-
-    pub(crate) fn request(server: &str, what: String, source: RequestError) -> Self {
-        McpError::Request { server: server.to_owned(), what, source }
     }
 }
 

@@ -22,7 +22,7 @@ use super::status::{ServerState, ServerStatus};
 use super::switches::{Switches, ToolState};
 use crate::config::ServerConfig;
 use crate::transport::log::{Log, LogLine};
-use toolgraft::Tool;
+use toolgraft::{Catalog, Tool};
 
 /// A configured server, owned by the hub.
 pub(crate) struct ServerHandle {
@@ -133,8 +133,10 @@ impl ServerHandle {
         let mut switches = self.switches();
         let mut switched = switches.clone();
         let pattern = |word: &String| {
-            let none = || McpError::unknown_tool(self.name(), word, &offer.server);
-            switched.switch(&offer.server, word, on).ok_or_else(none)
+            switched.switch(&offer.server, word, on).ok_or_else(|| {
+                let near = Catalog::new(vec![offer.server.clone()]).nearest(word);
+                McpError::UnknownTool { server: self.name().to_owned(), tool: word.clone(), near }
+            })
         };
         let patterns = words.iter().map(pattern).collect::<Result<Vec<_>, _>>()?;
         *switches = switched;
@@ -161,7 +163,7 @@ impl ServerHandle {
             connection.gone.cancelled().await;
             answer = request(self.connection().await?).await;
         }
-        answer.map_err(|error| McpError::request(self.name(), what.to_owned(), error))
+        answer.map_err(|source| McpError::Request { server: self.name().to_owned(), what: what.to_owned(), source })
     }
 
     /// Returns the latest lines of the server's log.

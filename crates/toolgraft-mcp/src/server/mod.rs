@@ -49,7 +49,6 @@ mod notices;
 mod prompts;
 mod request;
 mod scale;
-mod sent_requests;
 mod settings;
 mod shared;
 mod states;

@@ -62,7 +62,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for NoticeTransport<T> {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &item {
-            self.client.sent.add(request.id.clone());
+            self.client.sent.send_if_modified(|sent| sent.insert(request.id.clone()));
         }
         self.client.report(WireSide::Client, || serde_json::to_string(&item).ok());
         self.transport.send(item)

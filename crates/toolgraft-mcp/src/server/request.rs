@@ -148,7 +148,7 @@ impl Connection {
         match answer {
             Ok(result) => Ok(result),
             // The connection ended while the request was in rmcp's queue.
-            Err(ServiceError::TransportClosed) if !self.client.sent.contains(&pending.handle.id) => {
+            Err(ServiceError::TransportClosed) if !self.client.sent.borrow().contains(&pending.handle.id) => {
                 Err(self.unsent().await)
             }
             Err(error) => Err(self.service_error(error).await),
@@ -255,7 +255,7 @@ impl Pending<'_> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.client.deadlines.remove(&self.handle.progress_token);
-        self.client.sent.remove(&self.handle.id);
+        self.client.sent.send_if_modified(|sent| sent.remove(&self.handle.id));
         // Without a runtime the connection no longer exists either.
         if let (false, Ok(runtime)) = (self.answered, tokio::runtime::Handle::try_current()) {
             runtime.spawn(cancel(self.handle.peer.clone(), self.handle.id.clone()));
@@ -328,7 +328,7 @@ mod tests {
             let (answer, ()) = tokio::join!(connection.request(request, minute), async { end.cancel() });
             let error = answer.err().unwrap();
             assert_eq!(error.is_undone(), !took.is_cancelled(), "{error:?}");
-            assert!(!connection.client.sent.contains(&RequestId::Number(0)));
+            assert!(!connection.client.sent.borrow().contains(&RequestId::Number(0)));
         }
     }
 }

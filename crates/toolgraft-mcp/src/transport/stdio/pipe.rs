@@ -9,6 +9,7 @@ use rmcp::model::{JsonRpcError, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::watch;
 
 use super::lines::{Lines, MAX_MESSAGE};
 use crate::transport::message::ParsedMessage;
@@ -19,22 +20,21 @@ const CHUNK: usize = 64 * 1024;
 
 /// Output on standard output that is not MCP: the number of times, and the last one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Noise(Arc<Mutex<(usize, String)>>);
+pub(crate) struct Noise(watch::Sender<(usize, String)>);
 
 impl Noise {
     pub(super) fn add(&self, what: String) {
-        let mut noise = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *noise = (noise.0 + 1, what);
+        self.0.send_modify(|noise| *noise = (noise.0 + 1, what));
     }
 
     /// Returns the number of times so far.
     pub(crate) fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.0.borrow().0
     }
 
     /// Returns a message about it if it occurred more often than `before`.
     pub(crate) fn after(&self, before: usize) -> Option<String> {
-        let noise = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let noise = self.0.borrow();
         let times = match noise.0.checked_sub(before)? {
             0 => return None,
             1 => "once".to_owned(),
