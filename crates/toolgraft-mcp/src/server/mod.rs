@@ -26,7 +26,7 @@
 //! | [handle], [actor], [shared], [count] | the two sides of a server, what they share, and who waits |
 //! | [connect], [handshake] | from an entry to a server that has answered, in either era of MCP |
 //! | [connection], [request], [deadlines] | requests that always end |
-//! | [listing], [listen], [noticed], [noticing], [prompts] | what it offers, and that this has changed |
+//! | [listing], [listen], [notices], [notice_transport], [prompts] | what it offers, and that this has changed |
 //! | [calls], [elicit], [content], [scale] | calls, questions in between, results as outcomes |
 
 mod actor;

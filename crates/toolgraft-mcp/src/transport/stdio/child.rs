@@ -245,16 +245,6 @@ impl StdioTransport {
         }
     }
 
-    /// Sends SIGTERM to the whole group, and to processes that have left it. Returns `false` if
-    /// there is no process left.
-    fn terminate(&self) -> bool {
-        #[cfg(unix)]
-        let group = self.child.signal(SIGTERM).is_ok();
-        #[cfg(not(unix))]
-        let group = true;
-        self.mark.signal(SIGTERM) || group
-    }
-
     async fn end(&mut self) {
         if self.closed {
             return;
@@ -262,7 +252,12 @@ impl StdioTransport {
         // A writer that is blocked by a full pipe holds the lock, so the wait is limited.
         let _ = tokio::time::timeout(GRACE, self.pipe.close()).await;
         let ended = self.ended_within(GRACE).await;
-        let others = self.terminate();
+        #[cfg(unix)]
+        let group = self.child.signal(SIGTERM).is_ok();
+        #[cfg(not(unix))]
+        let group = true;
+        // Processes that have left the group are signalled, too.
+        let others = self.mark.signal(SIGTERM) || group;
         if !ended && cfg!(unix) {
             self.ended_within(GRACE).await;
         } else if ended && others {
