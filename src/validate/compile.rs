@@ -1,16 +1,15 @@
 //! Compiles a schema from an MCP server into validators.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::{Value, json};
 
-use super::depth::{Targets, levels, references};
+use super::depth::{levels, references, targets};
 use super::nullable::nullable;
 use super::parts::visits;
-use super::work::nodes;
+use super::work::{nodes, sum};
 use crate::cause::Cause;
 use crate::outcome::shortened;
 
@@ -158,42 +157,18 @@ impl CompiledSchema {
     pub(super) fn branch(&self, pointer: &str) -> Option<&Validator> {
         let map = self.branches.get_or_init(|| {
             let schema = &self.schema;
-            let is_little = self.nodes <= MAX_BRANCH_NODES && branch_work(schema, MAX_BRANCH_WORK).is_some();
+            let is_little = self.nodes <= MAX_BRANCH_NODES && branch_work(schema) <= MAX_BRANCH_WORK;
             is_little.then(|| options(self.draft).build_map(schema).ok()).flatten()
         });
         map.as_ref()?.get(&format!("#{pointer}"))
     }
 }
 
-/// Returns the number of nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts them;
-/// `None` if it exceeds `limit`.
-pub(super) fn branch_work(schema: &Value, limit: usize) -> Option<usize> {
-    let targets = Targets::of(schema);
-    let sizes: Vec<usize> = targets.all.iter().map(|target| nodes(target.schema.unwrap_or(schema))).collect();
-    let roots = targets.in_part(schema);
-    let (mut work, mut inner) = (0, vec![schema]);
-    while let Some(value) = inner.pop() {
-        match value {
-            Value::Object(members) => {
-                inner.extend(members.values());
-                work += nodes(value);
-                let (mut reached, mut next) = (HashSet::new(), targets.in_part(value));
-                while let Some(at) = next.pop() {
-                    if reached.insert(at) {
-                        work += sizes[at];
-                        let target = &targets.all[at];
-                        next.extend(if target.schema.is_some() { &target.next } else { &roots });
-                    }
-                }
-            }
-            Value::Array(items) => inner.extend(items),
-            _ => {}
-        }
-        if work > limit {
-            return None;
-        }
-    }
-    Some(work)
+/// Returns an upper bound on the nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts
+/// them: each may lead to all targets of references.
+pub(super) fn branch_work(schema: &Value) -> usize {
+    let of_targets: usize = targets(schema).into_iter().map(nodes).sum();
+    sum(schema, &|part| if part.is_object() { nodes(part) + of_targets } else { 0 })
 }
 
 /// Returns the validator's answer; `None` if it panics. Version 0.60 panics on some recursive schemas with

@@ -10,92 +10,76 @@ use serde_json::Value;
 
 use crate::secrets::percent_decoded;
 
-/// The subschemas that the references in a schema refer to, directly or through others.
-pub(super) struct Targets<'s> {
-    pub(super) all: Vec<Target<'s>>,
-    /// The target of each reference. Several spellings of a reference with the same target count once.
-    numbers: HashMap<&'s str, usize>,
-}
-
-pub(super) struct Target<'s> {
-    /// `None` for a reference that is not a plain pointer: its target may be any part, the schema itself included.
-    pub(super) schema: Option<&'s Value>,
-    /// The targets of the references in it, and of one that is not known itself.
-    pub(super) next: Vec<usize>,
+/// The parts of a schema that the references in it lead to.
+struct Targets<'s> {
+    /// Each part once, however its references are spelled. A reference that is not a plain pointer may lead to any part;
+    /// it counts as one to the whole schema.
+    parts: Vec<&'s Value>,
+    /// The indices of the parts that the references in each part lead to.
+    next: Vec<Vec<usize>>,
 }
 
 impl<'s> Targets<'s> {
-    pub(super) fn of(schema: &'s Value) -> Self {
-        let mut targets = Targets { all: Vec::new(), numbers: HashMap::new() };
-        let mut places: HashMap<*const Value, usize> = HashMap::new();
-        let mut waiting = references(schema);
-        while let Some(reference) = waiting.pop() {
-            if targets.numbers.contains_key(reference) {
-                continue;
-            }
+    fn of(schema: &'s Value) -> Self {
+        let (mut parts, mut places, mut numbers) = (Vec::new(), HashMap::new(), HashMap::new());
+        for reference in references(schema) {
             let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&percent_decoded(at)));
-            let number = targets.all.len();
-            let known = target.map_or(number, |target| *places.entry(std::ptr::from_ref(target)).or_insert(number));
-            targets.numbers.insert(reference, known);
-            if known == number {
-                waiting.extend(target.map(references).into_iter().flatten());
-                targets.all.push(Target { schema: target, next: Vec::new() });
+            let place = places.entry(target.map(std::ptr::from_ref).ok_or(reference)).or_insert(parts.len());
+            if *place == parts.len() {
+                parts.push(target.unwrap_or(schema));
             }
+            numbers.insert(reference, *place);
         }
-        for at in 0..targets.all.len() {
-            targets.all[at].next = targets.all[at].schema.map_or_else(|| vec![at], |target| targets.in_part(target));
-        }
-        targets
+        let in_part = |part: &&Value| {
+            let found = references(part).into_iter().filter_map(|reference| numbers.get(reference).copied());
+            found.collect::<HashSet<usize>>().into_iter().collect()
+        };
+        Targets { next: parts.iter().map(in_part).collect(), parts }
     }
+}
 
-    /// Returns the targets of the references in a part of the schema, each once.
-    pub(super) fn in_part(&self, part: &Value) -> Vec<usize> {
-        let mut found: Vec<usize> =
-            references(part).into_iter().filter_map(|name| self.numbers.get(name).copied()).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
+/// Returns the parts of a schema that the references in it lead to, each once.
+pub(super) fn targets(schema: &Value) -> Vec<&Value> {
+    Targets::of(schema).parts
 }
 
 /// Returns an upper bound on the levels of the longest path through a schema.
 pub(super) fn levels(schema: &Value) -> usize {
-    let own = nesting(schema);
-    let targets = Targets::of(schema).all;
-    let parts: Vec<usize> = targets.iter().map(|target| target.schema.map_or(own, nesting)).collect();
-    let next: Vec<Vec<usize>> = targets.into_iter().map(|target| target.next).collect();
+    let Targets { parts, next } = Targets::of(schema);
+    let parts: Vec<usize> = parts.into_iter().map(nesting).collect();
     let mut before = vec![Vec::new(); parts.len()];
     for (at, next) in next.iter().enumerate() {
         next.iter().for_each(|to| before[*to].push(at));
     }
-    // Parts that lead to no circle, and parts that no circle leads to, are as deep as their longest path.
-    let mut is_done = vec![false; parts.len()];
-    let below = longest(&parts, &next, &before, &mut is_done);
-    let above = longest(&parts, &before, &next, &mut is_done);
+    // Parts that lead to no circle, and the others that no circle leads to, are as deep as their longest path.
+    let (below, above) = (longest(&parts, &next), longest(&parts, &before));
+    let rest = || (0..parts.len()).filter(|at| below[*at].is_none());
+    let most_below = below.iter().flatten().max().unwrap_or(&0);
+    let most_above = rest().filter_map(|at| above[at]).max().unwrap_or(0);
     // A path passes each of the remaining parts at most once.
-    let circles: usize = parts.iter().zip(&is_done).filter(|(_, done)| !**done).map(|(levels, _)| levels).sum();
-    own.saturating_add(below).saturating_add(above).saturating_add(circles)
+    let circles: usize = rest().filter(|at| above[*at].is_none()).map(|at| parts[at]).sum();
+    nesting(schema) + most_below + most_above + circles
 }
 
-/// Returns the longest path through the parts from which none leads to a circle, and marks these as done.
-fn longest(parts: &[usize], next: &[Vec<usize>], before: &[Vec<usize>], is_done: &mut [bool]) -> usize {
-    let mut open: Vec<usize> = next.iter().map(|next| next.iter().filter(|to| !is_done[**to]).count()).collect();
-    let mut ready: Vec<usize> = (0..parts.len()).filter(|at| !is_done[*at] && open[*at] == 0).collect();
-    let mut levels = vec![0_usize; parts.len()];
-    let mut most = 0;
-    while let Some(at) = ready.pop() {
-        is_done[at] = true;
-        levels[at] += parts[at];
-        most = most.max(levels[at]);
-        for from in before[at].iter().filter(|from| !is_done[**from]) {
-            levels[*from] = levels[*from].max(levels[at]);
-            open[*from] -= 1;
-            if open[*from] == 0 {
-                ready.push(*from);
-            }
+/// Returns the length of the longest path from each part; `None` if a path leads to a circle.
+fn longest(parts: &[usize], next: &[Vec<usize>]) -> Vec<Option<usize>> {
+    fn from(
+        at: usize,
+        parts: &[usize],
+        next: &[Vec<usize>],
+        known: &mut HashMap<usize, Option<usize>>,
+    ) -> Option<usize> {
+        if let Some(known) = known.get(&at) {
+            return *known;
         }
+        // A path that comes back before this one has ended is a circle.
+        known.insert(at, None);
+        let below = next[at].iter().try_fold(0, |most, to| Some(from(*to, parts, next, known)?.max(most)))?;
+        known.insert(at, Some(parts[at] + below));
+        Some(parts[at] + below)
     }
-    most
+    let mut known = HashMap::new();
+    (0..parts.len()).map(|at| from(at, parts, next, &mut known)).collect()
 }
 
 /// Returns the nesting depth of the arrays and objects of a value.

@@ -25,7 +25,7 @@ pub(super) fn nodes(value: &Value) -> usize {
 }
 
 /// Returns the sum of a measure over a value and all values in it.
-fn sum(value: &Value, of: &impl Fn(&Value) -> usize) -> usize {
+pub(super) fn sum(value: &Value, of: &impl Fn(&Value) -> usize) -> usize {
     let inner: usize = match value {
         Value::Array(items) => items.iter().map(|item| sum(item, of)).sum(),
         Value::Object(members) => members.values().map(|member| sum(member, of)).sum(),
