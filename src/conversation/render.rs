@@ -17,6 +17,8 @@ pub struct Replies<'a> {
     pub answered: Vec<Answered<'a>>,
     /// The message's rejected calls that the model is told about, in its order.
     pub rejected: Vec<&'a Rejected>,
+    /// The message made no call, or not the one named, although the tool choice requires one.
+    pub unmet: bool,
     /// Further notes.
     pub notes: Vec<&'a str>,
     /// All calls of earlier messages since the last message of the user.
@@ -184,6 +186,13 @@ pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
 }
 
 impl Replies<'_> {
+    /// Returns `true` if messages of the model follow. Then only the outcomes of the calls are told, and nothing that
+    /// applies only now (the calls so far, the request, what to do), so that the text is the same in every later
+    /// request.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.later > 0
+    }
+
     /// Returns `true` if there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.answered.is_empty() && self.rejected.is_empty() && self.notes.is_empty()

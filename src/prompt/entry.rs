@@ -1,7 +1,7 @@
 //! The entries of the templates: what servers offer, one entry each, cleaned and cut to limits.
 
-use serde::Serialize;
-use serde_json::Value;
+use minijinja::{Value, context};
+use serde_json::Value as Json;
 
 use super::budget::Style;
 use super::example::display_name;
@@ -11,54 +11,7 @@ use super::signature::{self, parameters};
 use crate::dialect::Dialect;
 use crate::json::map_texts;
 use crate::outcome::{Neutraliser, strip_invisible};
-use crate::tools::{Catalog, Resource, ResourceTemplate, Server, Tool};
-
-/// A server with everything that it offers.
-#[derive(Debug, Serialize)]
-pub(super) struct ServerView {
-    pub(super) name: Option<String>,
-    pub(super) instructions: Vec<String>,
-    pub(super) tools: Vec<ToolView>,
-    pub(super) resources: Vec<ResourceView>,
-    pub(super) templates: Vec<ResourceView>,
-}
-
-impl ServerView {
-    /// Returns `true` if the server has instructions or resources besides its tools.
-    pub(super) fn says_more(&self) -> bool {
-        !(self.instructions.is_empty() && self.resources.is_empty() && self.templates.is_empty())
-    }
-}
-
-/// A tool in one of the styles.
-#[derive(Debug, Serialize)]
-pub(super) struct ToolView {
-    style: &'static str,
-    /// The name to call.
-    name: String,
-    server: Option<String>,
-    /// Name with parameters, in the styles that have them; otherwise the name.
-    signature: String,
-    needs_server: bool,
-    display_only: bool,
-    description: String,
-    notes: Vec<NoteView>,
-    schema: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct NoteView {
-    path: String,
-    text: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ResourceView {
-    uri: String,
-    name: String,
-    description: String,
-    mime: Option<String>,
-}
+use crate::tools::{Catalog, Server, Tool};
 
 /// Returns the tool's description, or its title.
 fn described(tool: &Tool) -> &str {
@@ -103,23 +56,27 @@ impl<'a> Lister<'a> {
     }
 
     /// Returns the entry of a server with its tools in these styles, one for each.
-    pub(super) fn server(&self, server: &Server, styles: &[Style]) -> ServerView {
+    pub(super) fn server(&self, server: &Server, styles: &[Style]) -> Value {
         let instructions = server.instructions.as_deref().unwrap_or_default();
-        ServerView {
-            name: server.name.as_deref().map(|name| self.clean(name, NAME_CHARS)),
-            instructions: self.neutraliser.describe_lines(instructions, TEXT_CHARS),
-            tools: server
-                .tools
-                .iter()
-                .zip(styles)
-                .filter_map(|(tool, style)| Some(self.tool(tool, (*style)?)))
-                .collect(),
-            resources: server.resources.iter().map(|resource| self.resource(resource)).collect(),
-            templates: server.resource_templates.iter().map(|template| self.template(template)).collect(),
+        let tools = server.tools.iter().zip(styles).filter_map(|(tool, style)| Some(self.tool(tool, (*style)?)));
+        let resources = server.resources.iter().map(|resource| {
+            let (description, mime) = (resource.description.as_deref(), resource.mime_type.as_deref());
+            self.readable(&resource.uri, &resource.name, description, mime)
+        });
+        let templates = server.resource_templates.iter().map(|template| {
+            let (description, mime) = (template.description.as_deref(), template.mime_type.as_deref());
+            self.readable(&template.uri_template, &template.name, description, mime)
+        });
+        context! {
+            name => server.name.as_deref().map(|name| self.clean(name, NAME_CHARS)),
+            instructions => self.neutraliser.describe_lines(instructions, TEXT_CHARS),
+            tools => tools.collect::<Value>(),
+            resources => resources.collect::<Value>(),
+            templates => templates.collect::<Value>(),
         }
     }
 
-    pub(super) fn tool(&self, tool: &Tool, style: Listing) -> ToolView {
+    pub(super) fn tool(&self, tool: &Tool, style: Listing) -> Value {
         self.tool_within(tool, style, limit(style, self.description_chars))
     }
 
@@ -131,7 +88,7 @@ impl<'a> Lister<'a> {
     }
 
     /// Returns the entry of a tool with its description cut to `limit` characters.
-    pub(super) fn tool_within(&self, tool: &Tool, style: Listing, limit: usize) -> ToolView {
+    pub(super) fn tool_within(&self, tool: &Tool, style: Listing, limit: usize) -> Value {
         let description = listed(tool, style);
         let name = self.clean(&display_name(self.catalog, self.dialect, tool), NAME_CHARS);
         let (signature, notes, schema) = match style {
@@ -145,20 +102,22 @@ impl<'a> Lister<'a> {
             Listing::Schema => (name.clone(), Vec::new(), tool.input_schema.as_ref().map(|s| self.schema(s))),
             Listing::Index => (name.clone(), Vec::new(), None),
         };
-        ToolView {
-            style: style.as_str(),
+        context! {
+            style => style.as_str(),
+            // The name to call.
             name,
-            server: tool.server.as_deref().map(|server| self.clean(server, NAME_CHARS)),
+            server => tool.server.as_deref().map(|server| self.clean(server, NAME_CHARS)),
+            // Name with parameters, in the styles that have them; otherwise the name.
             signature,
-            needs_server: self.catalog.is_ambiguous(&tool.name),
-            display_only: tool.display_only,
-            description: self.clean(description, limit),
+            needs_server => self.catalog.is_ambiguous(&tool.name),
+            display_only => tool.display_only,
+            description => self.clean(description, limit),
             notes,
             schema,
         }
     }
 
-    fn notes(&self, tool: &Tool) -> Vec<NoteView> {
+    fn notes(&self, tool: &Tool) -> Vec<Value> {
         let note = |note: signature::ParameterNote| {
             let (description, limits) =
                 (self.clean(&note.description, NOTE_CHARS), self.clean(&note.limits, NOTE_CHARS));
@@ -167,13 +126,13 @@ impl<'a> Lister<'a> {
                 (_, true) => description,
                 _ => format!("{} ({limits})", description.trim_end_matches('.')),
             };
-            NoteView { path: self.clean(&note.path, NAME_CHARS), text }
+            context! { path => self.clean(&note.path, NAME_CHARS), text }
         };
         signature::notes(tool).into_iter().map(note).collect()
     }
 
     /// Returns the schema as one line of JSON, its texts cleaned, without `$schema`.
-    fn schema(&self, schema: &Value) -> String {
+    fn schema(&self, schema: &Json) -> String {
         let mut schema = schema.clone();
         if let Some(map) = schema.as_object_mut() {
             map.shift_remove("$schema");
@@ -188,21 +147,12 @@ impl<'a> Lister<'a> {
         .to_string()
     }
 
-    fn resource(&self, resource: &Resource) -> ResourceView {
-        self.readable(&resource.uri, &resource.name, resource.description.as_deref(), resource.mime_type.as_deref())
-    }
-
-    fn template(&self, template: &ResourceTemplate) -> ResourceView {
-        let (description, mime) = (template.description.as_deref(), template.mime_type.as_deref());
-        self.readable(&template.uri_template, &template.name, description, mime)
-    }
-
-    fn readable(&self, uri: &str, name: &str, description: Option<&str>, mime: Option<&str>) -> ResourceView {
-        ResourceView {
-            uri: self.clean(uri, TEXT_CHARS),
-            name: self.clean(name, NAME_CHARS),
-            description: self.clean(description.unwrap_or_default(), NOTE_CHARS),
-            mime: mime.map(|mime| self.clean(mime, NAME_CHARS)),
+    fn readable(&self, uri: &str, name: &str, description: Option<&str>, mime: Option<&str>) -> Value {
+        context! {
+            uri => self.clean(uri, TEXT_CHARS),
+            name => self.clean(name, NAME_CHARS),
+            description => self.clean(description.unwrap_or_default(), NOTE_CHARS),
+            mime => mime.map(|mime| self.clean(mime, NAME_CHARS)),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The values for the templates of the system text, from a catalog.
 
+use minijinja::{Value, context};
 use serde::Serialize;
 
 use super::budget::Style;
-use super::entry::{Lister, ServerView, ToolView};
+use super::entry::Lister;
 use super::error::PromptError;
 use super::example::{describe_call, display_name, find_call, read_call};
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
@@ -15,35 +16,6 @@ pub(super) const NAMES: usize = 40;
 
 /// Limit on the tools that are described if a description of a task is given instead of a name.
 const DESCRIBED: usize = 3;
-
-/// The variables of the system text's templates.
-#[derive(Debug, Serialize)]
-pub(super) struct SystemVariables {
-    own: String,
-    servers: Vec<ServerView>,
-    has_tools: bool,
-    has_resources: bool,
-    /// Some tool is display-only.
-    displays: bool,
-    ambiguous: bool,
-    choice: &'static str,
-    listing: &'static str,
-    /// Some tool shows its parameters as a signature; `schemas`: some tool shows them by a schema.
-    signatures: bool,
-    schemas: bool,
-    named: String,
-    max_calls: Option<usize>,
-    /// An example call; `question` is the question that it answers.
-    pub(super) example: Option<String>,
-    pub(super) question: Option<String>,
-    /// The other examples, in the style that shows them.
-    pub(super) examples: Vec<Example>,
-    /// The examples are in messages of their own, not in this text.
-    pub(super) apart: bool,
-    read: Option<String>,
-    describe: Option<DescribeView>,
-    find: Option<FindView>,
-}
 
 /// An example for the model: a question and its call, or a result and the answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -63,56 +35,13 @@ impl Example {
     }
 }
 
-/// The built-in tool that gives the parts that an index leaves out.
-#[derive(Debug, Serialize)]
-struct DescribeView {
-    name: String,
-    example: String,
-}
-
-/// The built-in tool that finds tools that are not listed.
-#[derive(Debug, Serialize)]
-struct FindView {
-    name: String,
-    example: String,
-    /// Number of tools that are not listed.
-    count: usize,
-    /// The servers of those tools, up to [`NAMES`]; `others` is the number of further servers.
-    servers: Vec<String>,
-    others: usize,
-}
-
-impl SystemVariables {
-    /// Returns the variables for a text without the examples.
-    pub(super) fn apart(self) -> Self {
-        SystemVariables { apart: true, ..self }
-    }
-}
-
-/// The variables of the template of one tool.
-#[derive(Debug, Serialize)]
-pub(super) struct ToolVariables {
-    pub(super) tool: ToolView,
-}
-
-/// The variables of the template that describes tools.
-#[derive(Debug, Serialize)]
-pub(super) struct DescribeVariables {
-    pub(super) tools: Vec<ToolView>,
-    name: String,
-    nearest: Vec<String>,
-    names: Vec<String>,
-    /// The tools were found by their purpose.
-    found: bool,
-}
-
 /// Returns the variables of the system text, with the offered tools in these styles.
 pub(super) fn view(
     catalog: &Catalog,
     options: &Options,
     neutraliser: &Neutraliser,
     styles: &[Style],
-) -> Result<SystemVariables, PromptError> {
+) -> Result<Value, PromptError> {
     let named = named(catalog, &options.tool_choice)?;
     let silent = options.tool_choice == ToolChoice::None;
     let listed = if silent { &[] } else { catalog.servers() };
@@ -124,45 +53,51 @@ pub(super) fn view(
     // The full style also occurs later if tools are listed as index or not at all: the built-in tools answer in it.
     let shows = |style| has(style) || (full == style && (has(Listing::Index) || styles.contains(&None)));
     let short = catalog.offered().zip(styles).find(|(_, style)| **style == Some(Listing::Index)).map(|(tool, _)| tool);
-    Ok(SystemVariables {
-        own: options.system.clone().unwrap_or_default(),
-        servers: if silent { Vec::new() } else { servers(catalog, options, neutraliser, styles) },
-        has_tools: catalog.offered().next().is_some(),
-        has_resources: resource.is_some(),
-        displays: catalog.offered().any(|tool| tool.display_only),
-        ambiguous: catalog.tools().any(|tool| catalog.is_ambiguous(&tool.name)),
-        choice: choice_word(catalog, &options.tool_choice),
-        named: named
+    // A tool that the choice names is listed in full, so nothing needs to be described.
+    let short = short.filter(|_| !silent && named.is_none());
+    let describe = short.and_then(|tool| describe_call(catalog, dialect, neutraliser, tool));
+    Ok(context! {
+        own => options.system.as_deref().unwrap_or_default(),
+        servers => if silent { Vec::new() } else { servers(catalog, options, neutraliser, styles) },
+        has_tools => catalog.offered().next().is_some(),
+        has_resources => resource.is_some(),
+        // Some tool is display-only.
+        displays => catalog.offered().any(|tool| tool.display_only),
+        ambiguous => catalog.tools().any(|tool| catalog.is_ambiguous(&tool.name)),
+        choice => choice_word(catalog, &options.tool_choice),
+        named => named
             .map(|tool| neutraliser.describe(&display_name(catalog, dialect, tool), NAME_CHARS))
             .unwrap_or_default(),
-        listing: options.listing.as_str(),
-        signatures: shows(Listing::Signature) || has(Listing::Brief),
-        schemas: shows(Listing::Schema),
-        max_calls: options.max_calls,
-        example: None,
-        question: None,
-        examples: Vec::new(),
-        apart: false,
+        listing => options.listing.as_str(),
+        // Some tool shows its parameters as a signature; `schemas`: some tool shows them by a schema.
+        signatures => shows(Listing::Signature) || has(Listing::Brief),
+        schemas => shows(Listing::Schema),
+        max_calls => options.max_calls,
+        // An example call; `question` is the question that it answers.
+        example => (),
+        question => (),
+        // The other examples, in the style that shows them.
+        examples => Vec::<Value>::new(),
+        // The examples are in messages of their own, not in this text.
+        apart => false,
         read,
-        // A tool that the choice names is listed in full, so nothing needs to be described.
-        describe: short.filter(|_| !silent && named.is_none()).and_then(|tool| {
-            let (name, example) = describe_call(catalog, dialect, neutraliser, tool)?;
-            Some(DescribeView { name, example })
-        }),
-        find: if silent || named.is_some() { None } else { further(catalog, options, neutraliser, styles) },
+        // The built-in tool that gives the parts that an index leaves out.
+        describe => describe.map(|(name, example)| context! { name, example }),
+        find => if silent || named.is_some() { None } else { further(catalog, options, neutraliser, styles) },
     })
 }
 
 /// Returns the tool that finds the tools that are not listed, if there are any.
-fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styles: &[Style]) -> Option<FindView> {
+fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styles: &[Style]) -> Option<Value> {
     let unlisted = || catalog.offered().zip(styles).filter(|(_, style)| style.is_none()).map(|(tool, _)| tool);
     let count = unlisted().count();
     let (name, example) = find_call(catalog, options.dialect, options.lang).filter(|_| count > 0)?;
     let mut servers: Vec<&str> = unlisted().filter_map(|tool| tool.server.as_deref()).collect();
     servers.dedup();
     let others = servers.len().saturating_sub(NAMES);
-    let servers = servers.iter().take(NAMES).map(|server| neutraliser.describe(server, NAME_CHARS)).collect();
-    Some(FindView { name, example, count, servers, others })
+    let servers: Value = servers.iter().take(NAMES).map(|server| neutraliser.describe(server, NAME_CHARS)).collect();
+    // `count` tools on these servers, and on `others` further ones.
+    Some(context! { name, example, count, servers, others })
 }
 
 /// Returns the tools that have an example: those that are listed with their parameters, or only the one that the choice
@@ -183,7 +118,7 @@ pub(super) fn servers(
     options: &Options,
     neutraliser: &Neutraliser,
     mut styles: &[Style],
-) -> Vec<ServerView> {
+) -> Vec<Value> {
     let lister = Lister::new(catalog, options, neutraliser);
     let mut views = Vec::new();
     for server in catalog.offering() {
@@ -197,7 +132,7 @@ pub(super) fn servers(
 }
 
 /// Returns the variables for the description of the tools that a name matches.
-pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> DescribeVariables {
+pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Value {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
     let word = |word: &str| neutraliser.describe(word, NOTE_CHARS);
@@ -210,26 +145,31 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
     let most = options.description_chars.unwrap_or(0).max(TEXT_CHARS);
-    DescribeVariables {
-        names: if tools.is_empty() && nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
-        tools: tools.iter().map(|tool| lister.tool_within(tool, options.listing.full(), most)).collect(),
-        name: word(name),
-        nearest: nearest.iter().map(|name| word(name)).collect(),
-        found: false,
+    let is_unlike_all = tools.is_empty() && nearest.is_empty();
+    context! {
+        names => all.take(if is_unlike_all { NAMES } else { 0 }).collect::<Value>(),
+        tools => tools
+            .iter()
+            .map(|tool| lister.tool_within(tool, options.listing.full(), most))
+            .collect::<Value>(),
+        name => word(name),
+        nearest => nearest.iter().map(|name| word(name)).collect::<Value>(),
+        // The tools were found by their purpose.
+        found => false,
     }
 }
 
 /// Returns the variables for the description of the tools that a search by purpose finds.
-pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> DescribeVariables {
+pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> Value {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
     let found = catalog.likeliest(query, FOUND);
-    DescribeVariables {
-        tools: found.iter().map(|tool| lister.tool(tool, options.listing.full())).collect(),
-        name: neutraliser.describe(query, NOTE_CHARS),
-        nearest: Vec::new(),
-        names: Vec::new(),
-        found: true,
+    context! {
+        tools => found.iter().map(|tool| lister.tool(tool, options.listing.full())).collect::<Value>(),
+        name => neutraliser.describe(query, NOTE_CHARS),
+        nearest => Vec::<Value>::new(),
+        names => Vec::<Value>::new(),
+        found => true,
     }
 }
 

@@ -1,30 +1,18 @@
 //! Texts for a model that gets its tools in the request: they list no tools and teach no syntax.
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
-use super::entry::ServerView;
+use super::entry::Lister;
 use super::error::PromptError;
-use super::listing::{choice_word, named, servers};
-use super::options::Listing;
+use super::listing::{choice_word, named};
+use super::options::TEXT_CHARS;
 use super::reasons::failure_in;
-use super::round::{Item, Round};
 use super::writer::Prompt;
+use crate::conversation::{Answered, Replies};
 use crate::dialect::Introductions;
 use crate::outcome::{Neutraliser, Status, bounded, break_tokens, cut};
-use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, ToolChoice};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Server, ToolChoice};
 use crate::wire::wire_name;
-
-/// The variables of the system text's template.
-#[derive(Debug, Serialize)]
-struct NativeVariables {
-    own: String,
-    choice: &'static str,
-    named: String,
-    max_calls: Option<usize>,
-    /// Servers that have instructions or resources besides their tools.
-    servers: Vec<ServerView>,
-    access: &'static str,
-}
 
 impl Prompt {
     /// Returns the system text of a request that carries the tools: the caller's own text, the demands of the tool
@@ -42,44 +30,46 @@ impl Prompt {
         let options = &self.options;
         let named = named(catalog, &options.tool_choice)?;
         let neutraliser = Neutraliser::new(catalog);
-        let styles = vec![Some(Listing::Index); catalog.offered().count()];
-        let silent = options.tool_choice == ToolChoice::None;
-        let all = if silent { Vec::new() } else { servers(catalog, options, &neutraliser, &styles) };
-        let view = NativeVariables {
-            own: own.to_owned(),
-            choice: choice_word(catalog, &options.tool_choice),
-            named: named.map(|tool| wire_name(tool.server.as_deref(), &tool.name)).unwrap_or_default(),
-            max_calls: options.max_calls.filter(|_| !catalog.is_empty()),
-            servers: all.into_iter().filter(ServerView::says_more).collect(),
-            access: ACCESS_RESOURCE,
+        let offering = if options.tool_choice == ToolChoice::None { &[] } else { catalog.offering() };
+        let lister = Lister::new(catalog, options, &neutraliser);
+        let says_more = |server: &&Server| {
+            let says =
+                || server.instructions.iter().any(|text| !neutraliser.describe_lines(text, TEXT_CHARS).is_empty());
+            server.has_resources() || !server.tools.is_empty() && says()
         };
-        self.render("native", &view)
+        let view = context! {
+            own,
+            choice => choice_word(catalog, &options.tool_choice),
+            named => named.map(|tool| wire_name(tool.server.as_deref(), &tool.name)).unwrap_or_default(),
+            max_calls => options.max_calls.filter(|_| !catalog.is_empty()),
+            // Servers that have instructions or resources besides their tools.
+            servers => offering.iter().filter(says_more).map(|server| lister.server(server, &[])).collect::<Value>(),
+            access => ACCESS_RESOURCE,
+        };
+        self.render("native", view)
     }
 
-    /// Returns the text that answers one call in a request that carries the tools: its result, cut and escaped, or the
-    /// reason why it was rejected.
+    /// Returns the texts that answer calls in a request that carries the tools: the result of each, cut and escaped, or
+    /// the reason why it was rejected.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
-    pub fn native_reply(
-        &self,
-        catalog: &Catalog,
-        item: &Item<'_>,
-        result_bytes: Option<usize>,
-    ) -> Result<String, PromptError> {
-        let usual = self.options.result_bytes;
-        let limit = result_bytes.map_or(usual, |limit| limit.min(usual));
-        if let Item::Rejected(rejected) = item {
+    pub fn native_results(&self, catalog: &Catalog, replies: &Replies<'_>) -> Result<String, PromptError> {
+        let limit = self.limit(replies);
+        let answered = replies.answered.iter().map(|answered| self.native_result(catalog, answered, limit));
+        let rejected = replies.rejected.iter().map(|rejected| {
             let mut rejected = (*rejected).clone();
             for name in &mut rejected.nearest {
                 *name = on_the_wire(catalog, name);
             }
-            let items = [Item::Rejected(&rejected)];
-            return self.render_round("native_reply", catalog, &Round::new(&items), limit);
-        }
-        let Item::Answered { id, outcome, .. } = item else {
-            return self.render_round("native_reply", catalog, &Round::new(&[*item]), limit);
-        };
+            let replies = Replies { rejected: vec![&rejected], ..Replies::default() };
+            self.render_replies("native_reply", catalog, &replies)
+        });
+        Ok(answered.chain(rejected).collect::<Result<Vec<_>, _>>()?.join("\n\n"))
+    }
+
+    fn native_result(&self, catalog: &Catalog, answered: &Answered<'_>, limit: usize) -> Result<String, PromptError> {
+        let Answered { id, outcome, .. } = *answered;
         // The message itself is the frame: the tool's text is in it byte for byte, after the line about the call's
         // status.
         let said = outcome.said();
@@ -93,7 +83,8 @@ impl Prompt {
         if outcome.status == Status::Result {
             return Ok(said);
         }
-        let word = self.render_round("native_reply", catalog, &Round::new(&[*item]), limit)?;
+        let replies = Replies { answered: vec![*answered], result_bytes: Some(limit), ..Replies::default() };
+        let word = self.render_replies("native_reply", catalog, &replies)?;
         // The text of a call that gave no result is inside the frame already.
         let said = if outcome.status == Status::ToolError { said } else { String::new() };
         Ok([word, said].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
@@ -111,7 +102,7 @@ fn on_the_wire(catalog: &Catalog, name: &str) -> String {
 mod tests {
     use super::*;
     use crate::dialect::{Dialect, Lang};
-    use crate::event::{Rejected, RejectedKind};
+    use crate::event::{Call, Rejected, RejectedKind};
     use crate::outcome::Outcome;
     use crate::prompt::Options;
     use crate::tools::{Resource, Server, Tool};
@@ -155,10 +146,11 @@ mod tests {
 
     #[test]
     fn a_result_is_bounded_and_says_how_it_ended() {
-        let arguments = serde_json::Map::new();
-        let reply = |lang, outcome: &Outcome, limit| {
-            let item = Item::Answered { id: "c", server: None, tool: "add", arguments: &arguments, outcome };
-            prompt(lang, ToolChoice::Auto).native_reply(&catalog(), &item, limit).unwrap()
+        let call = Call::new(Dialect::UseMcpTool, "add", serde_json::json!({}));
+        let reply = |lang, outcome: &Outcome, result_bytes| {
+            let answered = vec![Answered::new("c", &call, outcome)];
+            let replies = Replies { answered, result_bytes, ..Replies::default() };
+            prompt(lang, ToolChoice::Auto).native_results(&catalog(), &replies).unwrap()
         };
         assert_eq!(reply(Lang::En, &Outcome::result("3"), None), "3");
         assert_eq!(reply(Lang::En, &Outcome::error("no"), None), "<tool_status>The tool failed.</tool_status>\nno");
@@ -188,8 +180,8 @@ mod tests {
             in_text: false,
         };
         let said = |lang| {
-            let item = Item::Rejected(&rejected);
-            prompt(lang, ToolChoice::Auto).native_reply(&catalog(), &item, None).unwrap()
+            let replies = Replies { rejected: vec![&rejected], ..Replies::default() };
+            prompt(lang, ToolChoice::Auto).native_results(&catalog(), &replies).unwrap()
         };
         let expected = "<tool_status>\nA call was not run: no tool \"serch\"\nNearest tools: docs__search, gone\n\
                         If you still need it, make it again, corrected.\n</tool_status>";

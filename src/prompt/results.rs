@@ -1,14 +1,14 @@
 //! The values for the results template, from a round: cut to limits, in frames, with control tokens escaped.
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use minijinja::{Value, context};
+use serde_json::Value as Json;
 
 use super::dialogue::{by_worth, dialogue_of};
 use super::example::{call_with, display_name, harmless, read_call, read_on};
 use super::listing::{NAMES, choice_word, named, readable};
 use super::options::{NOTE_CHARS, Options};
 use super::reasons::{failure_in, reason_in};
-use super::round::{Earlier, Item, Round};
+use crate::conversation::{Answered, Replies};
 use crate::dialect::Lang;
 use crate::event::{Provenance, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, RESULT, STATUS, Status, boundary, break_tokens, cut, shortened};
@@ -36,78 +36,10 @@ const PROBLEM_CHARS: usize = 1_500;
 /// Number of earlier calls, and characters of the request, from which a frame's code is computed.
 const DIGEST: (usize, usize) = (4, 1_000);
 
-/// The variables of the results template.
-#[derive(Debug, Serialize)]
-pub(super) struct ResultVariables {
-    earlier: Vec<EarlierView>,
-    forgotten: usize,
-    request: Option<String>,
-    shown: Vec<ShownView>,
-    answered: Vec<AnsweredView>,
-    rejected: Vec<RejectedView>,
-    unmet: bool,
-    /// Messages of the model follow, so the text has nothing that applies only now.
-    followed: bool,
-    /// A call may come next: no message of the model follows, there are tools, and the choice admits one.
-    may_call: bool,
-    /// The status of the tools' calls is known.
-    tells_status: bool,
-    dialect: &'static str,
-    named: Option<String>,
-    example: Option<String>,
-    /// The question that the example answers.
-    question: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct EarlierView {
-    call: String,
-    arguments: String,
-    status: &'static str,
-}
-
-/// A call whose arguments were shown to the user: it is only acknowledged, as it has no result.
-#[derive(Debug, Serialize)]
-struct ShownView {
-    id: String,
-    tool: String,
-}
-
-#[derive(Debug, Serialize)]
-struct AnsweredView {
-    id: String,
-    server: Option<String>,
-    tool: String,
-    arguments: String,
-    status: &'static str,
-    /// The tag around the output: of a result, or of a note about a call that gave none.
-    frame: &'static str,
-    output: BoundedText,
-    /// A call that shows the part that the output leaves out.
-    read_on: Option<String>,
-    /// The code that closes the frame around the output and does not occur in it.
-    code: String,
-}
-
-#[derive(Debug, Serialize)]
-struct RejectedView {
-    kind: &'static str,
-    tool: Option<String>,
-    problem: String,
-    raw: BoundedText,
-    nearest: Vec<String>,
-    names: Vec<String>,
-    correct: Option<String>,
-    /// The question that the correct call answers.
-    question: Option<String>,
-}
-
 /// A text, or its head and tail with the number of missing bytes.
-#[derive(Debug, Serialize)]
 struct BoundedText {
     head: String,
     /// Number of bytes of the text in the head.
-    #[serde(skip)]
     from: usize,
     missing: usize,
     tail: String,
@@ -115,48 +47,60 @@ struct BoundedText {
     is_line: bool,
 }
 
-/// Returns the variables of the results message.
-pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> ResultVariables {
-    let writer = RoundWriter { catalog, options, neutraliser: Neutraliser::new(catalog), round };
-    let recalled = if round.followed { &[] } else { round.earlier };
-    let (most, limit) = if round.left_out { RECALLED_ALONE } else { RECALLED };
+impl From<BoundedText> for Value {
+    fn from(text: BoundedText) -> Self {
+        let BoundedText { head, missing, tail, is_line, .. } = text;
+        context! { head, missing, tail, is_line }
+    }
+}
+
+/// Returns the variables of the results message, with at most so many bytes of one result.
+pub(super) fn view(catalog: &Catalog, options: &Options, replies: &Replies<'_>, result_bytes: usize) -> Value {
+    let writer = RepliesWriter { catalog, options, neutraliser: Neutraliser::new(catalog), replies, result_bytes };
+    let Replies { answered, rejected, earlier, request, unmet, .. } = replies;
+    let (unmet, followed) = (*unmet, replies.is_followed());
+    let recalled = if followed { &[] } else { &**earlier };
+    let (most, limit) = if replies.left_out { RECALLED_ALONE } else { RECALLED };
     let forgotten = recalled.len().saturating_sub(most);
-    let request = round.request.filter(|_| !round.followed);
-    let items = round.items.iter();
-    let unmet = items.clone().any(|item| matches!(item, Item::UnmetChoice));
+    let request = request.filter(|_| !followed).map(|request| writer.request(request));
     let (question, example) = writer.example_tool().filter(|_| unmet).map(|tool| writer.shown(tool)).unzip();
-    ResultVariables {
-        earlier: recalled.iter().skip(forgotten).map(|earlier| writer.earlier(earlier, limit)).collect(),
+    // A call whose arguments were shown to the user is only acknowledged, as it has no result.
+    let is_shown = |answered: &&Answered<'_>| answered.outcome.status == Status::Displayed;
+    let (shown, answered): (Vec<&Answered<'_>>, Vec<_>) = answered.iter().partition(is_shown);
+    context! {
+        earlier => recalled.iter().skip(forgotten).map(|earlier| writer.earlier(earlier, limit)).collect::<Value>(),
         forgotten,
-        request: request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
-        shown: items.clone().filter_map(|item| writer.displayed(item)).collect(),
-        answered: items.clone().filter_map(|item| writer.answered(item)).collect(),
-        rejected: items
-            .clone()
-            .filter_map(|item| match item {
-                Item::Rejected(rejected) => Some(writer.rejected(rejected)),
-                _ => None,
-            })
-            .collect(),
+        request => request.filter(|request| !request.is_empty()),
+        shown => shown
+            .iter()
+            .map(|shown| context! { id => writer.word(shown.id), tool => writer.word(&shown.call.tool) })
+            .collect::<Value>(),
+        answered => answered.iter().map(|answered| writer.answered(answered)).collect::<Value>(),
+        rejected => rejected.iter().map(|rejected| writer.rejected(rejected)).collect::<Value>(),
         unmet,
-        followed: round.followed,
-        may_call: writer.may_call(),
-        tells_status: !round.without_status,
-        dialect: options.dialect.name(),
-        named: writer.named().map(|tool| writer.name(tool)),
+        // Messages of the model follow, so the text has nothing that applies only now.
+        followed,
+        // A call may come next: no message of the model follows, there are tools, and the choice admits one.
+        may_call => writer.may_call(),
+        // The status of the tools' calls is known.
+        tells_status => !replies.without_status,
+        dialect => options.dialect.name(),
+        named => writer.named().map(|tool| writer.name(tool)),
         example,
+        // The question that the example answers.
         question,
     }
 }
 
-struct RoundWriter<'a> {
+struct RepliesWriter<'a> {
     catalog: &'a Catalog,
     options: &'a Options,
     neutraliser: Neutraliser,
-    round: &'a Round<'a>,
+    replies: &'a Replies<'a>,
+    result_bytes: usize,
 }
 
-impl RoundWriter<'_> {
+impl RepliesWriter<'_> {
     /// Returns the user's request on one line. If it is long, its beginning and end are used, where a request about a
     /// long text usually is.
     fn request(&self, text: &str) -> String {
@@ -172,32 +116,20 @@ impl RoundWriter<'_> {
     /// Returns the code of a result's frame. The preceding conversation enters it in short: the request, the number of
     /// calls since, and the last of them.
     fn code(&self, call: [&str; 3], output: &BoundedText) -> String {
-        let Round { earlier, request, .. } = self.round;
+        let Replies { earlier, request, .. } = self.replies;
         let request = request.unwrap_or_default();
         let request = request.char_indices().nth(DIGEST.1).map_or(request, |(end, _)| &request[..end]);
         let last = earlier[earlier.len().saturating_sub(DIGEST.0)..].iter();
         let told: Vec<String> = last
-            .map(|earlier| format!("{}{}", earlier.tool, Value::Object(earlier.arguments.clone())))
+            .map(|earlier| format!("{}{}", earlier.call.tool, earlier.call.arguments))
             .chain([earlier.len().to_string()])
             .collect();
         let before = told.iter().map(String::as_str).chain([request]).chain(call);
         boundary(before, &format!("{}\n{}", output.head, output.tail))
     }
 
-    fn displayed(&self, item: &Item<'_>) -> Option<ShownView> {
-        match item {
-            Item::Answered { id, tool, outcome, .. } if outcome.status == Status::Displayed => {
-                Some(ShownView { id: self.word(id), tool: self.word(tool) })
-            }
-            _ => None,
-        }
-    }
-
-    fn answered(&self, item: &Item<'_>) -> Option<AnsweredView> {
-        let Item::Answered { id, server, tool, arguments, outcome } = item else { return None };
-        if outcome.status == Status::Displayed {
-            return None;
-        }
+    fn answered(&self, answered: &Answered<'_>) -> Value {
+        let Answered { id, call, outcome, .. } = *answered;
         let frame = if matches!(outcome.status, Status::Result | Status::ToolError) { RESULT } else { STATUS };
         let said = outcome.said();
         // The text of a tool is never translated.
@@ -207,23 +139,26 @@ impl RoundWriter<'_> {
             None if frame == STATUS => reason_in(self.options.lang, &said),
             None => said,
         };
-        let (shown, output) = (self.arguments(arguments, ARGUMENTS_CHARS), bounded(&said, self.options.result_bytes));
-        Some(AnsweredView {
-            code: self.code([id, tool, &shown], &output),
-            id: self.word(id),
-            server: server.map(|server| self.word(server)),
-            tool: self.word(tool),
-            arguments: shown,
-            status: outcome.status.as_str(),
+        let (arguments, output) = (arguments(&call.arguments, ARGUMENTS_CHARS), bounded(&said, self.result_bytes));
+        context! {
+            // The code that closes the frame around the output and does not occur in it.
+            code => self.code([id, &call.tool, &arguments], &output),
+            id => self.word(id),
+            server => call.server.as_ref().map(|server| self.word(server)),
+            tool => self.word(&call.tool),
+            arguments,
+            status => outcome.status.as_str(),
+            // The tag around the output: of a result, or of a note about a call that gave none.
             frame,
-            read_on: self.read_on(id, &output),
+            // A call that shows the part that the output leaves out.
+            read_on => self.read_on(id, &output),
             output,
-        })
+        }
     }
 
     fn may_call(&self) -> bool {
         let choice = choice_word(self.catalog, &self.options.tool_choice);
-        !self.round.followed && !matches!(choice, "none" | "nothing")
+        !self.replies.is_followed() && !matches!(choice, "none" | "nothing")
     }
 
     fn read_on(&self, id: &str, output: &BoundedText) -> Option<String> {
@@ -231,16 +166,16 @@ impl RoundWriter<'_> {
         is_told.then(|| read_on(self.catalog, self.options.dialect, id, output.from)).flatten()
     }
 
-    fn earlier(&self, earlier: &Earlier<'_>, limit: usize) -> EarlierView {
-        let server = earlier.server.map(|server| format!("{server}.")).unwrap_or_default();
-        EarlierView {
-            call: self.word(&format!("{server}{}", earlier.tool)),
-            arguments: self.arguments(earlier.arguments, limit),
-            status: earlier.status.as_str(),
+    fn earlier(&self, earlier: &Answered<'_>, limit: usize) -> Value {
+        let server = earlier.call.server.as_ref().map(|server| format!("{server}.")).unwrap_or_default();
+        context! {
+            call => self.word(&format!("{server}{}", earlier.call.tool)),
+            arguments => arguments(&earlier.call.arguments, limit),
+            status => earlier.outcome.status.as_str(),
         }
     }
 
-    fn rejected(&self, rejected: &Rejected) -> RejectedView {
+    fn rejected(&self, rejected: &Rejected) -> Value {
         let unknown = rejected.kind == RejectedKind::UnknownTool;
         let is_reading = rejected.tool.as_deref() == Some(ACCESS_RESOURCE);
         // An example of the form at least, if the form was wrong or if no name is similar.
@@ -249,23 +184,25 @@ impl RoundWriter<'_> {
         let tool = self.meant(rejected).or_else(|| self.example_tool().filter(|_| form && !is_reading));
         let all = self.catalog.offered().map(|tool| self.name(tool));
         let (question, correct) = tool.map(|tool| self.shown(tool)).unzip();
-        RejectedView {
-            // A call that is not inside quoted text may be an example for other reasons.
-            kind: match rejected.kind {
-                RejectedKind::Quoted if rejected.quoted_in.is_none() => {
-                    match rejected.call.as_ref().map(|call| call.provenance) {
-                        Some(Provenance::Echoed | Provenance::InsteadOfRead) => "unapproved",
-                        _ => "doubtful",
-                    }
+        // A call that is not inside quoted text may be an example for other reasons.
+        let kind = match rejected.kind {
+            RejectedKind::Quoted if rejected.quoted_in.is_none() => {
+                match rejected.call.as_ref().map(|call| call.provenance) {
+                    Some(Provenance::Echoed | Provenance::InsteadOfRead) => "unapproved",
+                    _ => "doubtful",
                 }
-                kind => kind.as_str(),
-            },
-            tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
-            problem: problem(self.options.lang, &rejected.message),
-            raw: bounded(rejected.raw.trim(), RAW_BYTES),
-            nearest: rejected.nearest.iter().map(|name| self.word(name)).collect(),
-            names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
-            correct: correct.or_else(|| if is_reading { self.reading(rejected.server.as_deref()) } else { None }),
+            }
+            kind => kind.as_str(),
+        };
+        context! {
+            kind,
+            tool => rejected.tool.as_ref().map(|tool| self.word(tool)),
+            problem => problem(self.options.lang, &rejected.message),
+            raw => bounded(rejected.raw.trim(), RAW_BYTES),
+            nearest => rejected.nearest.iter().map(|name| self.word(name)).collect::<Value>(),
+            names => all.take(if unknown && rejected.nearest.is_empty() { NAMES } else { 0 }).collect::<Value>(),
+            correct => correct.or_else(|| self.reading(rejected.server.as_deref()).filter(|_| is_reading)),
+            // The question that the correct call answers.
             question,
         }
     }
@@ -312,10 +249,11 @@ impl RoundWriter<'_> {
     fn word(&self, word: &str) -> String {
         self.neutraliser.describe(word, NOTE_CHARS)
     }
+}
 
-    fn arguments(&self, arguments: &Map<String, Value>, limit: usize) -> String {
-        break_tokens(&shortened(Value::Object(arguments.clone()).to_string(), limit)).into_owned()
-    }
+/// Returns a call's arguments as JSON, cut to `limit` characters.
+fn arguments(arguments: &Json, limit: usize) -> String {
+    break_tokens(&shortened(arguments.to_string(), limit)).into_owned()
 }
 
 /// Returns a text on one line, cut to `limit` characters.

@@ -6,9 +6,10 @@ use super::error::PromptError;
 use super::example::{call_with, harmless, read_call};
 use super::listing::{Example, named, readable, shown};
 use super::options::TEXT_CHARS;
-use super::round::{Item, Round};
 use super::writer::PromptDraft;
+use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Lang};
+use crate::event::Call;
 use crate::message::TokenCounter;
 use crate::outcome::Outcome;
 use crate::tools::ToolChoice;
@@ -123,10 +124,12 @@ impl PromptDraft<'_> {
         let then = self.calls(dialogue).into_iter().skip(1).chain([answer]);
         for (step, then) in dialogue.steps.iter().zip(then).filter(|(step, _)| !step.tool.display_only) {
             let outcome = Outcome::result(step.result.as_str());
-            let (server, tool, arguments) = (step.tool.server.as_deref(), step.tool.name.as_str(), &step.arguments);
-            let items = [Item::Answered { id: "", server, tool, arguments, outcome: &outcome }];
-            let round = Round { items: &items, followed: true, ..Round::default() };
-            messages.push(Example { follows: true, ..Example::new(self.prompt.results(self.catalog, &round)?, then) });
+            let call = Call::new(self.prompt.options().dialect, &*step.tool.name, step.arguments.clone().into());
+            let call = Call { server: step.tool.server.clone(), ..call };
+            let answered = vec![Answered::new("", &call, &outcome)];
+            let replies = Replies { answered, later: 1, ..Replies::default() };
+            let told = self.prompt.results(self.catalog, &replies)?;
+            messages.push(Example { follows: true, ..Example::new(told, then) });
         }
         Ok(messages)
     }

@@ -1,17 +1,18 @@
 //! Compiles a prompt's templates and fills the caller's with samples, so that their errors are found before the first
 //! turn.
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use minijinja::{Value, context};
+use serde_json::json;
 
 use super::budget::Style;
 use super::error::PromptError;
 use super::options::{Listing, Options};
-use super::round::{Earlier, Item, Round};
 use super::templates::Templates;
 use super::writer::{Prompt, PromptDraft};
 use super::{entry, listing, results};
-use crate::event::{Rejected, RejectedKind};
+use crate::conversation::{Answered, Replies};
+use crate::dialect::Dialect;
+use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, Outcome, Status};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Server, ToolChoice};
 
@@ -38,11 +39,17 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     let styles: Vec<Style> =
         Listing::ALL.iter().copied().map(Some).chain([None]).cycle().take(mixed.tools.len()).collect();
     let view = mixed.view(&styles)?;
-    let round = sample_round();
-    let items: Vec<Item<'_>> = round.items().collect();
-    let earlier = [Earlier { server: None, tool: "look", arguments: &round.arguments, status: Status::TimedOut }];
-    let round = Round::new(&items).with_earlier(&earlier).with_request("Look.");
-    let told = results::view(&catalog, &prompt.options, &round);
+    let call = Call::new(Dialect::UseMcpTool, "look", json!({"place": "here"}));
+    let [loose, call] = [call.clone(), Call { server: Some("sample".to_owned()), ..call }];
+    let statuses =
+        [Status::Result, Status::ToolError, Status::Denied, Status::TimedOut, Status::Cancelled, Status::Displayed];
+    let outcomes = statuses.map(|status| Outcome::new(status, "text"));
+    let rejected = rejected();
+    let mut replies = Replies { unmet: true, request: Some("Look."), ..Replies::default() };
+    replies.answered = outcomes.iter().map(|outcome| Answered::new("call_1", &call, outcome)).collect();
+    replies.rejected = rejected.iter().collect();
+    replies.earlier = vec![Answered::new("call_0", &loose, &outcomes[3])];
+    let told = results::view(&catalog, &prompt.options, &replies, prompt.options.result_bytes);
     let described = ["look", "lok"].map(|name| listing::describe(&catalog, &prompt.options, name));
 
     let tool = entry::Lister::new(&catalog, &prompt.options, &Neutraliser::new(&catalog))
@@ -59,10 +66,10 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
             return Err(error.into());
         }
     }
-    prompt.render("tool", &listing::ToolVariables { tool })?;
-    prompt.render(prompt.stem(), &view)?;
-    prompt.render(prompt.results_stem(), &told)?;
-    for described in &described {
+    prompt.render("tool", context! { tool })?;
+    prompt.render(prompt.stem(), view)?;
+    prompt.render(prompt.results_stem(), told)?;
+    for described in described {
         prompt.render("describe", described)?;
     }
     for (catalog, tool_choice) in [(&catalog, ToolChoice::None), (&Catalog::default(), ToolChoice::Auto)] {
@@ -71,17 +78,14 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
             options: Options { tool_choice, tool_budget: None, ..prompt.options.clone() },
         };
         bare.system(catalog)?;
-        bare.results(catalog, &Round::default())?;
+        bare.results(catalog, &Replies::default())?;
     }
     Ok(())
 }
 
 /// Returns the names of a view's variables.
-fn names(view: &impl Serialize) -> Vec<String> {
-    match serde_json::to_value(view) {
-        Ok(Value::Object(map)) => map.into_iter().map(|(name, _)| name).collect(),
-        _ => Vec::new(),
-    }
+fn names(view: &Value) -> Vec<String> {
+    view.try_iter().into_iter().flatten().map(|name| name.to_string()).collect()
 }
 
 /// Returns two servers with everything that servers can have.
@@ -108,46 +112,22 @@ fn sample() -> Catalog {
     Catalog::new(servers)
 }
 
-/// A round with an item of each kind.
-struct SampleRound {
-    arguments: Map<String, Value>,
-    outcomes: Vec<Outcome>,
-    rejected: Vec<Rejected>,
-}
-
-impl SampleRound {
-    fn items(&self) -> impl Iterator<Item = Item<'_>> {
-        let answered = self.outcomes.iter().map(|outcome| Item::Answered {
-            id: "call_1",
-            server: Some("sample"),
-            tool: "look",
-            arguments: &self.arguments,
-            outcome,
-        });
-        answered.chain(self.rejected.iter().map(Item::Rejected)).chain([Item::UnmetChoice])
-    }
-}
-
-fn sample_round() -> SampleRound {
-    let statuses =
-        [Status::Result, Status::ToolError, Status::Denied, Status::TimedOut, Status::Cancelled, Status::Displayed];
-    let rejected = |kind, tool: &str| Rejected {
+/// Returns a rejected call of each kind.
+fn rejected() -> Vec<Rejected> {
+    let kinds = [
+        (RejectedKind::UnknownTool, "nothing_like_it"),
+        (RejectedKind::InvalidArguments, ACCESS_RESOURCE),
+        (RejectedKind::Malformed, "look"),
+        (RejectedKind::Truncated, "look"),
+        (RejectedKind::Limit, "look"),
+        (RejectedKind::Invented, "look"),
+        (RejectedKind::Quoted, "look"),
+        (RejectedKind::NearCall, "look"),
+        (RejectedKind::InReasoning, "look"),
+    ];
+    let rejected = |(kind, tool): (_, &str)| Rejected {
         tool: Some(tool.to_owned()),
-        ..Rejected::new(kind, crate::dialect::Dialect::UseMcpTool, "<look>", "something is wrong")
+        ..Rejected::new(kind, Dialect::UseMcpTool, "<look>", "something is wrong")
     };
-    SampleRound {
-        arguments: Map::from_iter([("place".to_owned(), "here".into())]),
-        outcomes: statuses.map(|status| Outcome::new(status, "text")).into(),
-        rejected: vec![
-            rejected(RejectedKind::UnknownTool, "nothing_like_it"),
-            rejected(RejectedKind::InvalidArguments, ACCESS_RESOURCE),
-            rejected(RejectedKind::Malformed, "look"),
-            rejected(RejectedKind::Truncated, "look"),
-            rejected(RejectedKind::Limit, "look"),
-            rejected(RejectedKind::Invented, "look"),
-            rejected(RejectedKind::Quoted, "look"),
-            rejected(RejectedKind::NearCall, "look"),
-            rejected(RejectedKind::InReasoning, "look"),
-        ],
-    }
+    kinds.map(rejected).into()
 }

@@ -1,21 +1,20 @@
 //! Writes a catalog and a round as the texts that the model reads.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-use serde_json::Value;
+use minijinja::context;
+use minijinja::value::{Serde, Value};
+use serde_json::Value as Json;
 
 use super::budget::{self, Listed, ListingRule, Measure, Style};
-use super::dialogue::by_worth;
+use super::dialogue::{DialogueStep, by_worth};
 use super::entry::Lister;
 use super::error::PromptError;
 use super::example::{call_with, harmless};
 use super::listing::Example;
 use super::options::{Listing, Options, TEXT_CHARS};
-use super::round::Round;
 use super::template::SYSTEM;
 use super::templates::Templates;
 use super::{listing, results};
+use crate::conversation::Replies;
 use crate::dialect::PromptStyle;
 use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{BuiltIn, Catalog, Said, Tool, ToolChoice};
@@ -62,7 +61,7 @@ impl Prompt {
         let draft = PromptDraft::new(self, catalog);
         let (styles, tokens) = draft.styles(said)?;
         let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
-        let text = self.render(self.stem(), &draft.whole_view(&styles)?)?;
+        let text = self.render(self.stem(), draft.whole_view(&styles)?)?;
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
@@ -72,7 +71,7 @@ impl Prompt {
         let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
         let chooses = self.options.chooses(draft.tools.len()) || styles.contains(&None);
-        Ok((self.render(self.stem(), &draft.whole_view(&styles)?)?, chooses))
+        Ok((self.render(self.stem(), draft.whole_view(&styles)?)?, chooses))
     }
 
     /// Returns the system text without its examples, and the examples, to be shown as questions and answers before the
@@ -100,9 +99,13 @@ impl Prompt {
         }
         let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
-        let view = draft.whole_view(&styles)?.apart();
-        let text = self.render(self.stem(), &view)?;
-        Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
+        let examples = if draft.tools.is_empty() { Vec::new() } else { draft.examples(&styles)? };
+        if examples.is_empty() {
+            return Ok(None);
+        }
+        let shown: Value = examples.iter().map(Serde).collect();
+        let text = self.render(self.stem(), context! { apart => true, examples => shown, ..draft.view(&styles)? })?;
+        Ok(Some((text, examples)))
     }
 
     /// Returns the system text, the styles of its tools, and the size of the list.
@@ -163,7 +166,7 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn describe(&self, catalog: &Catalog, name: &str) -> Result<Outcome, PromptError> {
-        self.looked_up(&listing::describe(catalog, &self.options, name))
+        self.looked_up(listing::describe(catalog, &self.options, name))
     }
 
     /// Returns the answer to a call of the built-in tool that finds tools by their purpose: the likeliest ones, listed
@@ -172,12 +175,13 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn find(&self, catalog: &Catalog, query: &str) -> Result<Outcome, PromptError> {
-        self.looked_up(&listing::find(catalog, &self.options, query))
+        self.looked_up(listing::find(catalog, &self.options, query))
     }
 
-    fn looked_up(&self, view: &listing::DescribeVariables) -> Result<Outcome, PromptError> {
+    fn looked_up(&self, view: Value) -> Result<Outcome, PromptError> {
+        let is_found = view.get_attr("tools").is_ok_and(|tools| tools.is_true());
         let text = self.render("describe", view)?;
-        Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
+        Ok(if is_found { Outcome::result(text) } else { Outcome::error(text) })
     }
 
     /// Describes the form of an answer that must match a JSON Schema, with an example value. The text goes after the
@@ -185,50 +189,43 @@ impl Prompt {
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
-    pub fn output(&self, catalog: &Catalog, schema: &Value, example: Option<&Value>) -> Result<String, PromptError> {
+    pub fn output(&self, catalog: &Catalog, schema: &Json, example: Option<&Json>) -> Result<String, PromptError> {
         let mut schema = schema.clone();
         if let Some(map) = schema.as_object_mut() {
             map.shift_remove("$schema");
         }
-        let view = minijinja::context! {
+        let view = context! {
             schema => schema.to_string(),
-            example => example.map(Value::to_string).filter(|text| text.len() <= TEXT_CHARS),
+            example => example.map(Json::to_string).filter(|text| text.len() <= TEXT_CHARS),
             has_tools => !catalog.is_empty() && self.options.tool_choice != ToolChoice::None,
             dialect => self.options.dialect.name(),
         };
-        self.render("output", &view)
+        self.render("output", view)
     }
 
-    /// Returns the user message that answers a round's calls.
+    /// Returns the user message that tells the outcomes of calls: those of the model's last message, and the calls
+    /// before them. It tells neither notes nor reasoning.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
-    pub fn results(&self, catalog: &Catalog, round: &Round<'_>) -> Result<String, PromptError> {
-        self.results_within(catalog, round, self.options.result_bytes)
+    pub fn results(&self, catalog: &Catalog, replies: &Replies<'_>) -> Result<String, PromptError> {
+        self.render_replies(self.results_stem(), catalog, replies)
     }
 
-    /// As [`results`](Self::results), with another limit on the bytes of one result.
-    ///
-    /// # Errors
-    /// [`PromptError::Template`] only.
-    pub fn results_within(
-        &self,
-        catalog: &Catalog,
-        round: &Round<'_>,
-        result_bytes: usize,
-    ) -> Result<String, PromptError> {
-        self.render_round(self.results_stem(), catalog, round, result_bytes)
-    }
-
-    pub(super) fn render_round(
+    pub(super) fn render_replies(
         &self,
         stem: &str,
         catalog: &Catalog,
-        round: &Round<'_>,
-        result_bytes: usize,
+        replies: &Replies<'_>,
     ) -> Result<String, PromptError> {
-        let options = Options { result_bytes: self.options.shown_of_results(result_bytes), ..self.options.clone() };
-        self.render(stem, &results::view(catalog, &options, round))
+        let limit = self.options.shown_of_results(self.limit(replies));
+        self.render(stem, results::view(catalog, &self.options, replies, limit))
+    }
+
+    /// Returns the limit on the bytes of one result.
+    pub(super) fn limit(&self, replies: &Replies<'_>) -> usize {
+        let usual = self.options.result_bytes;
+        replies.result_bytes.map_or(usual, |limit| limit.min(usual))
     }
 
     /// Returns the model's reasoning before a message, quoted as a reminder; delimiters in it are escaped.
@@ -237,11 +234,11 @@ impl Prompt {
     /// [`PromptError::Template`] only.
     pub fn thought(&self, catalog: &Catalog, text: &str) -> Result<String, PromptError> {
         let lines = Neutraliser::new(catalog).describe_lines(text, usize::MAX);
-        self.render("thought", &BTreeMap::from([("lines", lines)]))
+        self.render("thought", context! { lines })
     }
 
-    pub(super) fn render(&self, stem: &str, view: &impl Serialize) -> Result<String, PromptError> {
-        Ok(self.templates.render(stem, minijinja::value::Serde(view).into())?)
+    pub(super) fn render(&self, stem: &str, view: Value) -> Result<String, PromptError> {
+        Ok(self.templates.render(stem, view)?)
     }
 }
 
@@ -284,7 +281,7 @@ impl<'a> PromptDraft<'a> {
     /// Returns the text to which the budget applies.
     fn listing_text(&self, styles: &[Style]) -> Result<String, PromptError> {
         let view = self.view(styles)?;
-        let texts = [self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
+        let texts = [self.prompt.render("listing", view.clone())?, self.prompt.render("lookup", view)?];
         Ok(texts.join("\n\n").trim_end().to_owned())
     }
 
@@ -292,32 +289,36 @@ impl<'a> PromptDraft<'a> {
         Lister::new(self.catalog, &self.prompt.options, &self.neutraliser)
     }
 
-    pub(super) fn view(&self, styles: &[Style]) -> Result<listing::SystemVariables, PromptError> {
+    pub(super) fn view(&self, styles: &[Style]) -> Result<Value, PromptError> {
         listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
     }
 
     /// Returns the variables with the examples, which do not count towards the budget.
-    pub(super) fn whole_view(&self, styles: &[Style]) -> Result<listing::SystemVariables, PromptError> {
-        let (options, mut view) = (&self.prompt.options, self.view(styles)?);
+    pub(super) fn whole_view(&self, styles: &[Style]) -> Result<Value, PromptError> {
+        let (options, view) = (&self.prompt.options, self.view(styles)?);
         if self.tools.is_empty() {
             return Ok(view);
         }
         let is_own = !self.prompt.templates.custom().is_empty();
-        if is_own || options.style == PromptStyle::Compact {
-            view.examples = self.examples(styles)?;
-        }
-        if is_own || options.style != PromptStyle::Compact {
+        let is_compact = options.style == PromptStyle::Compact;
+        let examples = if is_own || is_compact { self.examples(styles)? } else { Vec::new() };
+        let mut shown = None;
+        if is_own || !is_compact {
             let named = listing::named(self.catalog, &options.tool_choice)?;
             let listed = self.tools.iter().zip(styles).filter(|(_, style)| style.is_some()).map(|(tool, _)| *tool);
             let tools = named.map_or_else(|| harmless(self.catalog, listed), |named| vec![named]);
-            let shown = by_worth(&tools, options, &self.neutraliser).into_iter().next();
-            if let Some((dialogue, step)) = shown.as_ref().and_then(|shown| Some((shown, shown.steps.first()?))) {
-                let call = (step.tool, &step.arguments);
-                view.example = Some(call_with(self.catalog, options.dialect, &self.neutraliser, call));
-                view.question = Some(dialogue.question.clone());
-            }
+            shown = by_worth(&tools, options, &self.neutraliser).into_iter().next();
         }
-        Ok(view)
+        let step = shown.as_ref().and_then(|shown| shown.steps.first());
+        let call = |step: &DialogueStep<'_>| {
+            call_with(self.catalog, options.dialect, &self.neutraliser, (step.tool, &step.arguments))
+        };
+        Ok(context! {
+            examples => examples.iter().map(Serde).collect::<Value>(),
+            example => step.map(call),
+            question => shown.as_ref().filter(|_| step.is_some()).map(|shown| shown.question.as_str()),
+            ..view
+        })
     }
 }
 
@@ -327,7 +328,7 @@ impl Measure for PromptDraft<'_> {
     }
 
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
-        let view = listing::ToolVariables { tool: self.lister().tool(self.tools[place], style) };
-        Ok(self.prompt.options.tokens.count(&self.prompt.render("tool", &view)?))
+        let view = context! { tool => self.lister().tool(self.tools[place], style) };
+        Ok(self.prompt.options.tokens.count(&self.prompt.render("tool", view)?))
     }
 }

@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use toolgraft::conversation::Answered;
 use toolgraft::dialect::{Lang, PromptStyle};
 use toolgraft::event::{Provenance, QuotedIn, Rejected, RejectedKind};
 use toolgraft::outcome::{STATUS, Status};
-use toolgraft::prompt::{Earlier, Item, Options, Prompt, Round};
+use toolgraft::prompt::{Options, Prompt};
 use toolgraft::tools::Server;
 use toolgraft::validate::Validator;
 use toolgraft::{Call, Catalog, Dialect, Outcome, Tool};
 use toolgraft_testkit::english::first_words;
+
+use crate::told::{Earlier, Item, Round, call};
 
 /// Placeholder for a statement about a call.
 const SAID: &str = "SAID-OF-THE-CALL";
@@ -66,31 +69,30 @@ fn rejected_calls() -> Vec<Rejected> {
 fn what_became_of_calls_is_said_in_the_programs_frame() {
     let echo = Tool::new("echo").with_schema(json!({"properties": {"text": {"type": "string"}}}));
     let catalog = Catalog::new([Server::new("demo").with_tools([echo])]);
-    let arguments = Map::new();
     let statuses = [Status::Denied, Status::TimedOut, Status::Cancelled];
     let outcomes = statuses.map(|status| Outcome::new(status, SAID));
     let (failed, shown) = (Outcome::error(SAID), Outcome::new(Status::Displayed, ""));
     let rejected = rejected_calls();
-    let answered =
-        |outcome| Item::Answered { id: "call_1", server: Some("demo"), tool: "echo", arguments: &arguments, outcome };
+    let call = call(Some("demo"), "echo", &Map::new());
+    let answered = |outcome| Item::Answered(Answered::new("call_1", &call, outcome));
     let said: Vec<Item<'_>> = outcomes.iter().map(answered).chain(rejected.iter().map(Item::Rejected)).collect();
-    let earlier = [Earlier::new("echo", &arguments, Status::Denied)];
+    let earlier = [Earlier::new(call.clone(), Status::Denied)];
     for (lang, style) in Lang::ALL.iter().flat_map(|lang| [(*lang, PromptStyle::Full), (*lang, PromptStyle::Compact)]) {
         let prompt = Prompt::new(Options::default().with_lang(lang).with_style(style)).unwrap();
         for items in said.iter().map(std::slice::from_ref).chain([&said[..]]) {
             let round = Round::new(items);
-            for round in [round, round.with_earlier(&earlier), round.with_followed(true)] {
+            for round in [round.with_earlier(&[]), round.with_earlier(&earlier), round.followed()] {
                 is_framed(&prompt.results(&catalog, &round).unwrap());
             }
         }
         for item in &said {
-            is_framed(&prompt.native_reply(&catalog, item, None).unwrap());
+            is_framed(&prompt.native_results(&catalog, &Round::new(&[*item])).unwrap());
         }
         // A tool's own message about its failure is not framed.
         let item = answered(&failed);
         for text in [
             prompt.results(&catalog, &Round::new(&[item])).unwrap(),
-            prompt.native_reply(&catalog, &item, None).unwrap(),
+            prompt.native_results(&catalog, &Round::new(&[item])).unwrap(),
         ] {
             assert!(outside(&text).contains(SAID), "{text}");
         }
@@ -220,20 +222,18 @@ const FAILED: [&str; 9] = [
 const STATUSES: [Status; 6] =
     [Status::Result, Status::ToolError, Status::Denied, Status::TimedOut, Status::Cancelled, Status::Displayed];
 
-fn answered<'a>(outcome: &'a Outcome, arguments: &'a Map<String, Value>) -> Item<'a> {
-    Item::Answered { id: "call_1", server: None, tool: "echo", arguments, outcome }
+fn answered<'a>(outcome: &'a Outcome, call: &'a Call) -> Item<'a> {
+    Item::Answered(Answered::new("call_1", call, outcome))
 }
 
 /// Returns the texts for a model about an item, as text and natively, that contain English words.
 fn english(prompt: &Prompt, catalog: &Catalog, item: Item<'_>) -> Vec<String> {
-    let arguments = Map::new();
-    let earlier = STATUSES.map(|status| Earlier::new("echo", &arguments, status));
-    let items = [item];
-    let round = Round::new(&items);
+    let earlier = STATUSES.map(|status| Earlier::new(call(None, "echo", &Map::new()), status));
+    let round = Round::new(&[item]);
     let told = [
         prompt.results(catalog, &round).unwrap(),
         prompt.results(catalog, &round.with_earlier(&earlier)).unwrap(),
-        prompt.native_reply(catalog, &item, None).unwrap(),
+        prompt.native_results(catalog, &round).unwrap(),
     ];
     told.iter().filter_map(|told| Some(format!("{:?} in {told}", first_words(told)?))).collect()
 }
@@ -244,6 +244,7 @@ fn in_a_chinese_prompt_no_english_sentence_is_said_of_a_call() {
     let messages: BTreeSet<String> =
         of_fixtures().into_iter().chain(of_schemas()).chain(OTHERS.map(str::to_owned)).collect();
     assert!(messages.len() > 120, "{}", messages.len());
+    let echo = call(None, "echo", &Map::new());
     let mut wrong = Vec::new();
     for style in [PromptStyle::Full, PromptStyle::Compact] {
         let prompt = Prompt::new(Options::default().with_lang(Lang::Zh).with_style(style)).unwrap();
@@ -251,7 +252,7 @@ fn in_a_chinese_prompt_no_english_sentence_is_said_of_a_call() {
             let mut rejected = Rejected::new(RejectedKind::InvalidArguments, Dialect::UseMcpTool, "", message.as_str());
             rejected.tool = Some("echo".to_owned());
             let outcome = Outcome::new(Status::TimedOut, message.as_str());
-            for item in [Item::Rejected(&rejected), answered(&outcome, &Map::new())] {
+            for item in [Item::Rejected(&rejected), answered(&outcome, &echo)] {
                 wrong.extend(english(&prompt, &catalog, item));
             }
         }
@@ -262,7 +263,7 @@ fn in_a_chinese_prompt_no_english_sentence_is_said_of_a_call() {
             // A tool's own text is in a result, and after a failure.
             let is_the_tools = status == Status::Result || status == Status::ToolError && message.contains("seconds");
             let outcome = Outcome::new(status, if is_the_tools { "好" } else { message });
-            wrong.extend(english(&prompt, &catalog, answered(&outcome, &Map::new())));
+            wrong.extend(english(&prompt, &catalog, answered(&outcome, &echo)));
         }
         wrong.extend(english(&prompt, &catalog, Item::UnmetChoice));
     }

@@ -26,4 +26,6 @@ mod schemas;
 mod search;
 #[cfg(feature = "agent")]
 mod templates;
+#[cfg(feature = "prompt")]
+mod told;
 mod tongues;

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use toolgraft::conversation::Answered;
 use toolgraft::dialect::{Lang, PromptStyle};
 use toolgraft::event::{QuotedIn, Rejected, RejectedKind};
 use toolgraft::outcome::Status;
 use toolgraft::parse::{Config, parse};
-use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, Round};
+use toolgraft::prompt::{Listing, Options, Prompt};
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Dialect, Outcome, Tool};
+
+use crate::told::{Earlier, Item, Round, call};
 
 fn server(name: &str) -> Server {
     let path = format!("{}/fixtures/tools/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -81,9 +84,9 @@ fn what_the_results_begin_with_is_known_after_a_call() {
     let tool = catalog.tools().next().unwrap().clone();
     let arguments: Map<String, Value> = [("timezone".to_owned(), json!("Asia/Tokyo"))].into_iter().collect();
     let (noon, shown) = (Outcome::result("noon"), Outcome::new(Status::Displayed, "shown"));
-    let answered =
-        |id, outcome| Item::Answered { id, server: Some("time"), tool: &tool.name, arguments: &arguments, outcome };
-    let before = [Earlier::new(&tool.name, &arguments, Status::Result).with_server("time")];
+    let made = call(Some("time"), &tool.name, &arguments);
+    let answered = |id, outcome| Item::Answered(Answered::new(id, &made, outcome));
+    let before = [Earlier::new(made.clone(), Status::Result)];
     for dialect in Dialect::taught() {
         let call = toolgraft::dialect::write_tool_call(dialect, &catalog, &tool, &arguments);
         let rejected = |kind| Rejected::new(kind, dialect, "x", "wrong");

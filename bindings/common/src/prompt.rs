@@ -1,10 +1,12 @@
 //! Renders the system text, and the message with results.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use toolgraft::conversation::{Answered, Replies};
+use toolgraft::event::Rejected;
 use toolgraft::outcome::Status;
-use toolgraft::prompt::{Item, Listing, Options, Prompt, Round};
-use toolgraft::{Call, Outcome, event};
+use toolgraft::prompt::{Listing, Options, Prompt};
+use toolgraft::{Call, Outcome};
 
 use crate::{Mistake, ToolSet, word};
 
@@ -37,40 +39,26 @@ struct AnsweredCall {
     structured: Option<Value>,
 }
 
-/// The result of a call, or a rejected call. Owns what an [`Item`] borrows.
-enum CallReply {
-    Answered { id: String, server: Option<String>, tool: String, arguments: Map<String, Value>, outcome: Outcome },
-    Rejected(event::Rejected),
+/// A call with its identifier and its result.
+struct CallReply {
+    id: String,
+    call: Call,
+    outcome: Outcome,
 }
 
 impl CallReply {
-    /// Reads a result if there is a `text`, otherwise a rejected call.
     fn of(item: Value, place: usize) -> Result<Self, Mistake> {
-        if item.get("text").is_none() {
-            return Ok(CallReply::Rejected(serde_json::from_value(item).map_err(Mistake::tool)?));
-        }
         let AnsweredCall { call, text, id, status, structured } =
             serde_json::from_value(item).map_err(Mistake::tool)?;
-        let Call { server, tool, arguments, .. } = call;
-        let Value::Object(arguments) = arguments else {
-            return Err(Mistake::Tool(format!("the arguments of {tool} are not an object")));
-        };
+        if !call.arguments.is_object() {
+            return Err(Mistake::Tool(format!("the arguments of {} are not an object", call.tool)));
+        }
         let status = status.map_or(Ok(Status::Result), |status| word(&status))?;
         let mut outcome = Outcome::new(status, &text);
         if let Some(structured) = structured {
             outcome = outcome.with_structured(structured);
         }
-        let id = id.unwrap_or_else(|| format!("call_{}", place + 1));
-        Ok(CallReply::Answered { id, server, tool, arguments, outcome })
-    }
-
-    fn item(&self) -> Item<'_> {
-        match self {
-            CallReply::Answered { id, server, tool, arguments, outcome } => {
-                Item::Answered { id, server: server.as_deref(), tool, arguments, outcome }
-            }
-            CallReply::Rejected(rejected) => Item::Rejected(rejected),
-        }
+        Ok(CallReply { id: id.unwrap_or_else(|| format!("call_{}", place + 1)), call, outcome })
     }
 }
 
@@ -83,8 +71,17 @@ impl CallReply {
 /// A result cannot be read, or the options contradict each other.
 pub fn results(known: &ToolSet, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
     let prompt = prompt(options)?;
-    let told = told.into_iter().enumerate().map(|(place, item)| CallReply::of(item, place));
-    let told = told.collect::<Result<Vec<_>, _>>()?;
-    let items: Vec<Item<'_>> = told.iter().map(CallReply::item).collect();
-    prompt.results(&known.catalog, &Round::new(&items).with_request(request)).map_err(Mistake::prompt)
+    let (mut answered, mut rejected) = (Vec::new(), Vec::<Rejected>::new());
+    for (place, item) in told.into_iter().enumerate() {
+        // A result has a text, a rejected call has none.
+        match item.get("text") {
+            Some(_) => answered.push(CallReply::of(item, place)?),
+            None => rejected.push(serde_json::from_value(item).map_err(Mistake::tool)?),
+        }
+    }
+    let mut replies = Replies::default();
+    replies.answered = answered.iter().map(|reply| Answered::new(&reply.id, &reply.call, &reply.outcome)).collect();
+    replies.rejected = rejected.iter().collect();
+    replies.request = request;
+    prompt.results(&known.catalog, &replies).map_err(Mistake::prompt)
 }

@@ -554,8 +554,9 @@ impl Toolbox for Hub {
 
 #[cfg(test)]
 mod tests {
+    use toolgraft::conversation::{Answered, Replies};
     use toolgraft::dialect::{Lang, PromptStyle};
-    use toolgraft::prompt::{Item, Options, Prompt, Round};
+    use toolgraft::prompt::{Options, Prompt};
     use toolgraft_testkit::english::first_words;
 
     use super::*;
@@ -667,16 +668,15 @@ mod tests {
     #[test]
     fn in_a_chinese_prompt_the_hub_s_own_sentences_are_chinese() {
         let catalog = Catalog::default();
-        let arguments = Map::new();
+        let call = toolgraft::Call::new(toolgraft::Dialect::UseMcpTool, "t", serde_json::json!({}));
         for style in [PromptStyle::Full, PromptStyle::Compact] {
             let prompt = Prompt::new(Options::default().with_lang(Lang::Zh).with_style(style)).unwrap();
             for outcome in refusals() {
-                let item =
-                    Item::Answered { id: "call_1", server: None, tool: "t", arguments: &arguments, outcome: &outcome };
-                for told in [
-                    prompt.results(&catalog, &Round::new(&[item])).unwrap(),
-                    prompt.native_reply(&catalog, &item, None).unwrap(),
-                ] {
+                let mut replies = Replies::default();
+                replies.answered = vec![Answered::new("call_1", &call, &outcome)];
+                for told in
+                    [prompt.results(&catalog, &replies).unwrap(), prompt.native_results(&catalog, &replies).unwrap()]
+                {
                     assert_eq!(first_words(&told), None, "{told}\nof {}", outcome.text);
                 }
             }

@@ -2,13 +2,11 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use serde_json::{Map, Value};
-
 use super::reading::read;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Introductions, Lang, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome, noted};
-use crate::prompt::{Earlier, Example, Item, OfferedTools, Options, Prompt, PromptError, Round, reason_in};
+use crate::prompt::{Example, OfferedTools, Options, Prompt, PromptError, reason_in};
 use crate::tools::{Catalog, Said, ToolChoice};
 use crate::turn::config::TurnConfig;
 use crate::turn::wording::{Closing, Expected, ModelNote, Wanted, Wording, WordingError};
@@ -179,10 +177,8 @@ impl WordingInput {
         text.met.as_ref().filter(|_| !is_due).unwrap_or(&text.due)
     }
 
-    fn results(&self, round: &Round<'_>, limit: Option<usize>) -> Result<String, WordingError> {
-        let usual = self.prompt.options().result_bytes;
-        let limit = limit.map_or(usual, |limit| limit.min(usual));
-        self.prompt.results_within(&self.catalog, round, limit).map_err(failed)
+    fn results(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
+        self.prompt.results(&self.catalog, replies).map_err(failed)
     }
 
     fn note(&self, note: ModelNote<'_>) -> String {
@@ -210,37 +206,15 @@ impl Wording for PromptWording {
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
         let WordingInput { catalog, prompt, .. } = &*self.templates;
-        let nothing = Map::new();
-        let answered = replies.answered.iter().map(|a| item(a, &nothing));
-        let items: Vec<Item<'_>> = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r))).collect();
         if self.is_native() {
-            let texts = items.iter().map(|item| prompt.native_reply(catalog, item, replies.result_bytes));
-            return Ok(texts.collect::<Result<Vec<_>, _>>().map_err(failed)?.join("\n\n"));
+            return prompt.native_results(catalog, replies).map_err(failed);
         }
-        let earlier: Vec<Earlier<'_>> = replies
-            .earlier
-            .iter()
-            .map(|a| Earlier {
-                server: a.call.server.as_deref(),
-                tool: &a.call.tool,
-                arguments: arguments(a, &nothing),
-                status: a.outcome.status,
-            })
-            .collect();
         let thought = replies.thought.map(|text| prompt.thought(catalog, text));
         let mut texts: Vec<String> = Vec::new();
         texts.extend(thought.transpose().map_err(failed)?);
         texts.extend(replies.notes.iter().map(|note| noted(note)));
-        if !items.is_empty() || replies.notes.is_empty() {
-            let round = Round {
-                items: &items,
-                earlier: &earlier,
-                request: replies.request,
-                followed: replies.later > 0,
-                without_status: replies.without_status,
-                left_out: replies.left_out,
-            };
-            texts.push(self.templates.results(&round, replies.result_bytes)?);
+        if !(replies.answered.is_empty() && replies.rejected.is_empty()) || replies.notes.is_empty() {
+            texts.push(self.templates.results(replies)?);
         }
         Ok(texts.join("\n\n"))
     }
@@ -304,12 +278,11 @@ impl Wording for PromptWording {
         match note {
             _ if self.is_native() => text,
             ModelNote::CallRequired | ModelNote::ToolRequired(_) => {
-                let round = Round { items: &[Item::UnmetChoice], ..Round::default() };
-                self.templates.results(&round, None).unwrap_or(text)
+                self.templates.results(&Replies { unmet: true, ..Replies::default() }).unwrap_or(text)
             }
             // Outside a results message the dialect's reminder is missing, so it is added here.
             ModelNote::EmptyAnswer | ModelNote::ActWithoutCall => {
-                let reminder = self.templates.results(&Round::default(), None).unwrap_or_default();
+                let reminder = self.templates.results(&Replies::default()).unwrap_or_default();
                 format!("{}\n\n{reminder}", noted(&text)).trim_end().to_owned()
             }
             _ => text,
@@ -386,20 +359,6 @@ impl Wording for PromptWording {
 
 fn failed(error: PromptError) -> WordingError {
     WordingError::caused(error)
-}
-
-fn item<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> Item<'a> {
-    Item::Answered {
-        id: answered.id,
-        server: answered.call.server.as_deref(),
-        tool: &answered.call.tool,
-        arguments: arguments(answered, nothing),
-        outcome: answered.outcome,
-    }
-}
-
-fn arguments<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> &'a Map<String, Value> {
-    answered.call.arguments.as_object().unwrap_or(nothing)
 }
 
 /// Generates the notes from rows with their English and Chinese text.
