@@ -22,6 +22,7 @@ use crate::model::{Recorded, Round};
 use crate::outcome::Status;
 use crate::route::{Functions, Toolbox};
 use crate::tools::{Annotations, Decision, Policy, Tool, ToolChoice};
+use crate::transcript::Finish;
 use crate::turn::AgentEvent;
 use crate::turn::tests::{Plain, call};
 use crate::turn::{AfterCall, TurnConfig};
@@ -283,7 +284,8 @@ async fn only_so_many_calls_of_a_message_run() {
 
 #[tokio::test]
 async fn a_model_that_breaks_off_in_a_call_runs_nothing() {
-    let half = Round::text(format!("Look.\n{}{}", weather("Paris"), &weather("Rome")[..60])).with_finish(None);
+    let half = Round::text(format!("Look.\n{}{}", weather("Paris"), &weather("Rome")[..60]));
+    let half = Round { finish: None, ..half };
     let played = Scene::new([half]).play().await;
     let StopReason::ModelFailed(ModelFailure { message, .. }) = &played.finished.reason else {
         panic!("{:?}", played.finished.reason)

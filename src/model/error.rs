@@ -89,16 +89,6 @@ pub enum ModelError {
         /// Rounds in the recording.
         recorded: usize,
     },
-    /// A placeholder in a recorded answer cannot be filled.
-    #[error("round {round} of the recording: {message}")]
-    Placeholder {
-        /// Round, from 1.
-        round: usize,
-        /// The problem, and its place in the round's text.
-        message: String,
-        /// The error of the template engine.
-        source: Cause,
-    },
     /// Any other error, in the words of the endpoint or of the program that runs the model.
     #[error("{message}")]
     Other {
@@ -190,7 +180,7 @@ impl ModelError {
             ModelError::ContextExceeded { .. } => ModelErrorKind::ContextExceeded,
             ModelError::BadAnswer { .. } => ModelErrorKind::BadAnswer,
             ModelError::Unconstrained { .. } => ModelErrorKind::Unconstrained,
-            ModelError::RecordingEnded { .. } | ModelError::Placeholder { .. } => ModelErrorKind::Recording,
+            ModelError::RecordingEnded { .. } => ModelErrorKind::Recording,
             ModelError::Other { .. } => ModelErrorKind::Other,
         }
     }

@@ -28,6 +28,7 @@ pub mod endpoint {
 }
 
 pub(crate) use crate::message::Usage;
+pub use crate::transcript::Round;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
 pub(crate) use interface::{ALTERNATIVES, Model};
 pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
@@ -38,5 +39,5 @@ pub use openai::{
     NativeAnswer, NativeTrials, OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerFault, ServerKind, TRIAL_QUESTION, Tracer,
     trial_tool,
 };
-pub use recorded::{Recorded, Round, Step};
-pub use request::{CallResult, Request};
+pub use recorded::Recorded;
+pub use request::Request;

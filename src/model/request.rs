@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 use crate::constrain::Constraint;
 use crate::message::Message;
-use crate::outcome::Outcome;
 use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
 
@@ -42,9 +38,6 @@ pub struct Request {
     pub alternatives: bool,
     /// Extra HTTP headers, for a model that is reached over HTTP. Their values appear in no message and no recording.
     pub headers: Vec<(String, String)>,
-    /// Calls since the last message of the user with their outcomes, in order. The messages contain them as text; this
-    /// is for models that are programs, such as [`Recorded`](super::Recorded).
-    pub results: Vec<CallResult>,
 }
 
 impl Request {
@@ -69,20 +62,4 @@ impl Request {
         self.headers.push((name.into(), value.into()));
         self
     }
-}
-
-/// A call with its outcome.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct CallResult {
-    /// Identifier, unique in the conversation.
-    pub id: String,
-    /// Server.
-    pub server: Option<String>,
-    /// Tool.
-    pub tool: String,
-    /// Arguments.
-    pub arguments: Value,
-    /// The outcome of the call.
-    pub outcome: Outcome,
 }

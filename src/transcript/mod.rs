@@ -32,15 +32,13 @@
 //! writer.round(&round)?;
 //!
 //! let recording = transcript::read(&*writer.into_inner())?;
-//! assert_eq!(recording.rounds[0].text(DeltaKind::Content), "It is noon.");
+//! assert_eq!(recording.rounds[0].said(DeltaKind::Content), "It is noon.");
 //! assert!(recording.cut.is_none());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod history;
 pub mod import;
-#[cfg(feature = "agent")]
-mod model;
 mod read;
 #[cfg(feature = "agent")]
 mod record;

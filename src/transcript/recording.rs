@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialect::DialectSet;
 use crate::event::{Call, Rejected};
-use crate::message::{DeltaKind, FinishReason, Message, NativeCall, ReasoningCalls, ReasoningMode, Usage, setters};
+use crate::message::{
+    Delta, DeltaKind, FinishReason, Message, NativeCall, ReasoningCalls, ReasoningMode, Usage, setters,
+};
 use crate::outcome::Outcome;
 use crate::tools::{Catalog, Server};
 
@@ -321,8 +323,19 @@ impl Recording {
 }
 
 impl Round {
+    /// Creates an answer without times that ended normally.
+    pub fn new(deltas: impl IntoIterator<Item = Delta>) -> Self {
+        let deltas = deltas.into_iter().map(|Delta { kind, text }| TimedDelta { kind, text, ms: None }).collect();
+        Round { deltas, finish: Some(Finish::new(FinishReason::Stop)), ..Round::default() }
+    }
+
+    /// Creates an answer of one piece of content.
+    pub fn text(text: impl Into<String>) -> Self {
+        Round::new([Delta::content(text)])
+    }
+
     /// Returns the text of one channel, joined.
-    pub fn text(&self, kind: DeltaKind) -> String {
+    pub fn said(&self, kind: DeltaKind) -> String {
         self.deltas.iter().filter(|d| d.kind == kind).map(|d| d.text.as_str()).collect()
     }
 

@@ -140,8 +140,8 @@ fn what_is_said_beside_the_calls_stays_too() {
     let recording = Recording::from(&conversation);
     let [first, second, last] = recording.rounds.as_slice() else { panic!("{recording:?}") };
     assert_eq!((first.messages[0].content.as_str(), first.messages[0].images.len()), ("Look", 1));
-    assert_eq!(first.text(DeltaKind::Content), format!("An example is {quoted}."));
-    assert_eq!(first.text(DeltaKind::Reasoning), "Hm.");
+    assert_eq!(first.said(DeltaKind::Content), format!("An example is {quoted}."));
+    assert_eq!(first.said(DeltaKind::Reasoning), "Hm.");
     assert_eq!(first.notices[0].text, "Say more.");
     assert!(first.finish.is_some() && second.finish.is_none(), "one was cut off");
     assert_eq!(last.messages[0].content, "And?");

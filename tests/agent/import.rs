@@ -48,9 +48,9 @@ fn a_reasoning_field_and_native_calls_in_pieces_are_taken() {
     let recording = one(imported);
     assert_eq!(recording.session.model.as_deref(), Some("deepseek-reasoner"));
     let [round] = recording.rounds.as_slice() else { panic!("one round") };
-    assert!(round.text(Reasoning).starts_with("The user is asking for"), "{}", round.text(Reasoning));
+    assert!(round.said(Reasoning).starts_with("The user is asking for"), "{}", round.said(Reasoning));
     assert!(round.deltas.len() > 20);
-    assert_eq!(round.text(Content), "");
+    assert_eq!(round.said(Content), "");
     let [call] = round.native_calls.as_slice() else { panic!("one call") };
     assert_eq!((call.name.as_str(), call.arguments.as_str()), ("weather", "{\"location\": \"San Francisco\"}"));
     assert_eq!(round.finish.as_ref().unwrap().reason, FinishReason::ToolCalls);
@@ -71,10 +71,10 @@ fn each_line_with_a_text_is_a_recording() {
     assert_eq!(imported.recordings.len(), 5);
     let thinking = &imported.recordings[0];
     assert_eq!(thinking.session.model.as_deref(), Some("qwen/qwen3-32b"));
-    assert!(thinking.rounds[0].text(Content).starts_with("<think>"));
+    assert!(thinking.rounds[0].said(Content).starts_with("<think>"));
     let streamed = &imported.recordings[2].rounds[0];
     assert!(streamed.deltas.len() > 10);
-    assert!(streamed.text(Reasoning).starts_with("We need to call"));
+    assert!(streamed.said(Reasoning).starts_with("We need to call"));
 }
 
 #[test]
@@ -86,15 +86,15 @@ fn clines_history_has_a_round_for_each_message_of_the_assistant() {
     let [first, second, third] = recording.rounds.as_slice() else { panic!("three rounds") };
     assert_eq!(first.messages[0].role, Role::User);
     assert!(first.messages[0].content.starts_with("<task>") && first.messages[0].content.ends_with("details>"));
-    assert_eq!(first.text(Reasoning), "First the weather, then the files.");
-    assert!(first.text(Content).ends_with("</use_mcp_tool>"));
+    assert_eq!(first.said(Reasoning), "First the weather, then the files.");
+    assert!(first.said(Content).ends_with("</use_mcp_tool>"));
     assert_eq!(second.native_calls[0].name, "list_files");
     assert_eq!(second.native_calls[0].arguments, "{\"path\":\"notes\",\"recursive\":false}");
     assert_eq!(second.finish.as_ref().unwrap().reason, FinishReason::ToolCalls);
     assert_eq!(second.outcomes[0].outcome.status, Status::Result);
     assert_eq!(second.outcomes[0].outcome.text, "a.md\nb.md");
     assert_eq!(third.messages[0].content, "a.md\nb.md\n[image]");
-    assert!(third.text(Content).starts_with("There are"));
+    assert!(third.said(Content).starts_with("There are"));
     assert!(recording.cut.is_none());
 }
 
@@ -107,7 +107,7 @@ fn server_sent_events_are_chunks() {
     assert_eq!(imported.format, Format::Chunks);
     let recording = one(imported);
     assert_eq!(recording.rounds.len(), 1);
-    assert_eq!(recording.rounds[0].text(Content), "Hi you");
+    assert_eq!(recording.rounds[0].said(Content), "Hi you");
     assert!(recording.cut.is_none());
 }
 
@@ -116,7 +116,7 @@ fn of_several_choices_the_first_is_taken_and_it_is_noted_once() {
     let source = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}},{\"index\":1,\"delta\":{\"content\":\"b\"}}]}\n\
         {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"d\"},\"finish_reason\":\"stop\"},{\"index\":0,\"delta\":{\"content\":\"c\"},\"finish_reason\":\"length\"}]}\n";
     let recording = one(text(source, "x").unwrap());
-    assert_eq!(recording.rounds[0].text(Content), "ac");
+    assert_eq!(recording.rounds[0].said(Content), "ac");
     assert_eq!(recording.rounds[0].finish.as_ref().unwrap().reason, FinishReason::Length);
     let notes: Vec<_> = recording.notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes, ["line 1: several choices: only that with index 0 is taken"]);
@@ -129,7 +129,7 @@ fn answers_after_one_another_are_rounds() {
     };
     let source = [chunk("a", "1", "null"), chunk("a", "2", "\"stop\""), chunk("b", "3", "\"stop\"")].concat();
     let recording = one(text(&source, "x").unwrap());
-    assert_eq!(recording.rounds.iter().map(|r| r.text(Content)).collect::<Vec<_>>(), ["12", "3"]);
+    assert_eq!(recording.rounds.iter().map(|r| r.said(Content)).collect::<Vec<_>>(), ["12", "3"]);
 
     let same_id = [&chunk("a", "1", "\"stop\""), "data: [DONE]\n", &chunk("a", "2", "\"stop\"")].concat();
     assert_eq!(one(text(&same_id, "x").unwrap()).rounds.len(), 2);
@@ -141,7 +141,7 @@ fn answers_without_an_end_stay_apart_when_they_are_written_and_read_again() {
     let chunk = |text: &str| format!("{{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n");
     let source = [&chunk("1"), "[DONE]\n", &chunk(""), "[DONE]\n", &chunk("2")].concat();
     let recording = one(text(&source, "x").unwrap());
-    assert_eq!(recording.rounds.iter().map(|r| r.text(Content)).collect::<Vec<_>>(), ["1", "2"]);
+    assert_eq!(recording.rounds.iter().map(|r| r.said(Content)).collect::<Vec<_>>(), ["1", "2"]);
     let mut written = Vec::new();
     recording.write(&mut written).unwrap();
     assert_eq!(toolgraft::transcript::read(&*written).unwrap().rounds, recording.rounds);
@@ -159,8 +159,8 @@ fn content_may_be_a_list_of_parts_and_a_completion_may_be_whole() {
     let source = "{\n  \"model\": \"m\",\n  \"choices\": [{\"index\": 0, \"finish_reason\": \"stop\", \"message\": {\"role\": \"assistant\", \"content\": [\n\
         {\"type\": \"thinking\", \"thinking\": [{\"type\": \"text\", \"text\": \"hm\"}]}, {\"type\": \"text\", \"text\": \"yes\"}]}}]\n}\n";
     let recording = one(text(source, "x.json").unwrap());
-    assert_eq!(recording.rounds[0].text(Reasoning), "hm");
-    assert_eq!(recording.rounds[0].text(Content), "yes");
+    assert_eq!(recording.rounds[0].said(Reasoning), "hm");
+    assert_eq!(recording.rounds[0].said(Content), "yes");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_stream_without_finish_reason_is_cut_off() {
     assert_eq!((cut.line, cut.reason), (2, CutReason::NoFinish));
     let recording = one(text(&whole[..whole.len() - 5], "x").unwrap());
     assert_eq!(recording.cut.unwrap().reason, CutReason::IncompleteLine);
-    assert_eq!(recording.rounds[0].text(Content), "a");
+    assert_eq!(recording.rounds[0].said(Content), "a");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn an_error_in_the_stream_is_noted_and_ends_the_answer() {
 fn half_surrogate_pairs_in_foreign_files_are_replaced_and_noted() {
     let source = "{\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"},\"finish_reason\":\"stop\"}]}\n";
     let recording = one(text(source, "x").unwrap());
-    assert_eq!(recording.rounds[0].text(Content), "\u{fffd}");
+    assert_eq!(recording.rounds[0].said(Content), "\u{fffd}");
     assert_eq!(recording.notes.len(), 1);
 }
 
@@ -203,7 +203,7 @@ fn plain_text_is_one_answer_whatever_it_looks_like() {
     ] {
         let imported = text(source, name).unwrap();
         assert_eq!(imported.format, Format::Text, "{source}");
-        assert_eq!(one(imported).rounds[0].text(Content), source);
+        assert_eq!(one(imported).rounds[0].said(Content), source);
     }
 }
 
@@ -262,7 +262,7 @@ proptest! {
             if let Ok(format) = Format::detect(&source, name) {
                 let imported = import(&source, format);
                 if format == Format::Text {
-                    prop_assert_eq!(one(imported.unwrap()).rounds[0].text(Content), source.strip_prefix('\u{feff}').unwrap_or(&source));
+                    prop_assert_eq!(one(imported.unwrap()).rounds[0].said(Content), source.strip_prefix('\u{feff}').unwrap_or(&source));
                 }
             }
         }

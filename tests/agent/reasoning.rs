@@ -7,6 +7,7 @@ use toolgraft::dialect::write_call;
 use toolgraft::message::{Delta, DeltaKind, FinishReason};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::tools::Decision;
+use toolgraft::transcript::Finish;
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Outcome, Policy, Tool};
 
@@ -62,7 +63,7 @@ impl Answer {
     fn round(&self) -> Round {
         let is_cut_off = self.name.contains("max_completion_tokens");
         let round = Round::new(self.deltas.clone());
-        if is_cut_off { round.with_finish(Some(FinishReason::Length)) } else { round }
+        if is_cut_off { round.with_finish(Finish::new(FinishReason::Length)) } else { round }
     }
 }
 

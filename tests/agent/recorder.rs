@@ -163,7 +163,7 @@ async fn an_answer_that_is_cancelled_after_a_call_says_so() {
     let rounds = vec![Round::new([thought("Hm.")].into_iter().chain(deltas)), Round::text("Rain.")];
     let (recording, _) = recorded(rounds, "Weather?").await;
     assert_eq!(recording.rounds[0].finish.as_ref().unwrap().reason.as_str(), "cancelled");
-    assert!(!recording.rounds[0].text(DeltaKind::Content).contains("never read"));
+    assert!(!recording.rounds[0].said(DeltaKind::Content).contains("never read"));
     assert_eq!(recording.rounds[0].calls.len(), 1);
 }
 
@@ -177,7 +177,7 @@ async fn no_secret_is_written_even_where_the_stream_cuts_it() {
     let text = file.text();
     assert!(!text.contains(KEY), "{text}");
     let recording = recording(&file);
-    assert_eq!(recording.rounds[1].text(DeltaKind::Content), "The key is [redacted] indeed.");
+    assert_eq!(recording.rounds[1].said(DeltaKind::Content), "The key is [redacted] indeed.");
     assert_eq!(recording.rounds[1].deltas.len(), 3 + KEY.len(), "each piece keeps its place and time");
 }
 
@@ -192,7 +192,7 @@ async fn what_was_streamed_so_far_stands_in_the_file_already() {
         }
     }
     let recording = recording(&file);
-    assert_eq!(recording.rounds[0].text(DeltaKind::Content), "One ");
+    assert_eq!(recording.rounds[0].said(DeltaKind::Content), "One ");
     assert_eq!(recording.cut.unwrap().reason, transcript::CutReason::NoFinish);
 }
 

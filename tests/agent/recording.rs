@@ -228,7 +228,7 @@ fn a_last_line_that_breaks_off_is_a_cut() {
     let cut = recording.cut.unwrap();
     assert_eq!((cut.line, cut.reason), (3, CutReason::IncompleteLine));
     assert_eq!(cut.to_string(), "cut off in line 3: it breaks off");
-    assert_eq!(recording.rounds[0].text(DeltaKind::Content), "a");
+    assert_eq!(recording.rounds[0].said(DeltaKind::Content), "a");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn unknown_line_types_and_fields_are_skipped_and_noted() {
             "line 4: unknown field `tokens` of a `delta` line was skipped",
         ]
     );
-    assert_eq!(recording.rounds[0].text(DeltaKind::Content), "a");
+    assert_eq!(recording.rounds[0].said(DeltaKind::Content), "a");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn half_surrogate_pairs_become_replacement_characters_and_are_noted() {
         "{\"type\":\"delta\",\"kind\":\"content\",\"text\":\"a\\ud83d\"}\n{\"type\":\"delta\",\"kind\":\"content\",\"text\":\"\\ud83d\\ude00\"}\n{\"type\":\"finish\",\"reason\":\"stop\"}\n",
     ))
     .unwrap();
-    assert_eq!(recording.rounds[0].text(DeltaKind::Content), "a\u{fffd}😀");
+    assert_eq!(recording.rounds[0].said(DeltaKind::Content), "a\u{fffd}😀");
     assert_eq!(recording.notes.len(), 1);
     assert_eq!(recording.notes[0].line, 2);
 }

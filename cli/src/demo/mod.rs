@@ -20,7 +20,7 @@ use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::Role;
-use toolgraft::model::{Recorded, Round};
+use toolgraft::model::Recorded;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::Decision;
@@ -70,8 +70,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 /// Returns the recording for a language.
 fn recording(lang: Lang) -> Result<Recording, Failure> {
     let text = match lang {
-        Lang::Zh => include_str!("../../demo/zh.template.jsonl"),
-        _ => include_str!("../../demo/en.template.jsonl"),
+        Lang::Zh => include_str!("../../demo/zh.jsonl"),
+        _ => include_str!("../../demo/en.jsonl"),
     };
     transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}: {e}")))
 }
@@ -84,7 +84,7 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
 
     let question = question(recording)?;
     let name = recording.session.model.as_deref().unwrap_or_default();
-    let model = Recorded::new(recording.rounds.iter().map(Round::from)).with_placeholders();
+    let model = Recorded::new(recording.rounds.iter().cloned());
     let model = Arc::new(if live && !args.fast { model.with_speed(1.0) } else { model });
     let tools: Vec<String> = hub.catalog().tools().map(|t| t.name.clone()).collect();
     let catalog = Arc::new(hub.catalog().clone());
@@ -154,6 +154,7 @@ fn verdict(finished: &Finished) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolgraft::model::Round;
     use toolgraft::{Functions, Policy, Tool};
 
     async fn verdict_on(rounds: Vec<Round>) -> String {

@@ -135,7 +135,7 @@ pub(crate) fn opened(place: &Place) -> String {
 #[test]
 fn the_recordings_are_whole_and_replay() {
     for lang in ["en", "zh"] {
-        let path = format!("{}/cli/demo/{lang}.template.jsonl", crate::process::ROOT);
+        let path = format!("{}/cli/demo/{lang}.jsonl", crate::process::ROOT);
         let recording = toolgraft::transcript::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert!(recording.cut.is_none() && recording.notes.is_empty(), "{path}: {:?}", recording.notes);
         assert_eq!(recording.rounds.len(), 3, "{path}");

@@ -19,7 +19,7 @@ use rexpect::reader::Options as Reading;
 use rexpect::session::spawn_with_options;
 use serde_json::json;
 use toolgraft::dialect::{Lang, Profile};
-use toolgraft::model::{Recorded, Round};
+use toolgraft::model::Recorded;
 use toolgraft::prompt::Options as Prompt;
 use toolgraft::tools::Decision;
 use toolgraft::transcript::{self, Recorder};
@@ -307,11 +307,11 @@ fn a_terminal_s_rows_have_its_colours_and_its_wide_characters() {
 
 /// A recording of the demo's turn, at the model's own speed.
 async fn recording(to: &Path) {
-    let demo = transcript::parse(include_str!("../../demo/en.template.jsonl")).unwrap();
+    let demo = transcript::parse(include_str!("../../demo/en.jsonl")).unwrap();
     let profile = Profile::for_model(demo.session.model.as_deref().unwrap());
     let server = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
     let hub = Arc::new(Hub::builder().server(server).connect().await.unwrap());
-    let model = Recorded::new(demo.rounds.iter().map(Round::from)).with_placeholders().with_speed(1.0);
+    let model = Recorded::new(demo.rounds.iter().cloned()).with_speed(1.0);
     let prompt = Prompt::for_profile(profile).with_dialect(Dialect::TypeMarker);
     let policy = Policy::new(Decision::Deny).allow("demo/*");
     let agent = Agent::builder(model, hub.clone()).profile(profile).prompt(prompt).policy(policy).build();

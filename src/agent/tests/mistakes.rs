@@ -54,7 +54,7 @@ async fn a_mistake_beside_a_good_call_goes_back_with_the_result() {
 
 #[tokio::test]
 async fn a_call_cut_off_by_the_output_limit_is_told_so() {
-    let half = Round::text(&weather("Paris")[..60]).with_finish(Some(FinishReason::Length));
+    let half = Round::text(&weather("Paris")[..60]).with_finish(Finish::new(FinishReason::Length));
     let played = Scene::new([half, Round::text(weather("Paris")), Round::text("Sunny.")]).play().await;
     assert!(played.told(2).starts_with("truncated: the output limit was hit"), "{}", played.told(2));
     assert_eq!(played.ran, 1);
@@ -62,7 +62,7 @@ async fn a_call_cut_off_by_the_output_limit_is_told_so() {
 
 #[tokio::test]
 async fn an_answer_cut_off_by_the_output_limit_says_so() {
-    let half = Round::text("It is sun").with_finish(Some(FinishReason::Length));
+    let half = Round::text("It is sun").with_finish(Finish::new(FinishReason::Length));
     let played = Scene::new([half]).play().await;
     assert_eq!((played.finished.reason, played.finished.answer.as_str()), (StopReason::OutputLimit, "It is sun"));
     assert!(played.finished.conversation.messages().next().unwrap().cut_off);

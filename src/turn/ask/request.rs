@@ -12,7 +12,7 @@ use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::event::Call;
 use crate::message::{FinishReason, Message, ReasoningMode, Role};
-use crate::model::{CallResult, ModelError, ModelFailure, NativeFault, Request};
+use crate::model::{ModelError, ModelFailure, NativeFault, Request};
 use crate::outcome::{Status, noted};
 use crate::parse::Parser;
 use crate::tools::{BuiltIn, Said, ToolChoice, ToolsMode};
@@ -315,13 +315,6 @@ impl Ask {
         }
         layout.trim = trim;
         layout.reads = self.model.reads;
-        let results = shared.conversation.answered().into_iter().map(|a| CallResult {
-            id: a.id.to_owned(),
-            server: a.call.server.clone(),
-            tool: a.call.tool.clone(),
-            arguments: a.call.arguments.clone(),
-            outcome: a.outcome.clone(),
-        });
         let messages = match self.alone(&shared.asking, shared) {
             Some(messages) => messages,
             None => self.messages(&layout, shared).map_err(failed)?,
@@ -331,7 +324,6 @@ impl Ask {
         request.temperature = self.model.temperature;
         request.max_tokens = shared.setup.config.max_tokens;
         request.stop.clone_from(&shared.setup.config.stop);
-        request.results = results.collect();
         self.offer(&mut request, shared);
         let missing = shared.setup.ways().missing(self.model_name(shared));
         let is_told_under_grammar = !(missing.unmasked || missing.structure || self.reasons());

@@ -44,7 +44,7 @@ fn small(text: &str) -> String {
 
 /// Returns all texts of a round.
 fn texts(round: &Round) -> impl Iterator<Item = String> + '_ {
-    let said = [DeltaKind::Content, DeltaKind::Reasoning].into_iter().map(|kind| round.text(kind));
+    let said = [DeltaKind::Content, DeltaKind::Reasoning].into_iter().map(|kind| round.said(kind));
     let told = round.messages.iter().map(|message| message.shown().into_owned());
     let native = round.native_calls.iter().map(|call| format!("{} {}", call.name, call.arguments));
     let calls = round.calls.iter().map(|call| match &call.result {

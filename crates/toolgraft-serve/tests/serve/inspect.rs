@@ -48,7 +48,7 @@ async fn a_corrected_request_is_kept_with_prompt_raw_text_rejection_correction_a
     let sent = &endpoint.seen()[0].body["messages"];
     let told: Vec<&str> = first.messages.iter().map(|message| message.content.as_str()).collect();
     assert_eq!(told, [sent[0]["content"].as_str().unwrap(), "Weather in Oslo?"], "the prompt as the model got it");
-    assert_eq!(first.text(DeltaKind::Content), damaged());
+    assert_eq!(first.said(DeltaKind::Content), damaged());
     assert!(first.calls[0].result.is_err() && first.deltas.iter().all(|delta| delta.ms.is_some()), "{first:#?}");
     assert_eq!(first.notices[0].kind, "correction");
     let again = second.messages.last().unwrap();
@@ -141,7 +141,7 @@ async fn what_passes_through_is_kept_and_passes_untouched() {
         let (about, recording) = over(&inspector).await;
         assert_eq!((about.title.as_str(), about.status, about.rounds), ("Hi", Some(200), 1));
         let round = &recording.rounds[0];
-        assert_eq!((round.text(DeltaKind::Content), round.messages[0].content.as_str()), ("Hello.".to_owned(), "Hi"));
+        assert_eq!((round.said(DeltaKind::Content), round.messages[0].content.as_str()), ("Hello.".to_owned(), "Hi"));
         assert_eq!(round.finish.as_ref().unwrap().reason.as_str(), "stop");
         assert_eq!(round.sent.as_ref().unwrap().max_tokens, Some(7));
     }
@@ -185,7 +185,7 @@ async fn keys_stand_nowhere_even_where_the_model_says_them_in_pieces() {
         for about in inspector.list() {
             let recording = inspector.recording(about.id).unwrap();
             let told = transcript::parse(&recording).unwrap();
-            let said = told.rounds[0].text(DeltaKind::Content);
+            let said = told.rounds[0].said(DeltaKind::Content);
             let hidden = if door { &keys[1..] } else { &["sk-client-1234", "sk-upstream-1234", "env-secret-1234"][..] };
             for key in hidden {
                 assert!(
