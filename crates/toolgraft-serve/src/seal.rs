@@ -40,7 +40,8 @@ impl Seal {
     pub(super) fn new(secret: Option<&str>) -> Result<Self, ClientError> {
         let key = match secret {
             Some(secret) => Key::new(HMAC_SHA256, secret.as_bytes()),
-            None => Key::generate(HMAC_SHA256, &SystemRandom::new()).map_err(|_| ClientError::NoRandomNumbers)?,
+            None => Key::generate(HMAC_SHA256, &SystemRandom::new())
+                .map_err(|_| ClientError::new("the system has no random numbers", None))?,
         };
         Ok(Seal { key })
     }

@@ -64,13 +64,13 @@ impl Upstream {
             .no_proxy();
         if let Some(proxy) = &config.https_proxy {
             // The error is not quoted, since the URL may hold a password.
-            let bad = |_| ClientError::Http { message: "the proxy's URL cannot be used".to_owned(), source: None };
+            let bad = |_| ClientError::new("cannot set up HTTP: the proxy's URL cannot be used", None);
             let except = reqwest::NoProxy::from_string(&proxy.except);
             http = http.proxy(reqwest::Proxy::https(&proxy.url).map_err(bad)?.no_proxy(except));
         }
         let http = http
             .build()
-            .map_err(|e| ClientError::Http { message: e.to_string(), source: Some(toolgraft::Cause::new(e)) })?;
+            .map_err(|e| ClientError::new(format!("cannot set up HTTP: {e}"), Some(toolgraft::Cause::new(e))))?;
         builder = builder.http_client(http.clone()).idle_timeout(config.idle_timeout);
         if let Some(key) = &config.upstream_key {
             builder = builder.api_key(key.clone());

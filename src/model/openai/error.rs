@@ -15,53 +15,20 @@ const MAX_WORDS: usize = 500;
 
 /// A model client cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 #[non_exhaustive]
-pub enum ClientError {
-    /// The base URL is not an HTTP URL.
-    #[error(
-        "{url:?} is not an endpoint's URL ({message}): write http://HOST:PORT/v1, such as http://localhost:11434/v1"
-    )]
-    Url {
-        /// The URL, without secrets.
-        url: String,
-        /// The problem.
-        message: String,
-        /// The underlying error, if there is one.
-        source: Option<Cause>,
-    },
-    /// The API key contains a character that a header cannot contain.
-    #[error("the API key has a character that a header cannot hold")]
-    Key {
-        /// The underlying error; without the key.
-        source: Cause,
-    },
-    /// No unpredictable key can be generated.
-    #[error("the system has no random numbers")]
-    NoRandomNumbers,
-    /// A header's name is invalid.
-    #[error("{name:?} is not a header's name: letters, digits and hyphens only")]
-    HeaderName {
-        /// The name.
-        name: String,
-        /// The underlying error.
-        source: Cause,
-    },
-    /// A header's value contains a character that is not allowed.
-    #[error("the header {name:?} has a character in its value that a header cannot hold")]
-    HeaderValue {
-        /// The header's name.
-        name: String,
-        /// The underlying error; without the value.
-        source: Cause,
-    },
-    /// TLS cannot be set up.
-    #[error("cannot set up HTTP: {message}")]
-    Http {
-        /// The problem.
-        message: String,
-        /// The underlying error, if there is one.
-        source: Option<Cause>,
-    },
+pub struct ClientError {
+    /// The problem and the remedy, without secrets.
+    pub message: String,
+    /// The underlying error, if there is one; without secrets.
+    pub source: Option<Cause>,
+}
+
+impl ClientError {
+    /// Creates an error from its message and the underlying error. Neither must contain a secret.
+    pub fn new(message: impl Into<String>, source: Option<Cause>) -> Self {
+        ClientError { message: message.into(), source }
+    }
 }
 
 /// Returns an error if the endpoint says that the prompt is too long, in `words` or elsewhere in its answer: a gateway

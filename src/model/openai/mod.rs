@@ -6,7 +6,7 @@
 //! ```text
 //! Request ─▶ request   the body; form, hold: in which form it asks for a structure
 //!             └▶ open  attempts, waits (retry), refusals (error)
-//!                 └▶ guard ─▶ read ─▶ ModelEvent…   bytes, server-sent events, chunks (skeleton)
+//!                 └▶ sse ─▶ read ─▶ ModelEvent…   bytes, server-sent events, chunks (skeleton)
 //! ```
 //!
 //! Further modules find out the properties of an endpoint: `list` (its models), `probe` and `info` (a model's context,
@@ -17,7 +17,6 @@
 mod error;
 mod faults;
 mod form;
-mod guard;
 mod hold;
 mod info;
 mod list;
@@ -29,6 +28,7 @@ pub(crate) mod request;
 pub(crate) mod retry;
 mod server;
 mod skeleton;
+mod sse;
 mod terms;
 mod trace;
 
@@ -53,12 +53,12 @@ use crate::spans::Peer;
 
 pub use error::ClientError;
 pub use faults::ServerFault;
-pub use guard::MAX_EVENT;
 pub use info::ModelInfo;
 pub use list::LIST_TIMEOUT;
 pub use native::{NativeAnswer, NativeTrials, TRIAL_QUESTION, trial_tool};
 pub use probe::PROBE_TIMEOUT;
 pub use server::ServerKind;
+pub use sse::MAX_EVENT;
 pub use trace::Tracer;
 
 /// Time limit of a TCP and TLS connection attempt, unless configured otherwise.
@@ -434,7 +434,7 @@ impl OpenAiBuilder {
                 .connect_timeout(self.connect)
                 .redirect(reqwest::redirect::Policy::none())
                 .build()
-                .map_err(|e| ClientError::Http { message: Cause::chain(&e), source: Some(Cause::new(e)) })?,
+                .map_err(|e| bad(format!("cannot set up HTTP: {}", Cause::chain(&e)), e))?,
         };
         let secrets = self.api_key.into_iter().chain(self.headers.into_iter().map(|(_, value)| value));
         let secrets = Secrets::new(secrets.chain(trace::secrets_of(&base)));
@@ -461,20 +461,26 @@ impl OpenAiBuilder {
         let mut map = HeaderMap::new();
         if let Some(key) = &self.api_key {
             let value = HeaderValue::from_str(&format!("Bearer {}", key.trim()));
-            map.insert(AUTHORIZATION, sensitive(value.map_err(|e| ClientError::Key { source: Cause::new(e) })?));
+            let value = value.map_err(|e| bad("the API key has a character that a header cannot hold", e))?;
+            map.insert(AUTHORIZATION, sensitive(value));
         }
         insert(&mut map, &self.headers)?;
         Ok(map)
     }
 }
 
+fn bad(message: impl Into<String>, source: impl std::error::Error + Send + Sync + 'static) -> ClientError {
+    ClientError::new(message, Some(Cause::new(source)))
+}
+
 /// Adds headers to a map; one of the same name is replaced.
 fn insert(map: &mut HeaderMap, headers: &[(String, String)]) -> Result<(), ClientError> {
     for (name, value) in headers {
-        let value = HeaderValue::from_str(value.trim())
-            .map_err(|e| ClientError::HeaderValue { name: name.clone(), source: Cause::new(e) })?;
+        let value = HeaderValue::from_str(value.trim()).map_err(|e| {
+            bad(format!("the header {name:?} has a character in its value that a header cannot hold"), e)
+        })?;
         let name = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|e| ClientError::HeaderName { name: name.clone(), source: Cause::new(e) })?;
+            .map_err(|e| bad(format!("{name:?} is not a header's name: letters, digits and hyphens only"), e))?;
         map.insert(name, sensitive(value));
     }
     Ok(())
@@ -491,7 +497,9 @@ fn base(text: &str) -> Result<Url, ClientError> {
     let is_bare = !text.contains("://");
     let bad = |message: String, source| {
         let message = if is_bare { "it has no http:// or https:// in front".to_owned() } else { message };
-        ClientError::Url { url: crate::secrets::shown_url(text), message, source }
+        let url = crate::secrets::shown_url(text);
+        let remedy = "write http://HOST:PORT/v1, such as http://localhost:11434/v1";
+        ClientError::new(format!("{url:?} is not an endpoint's URL ({message}): {remedy}"), source)
     };
     let mut url = Url::parse(text.trim()).map_err(|e| bad(e.to_string(), Some(Cause::new(e))))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {

@@ -8,8 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, StatusCode, Url};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::error::cause;
 use crate::secrets::{Hider, REDACTED, Secrets, kept_url, names_secret};
@@ -62,13 +61,12 @@ impl Tracer {
         let mut exchange =
             Exchange { tracer: self.clone(), number, hider: Hider::new(secrets.clone()), secrets, over: false };
         let body = request.body().and_then(|body| body.as_bytes()).map(String::from_utf8_lossy);
-        let line = TraceLine::Request {
-            method: request.method().as_str(),
-            url: kept_url(request.url().as_str()),
-            headers: headers(request.headers()),
-            body: body.as_deref(),
-        };
-        exchange.line(&line);
+        let (method, url) = (request.method().as_str(), kept_url(request.url().as_str()));
+        let mut line = json!({"type": "request", "method": method, "url": url, "headers": headers(request.headers())});
+        if let Some(body) = body {
+            line["body"] = body.into();
+        }
+        exchange.line(line);
         exchange
     }
 
@@ -77,68 +75,23 @@ impl Tracer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, ms: Option<u64>, number: u64, line: &TraceLine<'_>, secrets: &Secrets) {
-        #[derive(Serialize)]
-        struct Numbered<'a> {
-            ms: u64,
-            exchange: u64,
-            #[serde(flatten)]
-            line: &'a TraceLine<'a>,
-        }
+    fn write(&self, ms: Option<u64>, exchange: u64, fields: Value, secrets: &Secrets) {
         let mut state = self.state();
-        let ms = ms.unwrap_or_else(|| millis(state.began));
         if state.failed.is_some() {
             return;
         }
-        let written = serde_json::to_value(Numbered { ms, exchange: number, line }).map_err(io::Error::from);
-        let written = written.and_then(|mut line| {
-            secrets.hide_in(&mut line);
-            state.to.write_all(format!("{line}\n").as_bytes())?;
-            state.to.flush()
-        });
+        let ms = ms.unwrap_or_else(|| millis(state.began));
+        let mut line = json!({"ms": ms, "exchange": exchange});
+        if let (Value::Object(line), Value::Object(fields)) = (&mut line, fields) {
+            line.extend(fields);
+        }
+        secrets.hide_in(&mut line);
+        let written = state.to.write_all(format!("{line}\n").as_bytes()).and_then(|()| state.to.flush());
         state.failed = written.err().map(|error| error.to_string());
     }
 }
 
 crate::message::opaque_debug!(Tracer);
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum TraceLine<'a> {
-    Request {
-        method: &'a str,
-        url: String,
-        headers: Map<String, Value>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        body: Option<&'a str>,
-    },
-    Response {
-        status: u16,
-        headers: Map<String, Value>,
-    },
-    Chunk {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        text: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        base64: Option<String>,
-    },
-    End {
-        how: EndKind,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        message: Option<String>,
-    },
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum EndKind {
-    /// The body was read to its end.
-    Complete,
-    /// The reader stopped before the end.
-    Closed,
-    /// The connection failed.
-    Failed,
-}
 
 /// One request and its answer.
 pub(super) struct Exchange {
@@ -150,12 +103,12 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    fn line(&mut self, line: &TraceLine<'_>) {
+    fn line(&mut self, line: Value) {
         self.tracer.write(None, self.number, line, &self.secrets);
     }
 
     fn response(&mut self, status: StatusCode, all: &HeaderMap) {
-        self.line(&TraceLine::Response { status: status.as_u16(), headers: headers(all) });
+        self.line(json!({"type": "response", "status": status.as_u16(), "headers": headers(all)}));
     }
 
     fn chunk(&mut self, bytes: &[u8]) {
@@ -166,29 +119,37 @@ impl Exchange {
 
     fn chunks(&self, pieces: Vec<(u64, Vec<u8>)>) {
         for (ms, bytes) in pieces {
-            let text = std::str::from_utf8(&bytes).ok();
-            let base64 = text.is_none().then(|| STANDARD.encode(&bytes));
-            self.tracer.write(Some(ms), self.number, &TraceLine::Chunk { text, base64 }, &self.secrets);
+            let line = match std::str::from_utf8(&bytes) {
+                Ok(text) => json!({"type": "chunk", "text": text}),
+                Err(_) => json!({"type": "chunk", "base64": STANDARD.encode(&bytes)}),
+            };
+            self.tracer.write(Some(ms), self.number, line, &self.secrets);
         }
     }
 
-    fn end(&mut self, how: EndKind, message: Option<String>) {
+    /// Records the end: `complete` if the body was read to its end, `closed` if the reader stopped before, `failed` if
+    /// the connection did.
+    fn end(&mut self, how: &str, message: Option<String>) {
         if !std::mem::replace(&mut self.over, true) {
             let rest = self.hider.rest();
             self.chunks(rest);
-            self.line(&TraceLine::End { how, message });
+            let mut line = json!({"type": "end", "how": how});
+            if let Some(message) = message {
+                line["message"] = message.into();
+            }
+            self.line(line);
         }
     }
 
     /// Records that the request was not answered.
     pub(super) fn failed(&mut self, error: &reqwest::Error) {
-        self.end(EndKind::Failed, Some(cause(error)));
+        self.end("failed", Some(cause(error)));
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.end(EndKind::Closed, None);
+        self.end("closed", None);
     }
 }
 
@@ -224,7 +185,7 @@ impl Response {
         if let Some(exchange) = &mut self.exchange {
             match &chunk {
                 Ok(Some(bytes)) => exchange.chunk(bytes),
-                Ok(None) => exchange.end(EndKind::Complete, None),
+                Ok(None) => exchange.end("complete", None),
                 Err(error) => exchange.failed(error),
             }
         }
