@@ -13,6 +13,7 @@ mod overflow;
 mod recorded;
 mod refusal;
 mod request;
+mod said;
 pub(crate) mod span;
 
 /// Building blocks for programs that talk to an endpoint without `OpenAi`: requests of Chat Completions, the decoder of

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::said::phrases;
+
 /// The sizes in the message, as far as the endpoint reports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ContextSizes {
@@ -11,17 +13,11 @@ pub(super) struct ContextSizes {
     pub(super) context: Option<usize>,
 }
 
-/// Patterns of endpoints' messages, in lower case; each line is sufficient. In a pattern, `P` is the number of the
-/// prompt's tokens, `R` of the reply's, `T` of both, and `C` of the context's.
-fn patterns() -> impl Iterator<Item = &'static str> {
-    include_str!("overflow.txt").lines().filter(|line| !line.starts_with('#'))
-}
-
 /// Returns the sizes if an error object or its message says that the prompt is too long.
 pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<ContextSizes> {
     let fields = error.map(fields).unwrap_or_default();
     let words = words.to_lowercase();
-    let found = patterns().find_map(|pattern| matched(pattern, &words));
+    let found = phrases("overflow").find_map(|pattern| matched(pattern, &words));
     match (found, fields.prompt.zip(fields.context)) {
         (None, None) => None,
         (found, _) => {

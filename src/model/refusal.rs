@@ -1,56 +1,18 @@
 //! Recognises an endpoint's message that refuses the tools of a request, or its images.
 
-/// Parts of endpoints' messages, in lower case; each is sufficient.
-const PHRASES: [&str; 8] = [
-    // Ollama (github.com/ollama/ollama/issues/5793); others say the same of a model.
-    "does not support tools",
-    // llama.cpp without --jinja (tools/server), and before it knew tools.
-    "tools param requires --jinja",
-    "unsupported param: tools",
-    // vLLM (docs.vllm.ai/en/latest/features/tool_calling.html).
-    "--enable-auto-tool-choice",
-    // OpenRouter (github.com/mastra-ai/mastra/issues/2839).
-    "no endpoints found that support tool use",
-    // OpenAI: a tool's schema, and too many tools.
-    "invalid schema for function",
-    "invalid 'tools'",
-    // Groq: the model's call could not be read (console.groq.com/docs/tool-use).
-    "failed to call a function",
-];
-
-/// Terms for the tools of a request. Terms for calls in the history (`tool_calls`, the role `tool`) are not among them:
-/// an invalid history is not a refusal of tools.
-const TOOLS: [&str; 14] = [
-    "tools", "tool_choice", "functions", "tool use", "tool-use", "tool call", "tool calls", "tool calling",
-    "tool-calling", "function call", "function calls", "function calling", "function-calling", "function_declarations",
-];
-
-/// Words of a refusal.
-const REFUSES: [&str; 19] = [
-    "not support", "t support", "not supported", "t supported", "unsupported", "no support", "no endpoints found",
-    "not available", "unavailable", "not enabled", "disabled", "not allowed", "not permitted", "not implemented",
-    "unknown", "unrecognized", "unrecognised", "unexpected", "invalid",
-];
+use super::said::{phrases, says};
 
 /// Returns `true` if the message is a known refusal, or if one sentence of it both names the request's tools and
 /// refuses.
 pub(super) fn refuses_tools(words: &str) -> bool {
     let words = words.to_lowercase();
     let mut sentences = words.split(['\n', ';']).flat_map(|line| line.split(". "));
-    PHRASES.iter().any(|phrase| words.contains(phrase)) || sentences.any(refuses)
+    says("no_tools", &words) || sentences.any(refuses)
 }
-
-/// Terms for the images of a request; each is sufficient in a refusal of a request that has some.
-///
-/// llama.cpp: `image input is not supported - hint: … mmproj` (github.com/ggml-org/llama.cpp/issues/15377);
-/// DeepSeek: ``unknown variant `image_url`, expected `text` `` (github.com/lessweb/deepcode-cli/issues/50);
-/// servers that know no parts: `content must be a string`.
-const IMAGES: [&str; 5] = ["image", "vision", "multimodal", "mmproj", "content must be a string"];
 
 /// Returns `true` if the message is about a request's images.
 pub(super) fn names_images(words: &str) -> bool {
-    let words = words.to_lowercase();
-    IMAGES.iter().any(|image| words.contains(image))
+    says("images", &words.to_lowercase())
 }
 
 fn refuses(sentence: &str) -> bool {
@@ -58,8 +20,8 @@ fn refuses(sentence: &str) -> bool {
     let words = sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/' | ':'));
     let words = words.map(|word| word.trim_matches([':', '-'])).filter(|word| !word.is_empty());
     let text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
-    let has = |list: &[&str]| list.iter().any(|words| text.contains(&format!(" {words} ")));
-    has(&TOOLS) && has(&REFUSES)
+    let has = |section: &str| phrases(section).any(|words| text.contains(&format!(" {words} ")));
+    has("tools") && has("refuses")
 }
 
 #[cfg(test)]

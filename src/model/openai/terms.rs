@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::shape::system_to_user;
 use crate::message::chunk::REASONING_CONTENT;
+use crate::model::said::says;
 use crate::model::{ModelError, Request};
 
 /// The restrictions of an endpoint's model.
@@ -23,28 +24,8 @@ pub(super) struct Terms {
     pub(super) no_alternatives: bool,
 }
 
-/// Parts of the messages of chat templates and servers without a system role, in lower case; each is sufficient.
-const NO_SYSTEM: [&str; 6] = [
-    // Gemma 1 and 2: the template of huggingface.co/google/gemma-2-9b-it.
-    "system role not supported",
-    "system role is not supported",
-    "system messages are not supported",
-    // dspy (github.com/stanfordnlp/dspy/issues/1627).
-    "does not support system",
-    // Mistral 7B v0.1: its template counts a system message as one that is not the user's.
-    "conversation roles must alternate user/assistant",
-    // Mixtral 8x7B: its template.
-    "only user and assistant roles are supported",
-];
-
-/// Parts of the messages of endpoints that refuse a level of thinking, in lower case; the last one is Ollama's.
-const NO_EFFORT: [&str; 3] = ["reasoning_effort", "reasoning effort", "does not support thinking"];
-
 /// The field for a level of thinking.
 const EFFORT: &str = "reasoning_effort";
-
-/// Names of token probabilities in the messages of endpoints that refuse them, in lower case.
-const ALTERNATIVES: [&str; 3] = ["logprob", "log_prob", "log prob"];
 
 impl Terms {
     /// Returns the restrictions with the one that this refusal of the request reveals; `None` if it reveals no new one.
@@ -62,12 +43,12 @@ impl Terms {
         let told = match () {
             () if thought && words.contains(REASONING_CONTENT) => Terms { reasoning: true, ..self },
             () if words.contains("stream_options") => Terms { no_stream_options: true, ..self },
-            () if NO_EFFORT.iter().any(|said| words.contains(said)) => match body.get(EFFORT) {
+            () if says("no_effort", &words) => match body.get(EFFORT) {
                 None => self,
                 Some(level) if level == "none" => Terms { always_thinks: true, ..self },
                 Some(_) => Terms { no_effort: true, ..self },
             },
-            () if has_system && NO_SYSTEM.iter().any(|said| words.contains(said)) => Terms { no_system: true, ..self },
+            () if has_system && says("no_system", &words) => Terms { no_system: true, ..self },
             () => self,
         };
         (told != self).then_some(told)
@@ -118,10 +99,7 @@ fn messages_of(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<S
 fn refuses_alternatives(error: &ModelError) -> bool {
     match error {
         ModelError::Refused { status: 400..=403 | 422 | 500 | 501, message, .. }
-        | ModelError::BadAnswer { message, .. } => {
-            let words = message.to_lowercase();
-            ALTERNATIVES.iter().any(|name| words.contains(name))
-        }
+        | ModelError::BadAnswer { message, .. } => says("alternatives", &message.to_lowercase()),
         _ => false,
     }
 }
