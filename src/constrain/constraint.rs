@@ -42,32 +42,24 @@ pub struct Constraint {
 impl Constraint {
     /// Constrains the answer to a JSON value that this schema accepts. The schema is sent unchanged.
     pub fn answer(schema: Value) -> Self {
-        Constraint {
-            of: Constrained::Answer,
-            schema: Some(schema),
-            grammar: None,
-            tags: None,
-            required: false,
-            only: None,
-        }
+        Constraint { schema: Some(schema), ..Constraint::of(Constrained::Answer) }
+    }
+
+    /// Creates a constraint without any form.
+    fn of(of: Constrained) -> Self {
+        Constraint { of, schema: None, grammar: None, tags: None, required: false, only: None }
     }
 
     /// Constrains the answer to text that does not begin with a tag, as calls in most dialects do.
     #[cfg(feature = "agent")]
     pub(crate) fn prose() -> Self {
-        Constraint::of_text(format!("root ::= {PROSE}\n"))
+        Constraint { grammar: Some(format!("root ::= {PROSE}\n")), ..Constraint::of(Constrained::Prose) }
     }
 
     /// Constrains the answer to a text in a code fence.
     #[cfg(feature = "agent")]
     pub(crate) fn fenced() -> Self {
-        Constraint::of_text(FENCED.to_owned())
-    }
-
-    #[cfg(feature = "agent")]
-    fn of_text(grammar: String) -> Self {
-        let grammar = Some(grammar);
-        Constraint { of: Constrained::Prose, schema: None, grammar, tags: None, required: false, only: None }
+        Constraint { grammar: Some(FENCED.to_owned()), ..Constraint::of(Constrained::Prose) }
     }
 
     /// Constrains the answer to these calls, or to text that does not begin with a tag; `None` without a grammar.
@@ -75,7 +67,7 @@ impl Constraint {
     pub(crate) fn or_prose(&self) -> Option<Self> {
         let (root, rules) = self.grammar.as_deref()?.strip_prefix("root ::= ")?.split_once('\n')?;
         let grammar = Some(format!("root ::= {root} | {PROSE}\n{rules}"));
-        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar, tags: None, required: false, only: None })
+        Some(Constraint { grammar, ..Constraint::of(Constrained::BegunCalls) })
     }
 
     /// Constrains the answer to calls of the tools that `choice` allows, from one to `most` (at most [`MAX_CALLS`]), in
@@ -130,12 +122,10 @@ impl Constraint {
         let most = most.clamp(1, MAX_CALLS);
         let own = own.filter(|_| dialect != Dialect::Json);
         let constraint = Constraint {
-            of: Constrained::Calls,
             schema: json.and_then(|calls| calls.schema()),
             grammar: own.as_ref().map(|calls| calls.grammar(thinking, most)),
             tags: own.as_ref().and_then(|calls| calls.tags(true, most)),
-            required: false,
-            only: None,
+            ..Constraint::of(Constrained::Calls)
         };
         constraint.has_form().then_some(constraint)
     }
@@ -145,7 +135,7 @@ impl Constraint {
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
         let calls = CallFrames::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
         let tags = Some(calls.tags(false, MAX_CALLS)?);
-        Some(Constraint { of: Constrained::BegunCalls, schema: None, grammar: None, tags, required: false, only: None })
+        Some(Constraint { tags, ..Constraint::of(Constrained::BegunCalls) })
     }
 
     /// Requires the endpoint to apply the constraint.
@@ -170,7 +160,7 @@ impl Constraint {
     #[cfg(feature = "agent")]
     pub(crate) fn as_grammar(&self) -> Option<Self> {
         let grammar = Some(self.grammar.clone()?);
-        Some(Constraint { of: self.of, schema: None, grammar, tags: None, required: false, only: None })
+        Some(Constraint { grammar, ..Constraint::of(self.of) })
     }
 
     fn has_form(&self) -> bool {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::audio::Audio;
 use super::image::{self, Image};
-use super::setters;
+use super::{keyword_enum, setters};
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,17 +23,8 @@ pub enum Role {
     Tool,
 }
 
-impl Role {
-    /// Returns the role as the APIs write it.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        }
-    }
-}
+keyword_enum!(Role, "a role",
+    "system" => Role::System, "user" => Role::User, "assistant" => Role::Assistant, "tool" => Role::Tool);
 
 /// One message of a request.
 ///

@@ -121,39 +121,29 @@ async fn ask(
     if is_over { Ok(answer) } else { Err(ModelError::cut_off("the answer was cut off")) }
 }
 
-/// The result of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TrialResult {
-    /// The call came, and an answer that used its result.
-    Works,
-    /// The call or the answer was missing.
-    Fails(NativeFault),
-    /// An answer was cut off or came too late, or the endpoint failed for another reason.
-    Unclear,
+/// Tries a call and its result, and returns the fault, `Some(None)` if both came. `None` if it is unclear: an answer was
+/// cut off or came too late, or the endpoint failed for another reason.
+pub(super) async fn tried(model: &(impl Model + ?Sized), name: &str) -> Option<Option<NativeFault>> {
+    tokio::time::timeout(LIMIT, both(model, name)).await.unwrap_or(None)
 }
 
-/// Tries a call and its result.
-pub(super) async fn tried(model: &(impl Model + ?Sized), name: &str) -> TrialResult {
-    tokio::time::timeout(LIMIT, both(model, name)).await.unwrap_or(TrialResult::Unclear)
-}
-
-async fn both(model: &(impl Model + ?Sized), name: &str) -> TrialResult {
+async fn both(model: &(impl Model + ?Sized), name: &str) -> Option<Option<NativeFault>> {
     match NativeAnswer::with_call(model, name, TOKENS).await {
         Err(error) => return failed(&error),
         Ok(answer) if answer.is_the_call() => {}
-        Ok(answer) if !answer.end.is_normal() => return TrialResult::Unclear,
-        Ok(_) => return TrialResult::Fails(NativeFault::Missing),
+        Ok(answer) if !answer.end.is_normal() => return None,
+        Ok(_) => return Some(Some(NativeFault::Missing)),
     }
     match NativeAnswer::with_result(model, name, TOKENS).await {
         Err(error) => failed(&error),
-        Ok(answer) if answer.is_the_answer() => TrialResult::Works,
-        Ok(answer) if !answer.end.is_normal() => TrialResult::Unclear,
-        Ok(_) => TrialResult::Fails(NativeFault::Unanswered),
+        Ok(answer) if answer.is_the_answer() => Some(None),
+        Ok(answer) if !answer.end.is_normal() => None,
+        Ok(_) => Some(Some(NativeFault::Unanswered)),
     }
 }
 
 /// Converts an error. One with another cause says nothing about tools.
-fn failed(error: &ModelError) -> TrialResult {
+fn failed(error: &ModelError) -> Option<Option<NativeFault>> {
     let is_at_tools = error.refuses_tools() || ServerFault::told_by(&error.to_string()).is_some();
-    if is_at_tools { TrialResult::Fails(NativeFault::Failed) } else { TrialResult::Unclear }
+    is_at_tools.then_some(Some(NativeFault::Failed))
 }

@@ -10,7 +10,7 @@ use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
 use super::info::ModelInfo;
-use super::native::{TrialResult, tried};
+use super::native::tried;
 use super::open::is_local;
 use super::read::Source;
 use super::server::ServerKind;
@@ -55,12 +55,8 @@ impl EndpointInner {
                 None => {
                     let (client, name) = (OpenAi { inner: self.clone() }, model.to_owned());
                     let trial = async move {
-                        let fault = match tried(&client, &name).await {
-                            TrialResult::Works => None,
-                            TrialResult::Fails(fault) => Some(fault),
-                            // The next turn will find out, and will avoid native calls if they fail.
-                            TrialResult::Unclear => return Some(true),
-                        };
+                        // The next turn will find out, and will avoid native calls if they fail.
+                        let Some(fault) = tried(&client, &name).await else { return Some(true) };
                         kept.keep(&name, &version, fault);
                         Some(fault.is_none())
                     };

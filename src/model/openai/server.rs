@@ -1,9 +1,9 @@
 //! The servers that run models: how they are recognised, and the names of their settings.
 
-use std::fmt;
-
 use reqwest::Url;
 use serde::Deserialize;
+
+use crate::message::keyword_enum;
 
 /// A server that runs models, as its endpoint identifies it: a program, or a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -60,19 +60,10 @@ impl ServerKind {
     }
 }
 
-impl fmt::Display for ServerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ServerKind::LlamaCpp => "llama.cpp",
-            ServerKind::Ollama => "Ollama",
-            ServerKind::LmStudio => "LM Studio",
-            ServerKind::Vllm => "vLLM",
-            ServerKind::Sglang => "SGLang",
-            ServerKind::DeepSeek => "DeepSeek",
-            ServerKind::OpenAi => "OpenAI",
-        })
-    }
-}
+keyword_enum!(ServerKind, "a server",
+    "llama.cpp" => ServerKind::LlamaCpp, "Ollama" => ServerKind::Ollama, "LM Studio" => ServerKind::LmStudio,
+    "vLLM" => ServerKind::Vllm, "SGLang" => ServerKind::Sglang, "DeepSeek" => ServerKind::DeepSeek,
+    "OpenAI" => ServerKind::OpenAi);
 
 #[cfg(test)]
 mod tests {
