@@ -87,21 +87,6 @@ impl Structure {
         Structure::Object { members: Vec::new(), rest: Some(Box::new(Structure::Any)) }
     }
 
-    /// Returns the structure of any value that has the type of this one.
-    fn of_type(value: &Value) -> Self {
-        match value {
-            Value::Null => Structure::Null,
-            Value::Bool(_) => Structure::Boolean,
-            Value::Number(number) if number.is_f64() => Structure::Number,
-            Value::Number(_) => Structure::Integer,
-            Value::String(_) => Structure::Text(None),
-            Value::Array(_) => {
-                Structure::Array { first: Vec::new(), rest: Some(Box::new(Structure::Any)), min: 0, max: None }
-            }
-            Value::Object(_) => Structure::object(),
-        }
-    }
-
     /// Returns the indices of the named parts with which the structure may begin.
     fn heads(&self) -> Vec<usize> {
         match self {
@@ -210,12 +195,14 @@ impl StructureReader<'_> {
         if let Some(Value::Array(values)) = members.get("enum") {
             let fits =
                 // A value of a type that `type` excludes can never match.
-                |value: &&Value| schema::types(schema).count() == 0 || schema::types(schema).any(|t| is(value, t));
+                |value: &&Value| schema::types(schema).count() == 0 || schema::types(schema).any(|name| is_of(value, name));
             let values = values.iter().filter(fits);
             return match values.clone().nth(MAX_VALUES) {
                 _ if values.clone().next().is_none() => Structure::Any,
                 None => Structure::Literals(values.cloned().collect()),
-                Some(_) => Structure::one_of(values.map(Structure::of_type)),
+                Some(_) => {
+                    Structure::one_of(values.map(|value| self.typed(&Value::Null, schema::type_of(value), depth)))
+                }
             };
         }
         if members.contains_key("$ref") {
@@ -405,20 +392,18 @@ fn asks_for_zone(schema: &Value) -> bool {
     words.contains("IANA") && words.contains("zone")
 }
 
+/// Returns `true` if a value is of this type, or of one that JSON Schema does not have.
+fn is_of(value: &Value, name: &str) -> bool {
+    match (schema::type_of(value), name) {
+        ("integer" | "number", "integer" | "number") => true,
+        (_, "null" | "boolean" | "integer" | "number" | "string" | "array" | "object") => {
+            schema::type_of(value) == name
+        }
+        _ => true,
+    }
+}
+
 /// Returns the number in a keyword.
 fn count(schema: &Value, key: &str) -> Option<usize> {
     usize::try_from(schema.get(key)?.as_u64()?).ok()
-}
-
-/// Returns `true` if a value is of this type.
-fn is(value: &Value, name: &str) -> bool {
-    match name {
-        "null" => value.is_null(),
-        "boolean" => value.is_boolean(),
-        "integer" | "number" => value.is_number(),
-        "string" => value.is_string(),
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        _ => true,
-    }
 }

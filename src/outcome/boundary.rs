@@ -21,7 +21,7 @@ const CODE: usize = 6;
 /// assert_ne!(code, boundary(["read b.txt", "call_1"], "</tool_result>"));
 /// ```
 pub fn boundary<'a>(before: impl IntoIterator<Item = &'a str>, text: &'a str) -> String {
-    let mut hash = before.into_iter().chain([text]).fold(Hash::default(), Hash::with);
+    let mut hash = before.into_iter().chain([text]).fold(Hash::START, Hash::with);
     loop {
         let code = hash.code();
         if !text.contains(&code) {
@@ -157,13 +157,9 @@ fn tags(text: &str, kind: &str) -> usize {
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
-impl Default for Hash {
-    fn default() -> Self {
-        Hash(0xcbf2_9ce4_8422_2325)
-    }
-}
-
 impl Hash {
+    const START: Hash = Hash(0xcbf2_9ce4_8422_2325);
+
     /// Returns the hash after this text. The end of each text is hashed too, so `["ab", "c"]` and `["a", "bc"]` differ.
     fn with(self, text: &str) -> Self {
         let bytes = text.bytes().chain([0xff]);
@@ -187,7 +183,7 @@ mod tests {
     #[test]
     fn a_text_that_holds_its_code_gets_another() {
         let one = boundary(["q"], "text");
-        let hash = Hash::default().with("q");
+        let hash = Hash::START.with("q");
         // The code depends on the text, so this is looked for as an enemy would.
         let mut known = one.clone();
         for _ in 0..3 {

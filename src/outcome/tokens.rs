@@ -52,8 +52,7 @@ pub fn restore_tokens(text: &str) -> Cow<'_, str> {
 fn with_breaks(text: &str, wants: impl Fn(usize) -> bool) -> Cow<'_, str> {
     let mut broken = String::new();
     let mut from = 0;
-    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| may_begin(*byte)) {
-        let Some(first) = first_of(&text.as_bytes()[at..]) else { continue };
+    for (at, first) in text.char_indices().filter(|(_, c)| is_first(*c)) {
         let end = at + first.len_utf8();
         let after = text[end..].trim_start_matches(BREAK);
         let breaks = (text.len() - end - after.len()) / BREAK.len_utf8();
@@ -129,22 +128,8 @@ enum TokenMatch {
     Other,
 }
 
-/// Returns `true` for bytes with which first characters begin in UTF-8.
-fn may_begin(byte: u8) -> bool {
-    matches!(byte, b'<' | b'[' | b']' | 0xef | 0xe2)
-}
-
 fn is_first(c: char) -> bool {
     matches!(c, '<' | '[' | ']' | '｜' | '◁')
-}
-
-fn first_of(bytes: &[u8]) -> Option<char> {
-    match bytes {
-        [byte @ (b'<' | b'[' | b']'), ..] => Some(char::from(*byte)),
-        [0xef, 0xbd, 0x9c, ..] => Some('｜'),
-        [0xe2, 0x97, 0x81, ..] => Some('◁'),
-        _ => None,
-    }
 }
 
 /// Tells whether `text`, the text after a first character and its breaks, is the rest of a token.

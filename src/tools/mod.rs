@@ -25,6 +25,7 @@ pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod tool;
 pub(crate) mod wire_name;
+pub(crate) mod words;
 
 pub use built_in::{BuiltIn, DESCRIBE_TOOL, FIND_TOOL, READ_RESULT};
 pub(crate) use catalog::Catalog;
@@ -50,4 +51,6 @@ pub use tool::{
     ACCESS_RESOURCE, Annotations, Definition, Parameter, Resource, ResourceTemplate, ToolChoice, ToolExample, ToolsMode,
 };
 #[cfg(feature = "agent")]
-pub(crate) use tool::{changes_nothing, lists, looks_up, may_change, name_words};
+pub(crate) use tool::{changes_nothing, lists, looks_up, may_change};
+#[cfg(feature = "agent")]
+pub(crate) use words::name_words;

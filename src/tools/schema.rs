@@ -270,6 +270,19 @@ pub(crate) fn types(schema: &Value) -> impl Iterator<Item = &str> {
     one.into_iter().chain(list(schema, "type").filter_map(Value::as_str))
 }
 
+/// Returns the name of a value's type.
+pub(crate) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// Returns the schemas of an array's first items, one by one; before draft 2020-12 they are in `items`.
 pub(crate) fn tuple(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("prefixItems").or_else(|| schema.get("items"))?.as_array()

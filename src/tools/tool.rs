@@ -15,7 +15,7 @@ pub(crate) use example::example_value;
 #[cfg(feature = "prompt")]
 pub(crate) use nature::is_destructive;
 #[cfg(feature = "agent")]
-pub(crate) use nature::{changes_nothing, lists, looks_up, may_change, name_words};
+pub(crate) use nature::{changes_nothing, lists, looks_up, may_change};
 
 use std::convert::Infallible;
 use std::fmt;

@@ -12,6 +12,7 @@ use super::{Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, Recorded
 use crate::conversation::{Assistant, Conversation, Entry, Part};
 use crate::event::{Call, MarkerKind, RejectedKind};
 use crate::message::{DeltaKind, FinishReason, Message, ReasoningCalls, ReasoningMode};
+use crate::tools::schema::type_of;
 use crate::tools::{ACCESS_RESOURCE, Resource, Server, Tool};
 
 impl From<&Conversation> for Recording {
@@ -112,7 +113,7 @@ impl CalledTools {
         }
         let arguments = self.tools.entry(call.tool.clone()).or_default();
         for (name, value) in call.arguments.as_object().into_iter().flatten() {
-            arguments.entry(name.clone()).or_default().insert(kind(value));
+            arguments.entry(name.clone()).or_default().insert(type_of(value));
         }
     }
 
@@ -126,18 +127,5 @@ impl CalledTools {
         let tools = tools.collect();
         let resources = self.resources.into_iter().map(Resource::new).collect();
         Server { name, tools, resources, ..Server::default() }
-    }
-}
-
-/// Returns the name of a value's type in JSON Schema.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

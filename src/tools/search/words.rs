@@ -1,19 +1,7 @@
 //! Splits a text into comparable words: folded, stemmed, and with the kind of each value that is not a word.
 //! `/tmp/plan.docx` indicates a file, and a Word document.
 
-/// Words that do not indicate what is wanted.
-const STOP: &[&str] = &[
-    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been",
-    "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "done",
-    "down", "during", "each", "few", "for", "from", "further", "get", "give", "had", "has", "have", "having", "he",
-    "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "let",
-    "like", "many", "me", "more", "most", "much", "my", "need", "now", "of", "off", "on", "once", "only", "or",
-    "other", "our", "out", "over", "own", "please", "put", "right", "same", "see", "she", "should", "so", "some",
-    "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "this", "those",
-    "through", "to", "too", "tool", "under", "until", "up", "us", "use", "used", "using", "very", "want", "was", "we",
-    "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "yes",
-    "you", "your",
-];
+use crate::tools::words::is_of;
 
 /// Words on one line are synonyms in tools' names and people's questions: the verbs of records and files, terms of
 /// software, and everyday things.
@@ -40,19 +28,6 @@ const ENDINGS: &[(&[&str], &str)] = &[
     (&["txt", "log", "py", "rs", "js", "ts", "go", "java", "c", "h", "cpp", "sh", "yaml", "yml", "toml", "ini"], ""),
 ];
 
-/// Words that begin a question for information.
-const QUESTIONS: &[&str] = &[
-    "what", "which", "who", "whose", "where", "when", "why", "how", "is", "are", "am", "was", "were", "do", "does",
-    "did", "has", "have",
-];
-
-/// Verbs of tools that change something.
-const CHANGING: &[&str] = &[
-    "delete", "create", "update", "add", "remove", "insert", "move", "set", "post", "put", "edit", "modify", "commit",
-    "reset", "write", "send", "make", "upload", "rename", "archive", "approve", "reject", "cancel", "install", "build",
-    "deploy", "merge", "push", "drop", "pause", "resume",
-];
-
 /// Fewest letters of two joined words that are searched for as one.
 const LEAST_JOINED: usize = 6;
 
@@ -65,7 +40,7 @@ pub(super) fn lines() -> impl Iterator<Item = (String, u32)> {
 pub(super) fn changing(name: &str, server: &str) -> Option<String> {
     let of_server = split(server).0;
     let verb = split(name).0.into_iter().find(|word| !of_server.contains(word))?;
-    CHANGING.contains(&verb.as_str()).then(|| stem(&verb))
+    is_of("acts", &verb).then(|| stem(&verb))
 }
 
 /// The parsed content of a question.
@@ -102,7 +77,7 @@ pub(super) fn asked(question: &str) -> ParsedQuestion {
     let (words, pairs) = split(&rest);
     let both = |pair: &[String]| Some(pair.concat()).filter(|both| both.is_ascii() && both.len() >= LEAST_JOINED);
     let joined = words.windows(2).filter_map(both).map(|both| stem(&both)).collect();
-    let is_question = words.first().is_some_and(|word| QUESTIONS.contains(&word.as_str()));
+    let is_question = words.first().is_some_and(|word| is_of("question", word));
     ParsedQuestion { words: folded(words, pairs), joined, values, is_question }
 }
 
@@ -114,7 +89,7 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 }
 
 fn folded(words: Vec<String>, pairs: Vec<String>) -> Vec<String> {
-    let says_something = |word: &String| !STOP.contains(&word.as_str());
+    let says_something = |word: &String| !is_of("stop", word);
     words.into_iter().filter(says_something).map(|word| stem(&word)).chain(pairs).collect()
 }
 

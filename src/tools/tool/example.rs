@@ -168,9 +168,9 @@ fn fitted(mut text: String, schema: &Value) -> String {
     if let Some(Ok(pattern)) = schema.get("pattern").and_then(Value::as_str).map(regex::Regex::new)
         // The text stays as it is if it matches the pattern, or if no prepared text does.
         && !pattern.is_match(&text)
-        && let Some(fit) = PATTERN_TRIES.iter().find(|t| pattern.is_match(t))
+        && let Some((fit, _)) = values().find(|(value, _)| pattern.is_match(value))
     {
-        text = (*fit).to_owned();
+        text = fit.to_owned();
     }
     let limit = |key| schema.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
     let low = limit("minLength").unwrap_or(0).min(200);
@@ -204,47 +204,15 @@ fn described_value(description: &str) -> Option<&str> {
     (is_whole && word.contains(is_value) && word.chars().count() <= MAX_DESCRIBED).then_some(word)
 }
 
-/// Texts that match common patterns.
-const PATTERN_TRIES: &[&str] = &[
-    "2025-06-01",
-    "2025-06-01T09:30:00Z",
-    "09:30",
-    "1",
-    "42",
-    "a",
-    "A",
-    "abc",
-    "ABC",
-    "abc-123",
-    "ABC-123",
-    "abc_123",
-    "#336699",
-    "1.0.0",
-    "/example",
-    "https://example.com",
-    "user@example.com",
-    "+4930123456",
-    "0x1a2b",
-    "3f2b8c1e-7d4a-4e6f-9b1a-2c3d4e5f6a7b",
-    "owner/name",
-    "example.txt",
-];
+/// Returns the values for texts in `examples.txt`, each with its formats.
+fn values() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = include_str!("examples.txt").lines().filter(|line| !line.starts_with("# "));
+    lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
+}
 
-fn by_format(format: &str) -> Option<&'static str> {
-    Some(match format {
-        "date" => "2025-06-01",
-        "date-time" => "2025-06-01T09:30:00Z",
-        "time" => "09:30:00Z",
-        "duration" => "PT1H",
-        "email" | "idn-email" => "user@example.com",
-        "uri" | "url" | "iri" => "https://example.com",
-        "uri-reference" => "/example",
-        "hostname" | "idn-hostname" => "example.com",
-        "ipv4" => "192.0.2.1",
-        "ipv6" => "2001:db8::1",
-        "uuid" => "3f2b8c1e-7d4a-4e6f-9b1a-2c3d4e5f6a7b",
-        _ => return None,
-    })
+fn by_format(wanted: &str) -> Option<&'static str> {
+    let (value, _) = values().find(|(_, formats)| formats.split(' ').any(|format| format == wanted))?;
+    Some(value).filter(|_| !wanted.is_empty())
 }
 
 #[cfg(test)]

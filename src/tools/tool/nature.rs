@@ -3,60 +3,7 @@
 //! Names only affect what is shown and proposed, never what may run: the policy decides that, by annotations alone.
 
 use super::Tool;
-
-/// Verbs of tools that destroy something.
-const DESTROYING: &[&str] =
-    &["delete", "remove", "drop", "erase", "wipe", "purge", "destroy", "kill", "truncate", "uninstall", "reset"];
-
-/// Verbs of tools that look something up.
-#[cfg(feature = "agent")]
-const LOOKING: &[&str] = &[
-    "access", "analyze", "ask", "browse", "check", "compare", "count", "crawl", "describe", "detect", "determine",
-    "discover", "display", "enumerate", "evaluate", "examine", "explain", "explore", "extract", "fetch", "filter",
-    "find", "get", "identify", "inspect", "list", "locate", "look", "looksup", "lookup", "measure", "monitor",
-    "observe", "peek", "poll", "predict", "preview", "print", "provide", "query", "rank", "read", "recommend",
-    "resolve", "retrieve", "return", "scan", "scrape", "search", "show", "suggest", "summarize", "tell", "trace",
-    "track", "verify", "view",
-];
-
-/// Verbs of tools that change something.
-#[cfg(feature = "agent")]
-const CHANGING: &[&str] = &[
-    "accept", "activate", "add", "adjust", "allow", "append", "apply", "approve", "archive", "assign", "attach", "ban",
-    "block", "book", "build", "buy", "cancel", "change", "checkout", "clear", "click", "clone", "close", "commit",
-    "complete", "configure", "confirm", "connect", "copy", "create", "deactivate", "decline", "decrease", "deliver",
-    "deny", "deploy", "deposit", "detach", "disable", "disconnect", "dismiss", "dispatch", "download", "draft", "drag",
-    "duplicate", "edit", "enable", "enqueue", "enroll", "execute", "export", "fill", "finish", "fork", "forward",
-    "freeze", "grant", "hide", "import", "increase", "ingest", "initialize", "insert", "install", "invite", "invoke",
-    "join", "launch", "leave", "lock", "login", "logout", "lower", "make", "manage", "mark", "merge", "migrate",
-    "modify", "move", "mute", "navigate", "notify", "open", "order", "pause", "pay", "perform", "place", "play",
-    "post", "press", "promote", "provision", "publish", "pull", "purchase", "push", "put", "raise", "reboot", "record",
-    "refresh", "refund", "regenerate", "register", "reject", "rename", "renew", "reorder", "replace", "reply",
-    "reschedule", "reserve", "resize", "restart", "restore", "resume", "revoke", "rotate", "run", "save", "scale",
-    "schedule", "sell", "send", "set", "share", "snooze", "start", "stop", "submit", "subscribe", "swap", "swipe",
-    "switch", "sync", "take", "terminate", "toggle", "transfer", "trigger", "turn", "type", "unarchive", "unassign",
-    "unblock", "unfollow", "unlink", "unlock", "unmerge", "unmute", "unpause", "unpin", "unpublish", "unsubscribe",
-    "untag", "update", "upgrade", "upload", "upsert", "withdraw", "write",
-];
-
-/// Verbs of tools that work with nothing but their arguments.
-#[cfg(feature = "agent")]
-const COMPUTING: &[&str] = &[
-    "calculate", "compute", "convert", "decode", "echo", "encode", "estimate", "format", "generate", "optimize",
-    "parse", "think", "translate", "validate", "wait",
-];
-
-/// Verbs that are nouns as well: `book_room`, `book_status`. The description decides.
-#[cfg(feature = "agent")]
-const NOUNS: &[&str] = &[
-    "access", "book", "build", "change", "check", "copy", "count", "display", "draft", "filter", "format", "list",
-    "lock", "look", "mark", "measure", "monitor", "order", "peek", "place", "play", "poll", "post", "preview", "query",
-    "rank", "record", "run", "scale", "search", "share", "start", "swap", "trace", "track", "type", "view",
-];
-
-/// Words in the names of tools that run anything.
-#[cfg(feature = "agent")]
-const RUNNING: &[&str] = &["bash", "cmd", "command", "console", "exec", "script", "shell", "terminal"];
+use crate::tools::words::{is_of, name_words};
 
 /// The effect of a tool without annotations.
 #[cfg(feature = "agent")]
@@ -71,17 +18,17 @@ enum Effect {
 /// Returns the effect of a verb, in its base form or the third person.
 #[cfg(feature = "agent")]
 fn effect(verb: &str) -> Option<Effect> {
-    let is_one = |words: &[&str]| {
+    let is_one = |kind: &str| {
         let base = [Some(verb), verb.strip_suffix('s'), verb.strip_suffix("es")];
-        base.into_iter().flatten().any(|verb| is_of(words, verb))
+        base.into_iter().flatten().any(|verb| is_of(kind, verb))
     };
     let verbs = [
-        (CHANGING, Effect::Changes),
-        (DESTROYING, Effect::Changes),
-        (LOOKING, Effect::Looks),
-        (COMPUTING, Effect::Computes),
+        ("changes", Effect::Changes),
+        ("destroys", Effect::Changes),
+        ("looks", Effect::Looks),
+        ("computes", Effect::Computes),
     ];
-    verbs.into_iter().find(|(words, _)| is_one(words)).map(|(_, effect)| effect)
+    verbs.into_iter().find(|(kind, _)| is_one(kind)).map(|(_, effect)| effect)
 }
 
 /// Returns a tool's effect by the verb at the beginning of its name, else of its description, else anywhere in its name
@@ -93,9 +40,9 @@ fn named_effect(tool: &Tool) -> Effect {
     let description = tool.description.as_deref().unwrap_or_default();
     let first = description.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
     let named = words.iter().map(String::as_str);
-    let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of(NOUNS, word) && words.len() > 1);
+    let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of("noun", word) && words.len() > 1);
     let mut verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
-    let runs = || first.is_none() || words.iter().any(|word| is_of(RUNNING, word));
+    let runs = || first.is_none() || words.iter().any(|word| is_of("runs", word));
     let otherwise = || match () {
         () if runs() => Effect::Unknown,
         () if is_order(description) => Effect::Changes,
@@ -104,46 +51,12 @@ fn named_effect(tool: &Tool) -> Effect {
     verbs.find_map(effect).unwrap_or_else(otherwise)
 }
 
-/// Words that follow a verb at the beginning of a description.
-#[cfg(feature = "agent")]
-const DETERMINERS: &[&str] = &["a", "all", "an", "any", "each", "existing", "multiple", "one", "the", "this", "your"];
-
-/// Words that begin a description and are no verbs, although one of those may follow.
-#[cfg(feature = "agent")]
-const NO_VERBS: &[&str] = &[
-    "about", "after", "all", "are", "as", "at", "before", "both", "by", "during", "for", "from", "given", "how", "if",
-    "in", "is", "like", "of", "on", "once", "only", "per", "to", "what", "when", "where", "whether", "which", "who",
-    "why", "with", "within", "without",
-];
-
 /// Returns `true` if a description begins with a verb and its object: "Inflate a tyre".
 #[cfg(feature = "agent")]
 fn is_order(description: &str) -> bool {
     let mut words = description.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let verb = words.next().filter(|word| !is_of(NO_VERBS, word));
-    verb.and_then(|_| words.next()).is_some_and(|word| is_of(DETERMINERS, word))
-}
-
-/// Returns the words of a name: `list`, `all`, `Events` for `list_allEvents`.
-pub(crate) fn name_words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut is_lower = false;
-    for c in name.chars() {
-        let parts = !c.is_alphanumeric();
-        if parts || is_lower && c.is_uppercase() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| !parts) {
-            word.push(c);
-        }
-        is_lower = c.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-fn is_of(words: &[&str], part: &str) -> bool {
-    words.iter().any(|word| part.eq_ignore_ascii_case(word))
+    let verb = words.next().filter(|word| !is_of("no_verb", word));
+    verb.and_then(|_| words.next()).is_some_and(|word| is_of("determiner", word))
 }
 
 /// Returns `true` if the tool is marked read-only, `false` if it is marked otherwise; `None` without that hint.
@@ -156,7 +69,7 @@ fn says_it_reads(tool: &Tool) -> Option<bool> {
 /// Returns `true` if a call of the tool may destroy something, by its annotations or its name.
 pub(crate) fn is_destructive(tool: &Tool) -> bool {
     let says = || tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true));
-    !tool.is_read_only() && (says() || name_words(&tool.name).iter().any(|part| is_of(DESTROYING, part)))
+    !tool.is_read_only() && (says() || name_words(&tool.name).iter().any(|part| is_of("destroys", part)))
 }
 
 /// Returns `true` if the tool looks something up, by its annotations or what it is called.

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::tools::schema::{ApplicableSchemas, named, properties};
+use crate::tools::words::{is_of, name_words};
 
 /// The properties that a schema declares for the object at one place.
 pub(super) struct DeclaredProperties<'s> {
@@ -90,7 +91,7 @@ impl<'s> DeclaredProperties<'s> {
         let is_like = |name: &str| {
             let name = words(name);
             let is_longer =
-                || given.strip_suffix(&*name).is_some_and(|rest| rest.iter().all(|word| says_nothing(word)));
+                || given.strip_suffix(&*name).is_some_and(|rest| rest.iter().all(|word| is_of("vague", word)));
             name.len() != given.len() && (name.ends_with(&given) || is_longer())
         };
         let others = self.names.iter().filter(|name| **name != wanted && !members.contains_key(**name));
@@ -103,30 +104,9 @@ impl<'s> DeclaredProperties<'s> {
     }
 }
 
-/// Returns `true` for a word before the name of a parameter that says nothing of what the value is for.
-fn says_nothing(word: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "absolute", "dir", "directory", "file", "folder", "full", "input", "local", "location", "my", "relative",
-        "target", "the", "user",
-    ];
-    WORDS.contains(&word)
-}
-
 /// Returns the words of a key, in lower case.
 fn words(key: &str) -> Vec<String> {
-    let mut words = Vec::<String>::new();
-    let mut last = None;
-    for c in key.chars() {
-        // A word begins after a separator and within `camelCase`.
-        let begins = last.is_none_or(|last: char| !last.is_alphanumeric() || (last.is_lowercase() && c.is_uppercase()));
-        match words.last_mut().filter(|_| !begins) {
-            _ if !c.is_alphanumeric() => {}
-            Some(word) => word.extend(c.to_lowercase()),
-            None => words.push(c.to_lowercase().collect()),
-        }
-        last = Some(c);
-    }
-    words
+    name_words(key).into_iter().map(|word| word.to_lowercase()).collect()
 }
 
 /// Renames keys of the object and keeps their order.
