@@ -4,8 +4,6 @@
 //! word of letters and digits) and from its place (user and query of a URL). A reference such as `${API_KEY}` is not a
 //! secret and stays.
 
-use std::ops::Range;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Map, Value};
@@ -174,21 +172,17 @@ fn text(text: &str) -> Judged {
     if has_default(text) {
         return Judged::hidden(text);
     }
-    let parts = secret_parts(text);
-    if let Some(at) = text.find("://").filter(|_| parts.is_empty() && !text.contains(' ')) {
+    let mut secrets = Vec::new();
+    let shown = parted(text, &[&[';', '&', '?', ',', ' ']], &mut |secret| {
+        secrets.push(secret.to_owned());
+        HIDDEN
+    });
+    if let Some(at) = text.find("://").filter(|_| secrets.is_empty() && !text.contains(' ')) {
         let from = text[..at].rfind('=').map_or(0, |sign| sign + 1);
         let Judged { shown, secrets } = url(&text[from..]);
         return Judged { shown: format!("{}{shown}", &text[..from]), secrets };
     }
-    let mut shown = String::with_capacity(text.len());
-    let mut end = 0;
-    for part in &parts {
-        shown.push_str(&text[end..part.start]);
-        shown.push_str(HIDDEN);
-        end = part.end;
-    }
-    shown.push_str(&text[end..]);
-    Judged { shown, secrets: parts.into_iter().map(|part| text[part].to_owned()).collect() }
+    Judged { shown, secrets }
 }
 
 /// Judges a URL: user, query and fragment are hidden, and keys in its path.
@@ -279,10 +273,12 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
 /// Returns the path of a URL with what `hide` returns for each key: a step, a parameter of it (`;token=…`) or a part
 /// (`bot12:…`).
 fn without_keys(path: &str, hide: &mut impl FnMut(&str) -> &'static str) -> String {
-    parted(path, &['/', ';', ',', ':', '=', '.'], hide)
+    parted(path, &[&['/'], &[';'], &[','], &[':'], &['='], &['.']], hide)
 }
 
-fn parted(text: &str, separators: &[char], hide: &mut impl FnMut(&str) -> &'static str) -> String {
+/// Returns the text with what `hide` returns for each part that is a key or is named like a secret. The parts are
+/// separated by the first of the separators, and divided by the next ones unless they are hidden.
+fn parted(text: &str, separators: &[&[char]], hide: &mut impl FnMut(&str) -> &'static str) -> String {
     let Some((separator, finer)) = separators.split_first() else { return text.to_owned() };
     let mut shown = String::with_capacity(text.len());
     for part in text.split_inclusive(*separator) {
@@ -301,22 +297,6 @@ fn parted(text: &str, separators: &[char], hide: &mut impl FnMut(&str) -> &'stat
 /// Returns `true` if a word looks like a key.
 fn is_key(word: &str) -> bool {
     is_token(word) || is_opaque(word)
-}
-
-/// Returns the ranges of a text that look like a secret or are named like one.
-fn secret_parts(text: &str) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let mut at = 0;
-    for part in text.split([';', '&', '?', ',', ' ']) {
-        let named = part.find('=').filter(|sign| names_secret(&part[..*sign]) && may_hide(&part[sign + 1..]));
-        let start = match named {
-            Some(sign) => Some(at + sign + 1),
-            None => (is_token(part) || is_opaque(part)).then_some(at),
-        };
-        parts.extend(start.map(|start| start..at + part.len()));
-        at += part.len() + 1;
-    }
-    parts
 }
 
 /// Returns `true` if a value that is named like a secret can be one. References are none, and shell code must stay
