@@ -9,8 +9,7 @@ use crate::outcome::{Outcome, Status};
 /// A history. Its JSON form holds its version and its entries; deserializing one checks the same rules as the methods
 /// of [`Conversation`].
 ///
-/// A bare list of entries, as stored before versions were introduced, is read too; a version above
-/// [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
+/// A version above [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conversation {
     pub(super) entries: Vec<Entry>,
@@ -162,10 +161,8 @@ impl Conversation {
     pub fn pending(&self) -> impl Iterator<Item = &HistoryCall> {
         let last = self.last_message();
         let after = last.map_or(&[][..], |(at, _)| &self.entries[at + 1..]);
-        let answered = move |call: &&HistoryCall| {
-            !after.iter().any(|entry| matches!(entry, Entry::Outcome { id, .. } if *id == call.id))
-        };
-        last.into_iter().flat_map(|(_, message)| message.calls()).filter(answered)
+        let is_pending = move |call: &&HistoryCall| !after.iter().any(|entry| entry.outcome_of(&call.id).is_some());
+        last.into_iter().flat_map(|(_, message)| message.calls()).filter(is_pending)
     }
 
     /// Returns `true` if the last message made calls and the only news for the model is that they were shown to the
@@ -173,11 +170,8 @@ impl Conversation {
     pub fn only_displayed(&self) -> bool {
         let Some((at, message)) = self.last_message() else { return false };
         let displayed = |call: &HistoryCall| {
-            let own = |entry: &Entry| match entry {
-                Entry::Outcome { id, outcome } => *id == call.id && outcome.status == Status::Displayed,
-                _ => false,
-            };
-            self.entries[at..].iter().any(own)
+            let mut outcomes = self.entries[at..].iter().filter_map(|entry| entry.outcome_of(&call.id));
+            outcomes.any(|outcome| outcome.status == Status::Displayed)
         };
         // Feedback about a rejected call needs an answer of the model, so then the message was not one.
         message.calls().next().is_some() && message.calls().all(displayed) && message.feedback().next().is_none()
@@ -204,10 +198,7 @@ impl Conversation {
 
     /// Returns the model's messages, oldest first.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Assistant> {
-        self.entries.iter().filter_map(|entry| match entry {
-            Entry::Assistant(message) => Some(message),
-            _ => None,
-        })
+        self.entries.iter().filter_map(Entry::message)
     }
 
     /// Returns all calls that have an outcome since the last message of the user, oldest message first, in each
@@ -218,10 +209,7 @@ impl Conversation {
     }
 
     pub(super) fn last_message(&self) -> Option<(usize, &Assistant)> {
-        self.entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
-            Entry::Assistant(message) => Some((at, message)),
-            _ => None,
-        })
+        self.entries.iter().enumerate().rev().find_map(|(at, entry)| Some((at, entry.message()?)))
     }
 
     /// Returns `true` if a call has this id.
@@ -237,12 +225,7 @@ impl Conversation {
 
 /// Returns the calls among `entries` whose outcomes are among them too.
 pub(super) fn answered(entries: &[Entry]) -> Vec<Answered<'_>> {
-    let outcome = |wanted: &str| {
-        entries.iter().find_map(|entry| match entry {
-            Entry::Outcome { id, outcome } if id == wanted => Some(outcome),
-            _ => None,
-        })
-    };
+    let outcome = |id: &str| entries.iter().find_map(|entry| entry.outcome_of(id));
     let calls = entries.iter().flat_map(Entry::calls);
     calls.filter_map(|c| Some(Answered { id: &c.id, call: &c.call, outcome: outcome(&c.id)? })).collect()
 }
@@ -289,12 +272,22 @@ impl From<Conversation> for Vec<Entry> {
 }
 
 impl Entry {
-    fn calls(&self) -> impl Iterator<Item = &HistoryCall> {
-        let message = match self {
+    fn message(&self) -> Option<&Assistant> {
+        match self {
             Entry::Assistant(message) => Some(message),
             _ => None,
-        };
-        message.into_iter().flat_map(Assistant::calls)
+        }
+    }
+
+    fn outcome_of(&self, call: &str) -> Option<&Outcome> {
+        match self {
+            Entry::Outcome { id, outcome } if id == call => Some(outcome),
+            _ => None,
+        }
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &HistoryCall> {
+        self.message().into_iter().flat_map(Assistant::calls)
     }
 
     pub(super) fn has_images(&self) -> bool {

@@ -166,9 +166,7 @@ impl HistoryCall {
     pub fn new(id: impl Into<String>, call: Call, raw: impl Into<String>) -> Self {
         HistoryCall { id: id.into(), call: Box::new(call), raw: raw.into(), untagged: false }
     }
-}
 
-impl HistoryCall {
     /// Returns the call's text as the model wrote it, with control tokens in its arguments broken. Those of the call
     /// syntax itself stay.
     fn written(&self) -> Cow<'_, str> {

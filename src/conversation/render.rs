@@ -24,6 +24,9 @@ pub struct Replies<'a> {
     /// All calls of earlier messages since the last message of the user.
     pub earlier: Vec<Answered<'a>>,
     /// Messages of the model that follow this one.
+    ///
+    /// If there are any, only the outcomes of the calls are told, and nothing that applies only now (the calls so far,
+    /// the request, what to do), so that the text is the same in every later request.
     pub later: usize,
     /// The model's reasoning before the message, if it is to be told again.
     pub thought: Option<&'a str>,
@@ -186,13 +189,6 @@ pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
 }
 
 impl Replies<'_> {
-    /// Returns `true` if messages of the model follow. Then only the outcomes of the calls are told, and nothing that
-    /// applies only now (the calls so far, the request, what to do), so that the text is the same in every later
-    /// request.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.later > 0
-    }
-
     /// Returns `true` if there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.answered.is_empty() && self.rejected.is_empty() && self.notes.is_empty()

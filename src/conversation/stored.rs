@@ -1,8 +1,8 @@
 //! The stored form of a history: a version and entries.
 
-use std::fmt;
+use std::borrow::Cow;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::history::{Conversation, Entry};
@@ -12,20 +12,33 @@ use super::history::{Conversation, Entry};
 pub const CONVERSATION_VERSION: u32 = 2;
 
 /// A history in its serialized form.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typed", schemars(rename = "Conversation"))]
+#[serde(expecting = "a conversation: an object with `version` and `entries`")]
 struct StoredConversation<'a> {
     /// Version of the form.
+    // It is written first, so that a newer one is reported before its entries fail to parse.
+    #[serde(deserialize_with = "readable")]
     version: u32,
     /// The entries, oldest first.
-    entries: &'a [Entry],
+    entries: Cow<'a, [Entry]>,
+}
+
+fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        found @ ..=CONVERSATION_VERSION => Ok(found),
+        found => Err(D::Error::custom(format_args!(
+            "a conversation of version {found} cannot be read here, only up to version {CONVERSATION_VERSION}: read it \
+             with a newer version of this program"
+        ))),
+    }
 }
 
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let version = if self.entries().iter().any(Entry::has_images) { CONVERSATION_VERSION } else { 1 };
-        StoredConversation { version, entries: self.entries() }.serialize(serializer)
+        StoredConversation { version, entries: self.entries().into() }.serialize(serializer)
     }
 }
 
@@ -42,49 +55,8 @@ impl schemars::JsonSchema for Conversation {
 
 impl<'de> Deserialize<'de> for Conversation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let entries = deserializer.deserialize_any(StoredVisitor)?;
-        Conversation::try_from(entries).map_err(D::Error::custom)
-    }
-}
-
-struct StoredVisitor;
-
-impl<'de> Visitor<'de> for StoredVisitor {
-    type Value = Vec<Entry>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a conversation: an object with `version` and `entries`, or a list of entries")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = list.next_element()? {
-            entries.push(entry);
-        }
-        Ok(entries)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Entry>, A::Error> {
-        let (mut version, mut entries) = (None, None);
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                // The version is written first, so that a newer one is reported before its entries fail to parse.
-                "version" => {
-                    let found: u64 = map.next_value()?;
-                    if found > u64::from(CONVERSATION_VERSION) {
-                        return Err(A::Error::custom(format_args!(
-                            "a conversation of version {found} cannot be read here, only up to version \
-                             {CONVERSATION_VERSION}: read it with a newer version of this program"
-                        )));
-                    }
-                    version = Some(found);
-                }
-                "entries" => entries = Some(map.next_value()?),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        version.ok_or_else(|| A::Error::missing_field("version"))?;
-        entries.ok_or_else(|| A::Error::missing_field("entries"))
+        let stored = StoredConversation::deserialize(deserializer)?;
+        Conversation::try_from(stored.entries.into_owned()).map_err(D::Error::custom)
     }
 }
 
@@ -116,13 +88,6 @@ mod tests {
         let image = json!({"name": "dot.gif", "media_type": "image/gif", "data": "R0lGODlh"});
         assert_eq!(stored, json!({"version": 2, "entries": [{"type": "user", "text": "Look", "images": [image]}]}));
         assert_eq!(read(stored).unwrap(), conversation);
-    }
-
-    #[test]
-    fn one_that_was_stored_before_there_were_versions_is_read() {
-        let stored = json!([{"type": "user", "text": "Hi"}]);
-        assert_eq!(read(stored).unwrap(), Conversation::from_user("Hi"));
-        assert_eq!(read(json!([])).unwrap(), Conversation::new());
     }
 
     #[test]

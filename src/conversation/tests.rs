@@ -151,10 +151,10 @@ fn a_conversation_survives_json() {
 
 #[test]
 fn a_stored_conversation_with_an_answer_to_no_call_is_refused() {
-    let stored = json!([
+    let stored = json!({"version": 1, "entries": [
         {"type": "user", "text": "Hi"},
         {"type": "outcome", "id": "call_1", "outcome": {"status": "result", "text": "one"}},
-    ]);
+    ]});
     let error = serde_json::from_value::<Conversation>(stored).unwrap_err();
     assert_eq!(error.to_string(), "no call \"call_1\" waits for an outcome");
 }

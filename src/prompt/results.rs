@@ -57,8 +57,8 @@ impl From<BoundedText> for Value {
 /// Returns the variables of the results message, with at most so many bytes of one result.
 pub(super) fn view(catalog: &Catalog, options: &Options, replies: &Replies<'_>, result_bytes: usize) -> Value {
     let writer = RepliesWriter { catalog, options, neutraliser: Neutraliser::new(catalog), replies, result_bytes };
-    let Replies { answered, rejected, earlier, request, unmet, .. } = replies;
-    let (unmet, followed) = (*unmet, replies.is_followed());
+    let Replies { answered, rejected, earlier, request, unmet, later, .. } = replies;
+    let (unmet, followed) = (*unmet, *later > 0);
     let recalled = if followed { &[] } else { &**earlier };
     let (most, limit) = if replies.left_out { RECALLED_ALONE } else { RECALLED };
     let forgotten = recalled.len().saturating_sub(most);
@@ -158,7 +158,7 @@ impl RepliesWriter<'_> {
 
     fn may_call(&self) -> bool {
         let choice = choice_word(self.catalog, &self.options.tool_choice);
-        !self.replies.is_followed() && !matches!(choice, "none" | "nothing")
+        self.replies.later == 0 && !matches!(choice, "none" | "nothing")
     }
 
     fn read_on(&self, id: &str, output: &BoundedText) -> Option<String> {
