@@ -37,7 +37,7 @@ pub(crate) fn fuzz(data: &[u8]) {
 fn imported(text: &str, name: &str) {
     let Ok(format) = Format::detect(text, name) else { return };
     let Ok(imported) = import(text, format) else { return };
-    imported.recordings.iter().for_each(is_stable);
+    imported.iter().for_each(is_stable);
 }
 
 /// Checks that a written recording is read back as the same, and written with the same bytes. The

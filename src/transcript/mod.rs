@@ -10,7 +10,7 @@
 //! - A recording that is read back equals the written one; the deltas byte for byte.
 //! - A [`Writer`] flushes every line, so that a crash leaves a readable prefix; such a recording is read up to the
 //!   [`Cut`].
-//! - An unknown version is refused; unknown line types and fields are skipped and noted.
+//! - An unknown version is refused; unknown line types are skipped and noted, unknown fields skipped.
 //!
 //! With the feature `agent`, a `Recorder` writes a recording while a model and its agent work. [`import`](mod@import)
 //! converts recordings of other programs into the same type, and `Recording::from(&conversation)` converts a stored
@@ -50,7 +50,7 @@ pub use read::{ReadError, parse, read};
 #[cfg(feature = "agent")]
 pub use record::Recorder;
 pub use recording::{
-    Cut, CutReason, Finish, Note, READABLE, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent,
-    Session, TimedDelta, VERSION,
+    Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent, Session,
+    TimedDelta, VERSION,
 };
 pub use write::Writer;

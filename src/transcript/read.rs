@@ -1,13 +1,10 @@
 //! Reads the lines of a recording.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
-use super::recording::{Cut, CutReason, Note, READABLE, RecordedCall, Recording, Round, Session};
-use crate::event::{Call, Rejected};
+use super::recording::{Cut, CutReason, Note, Recording, Round, Session, VERSION};
 use crate::tools::Server;
 use crate::wire::mend_surrogates;
 
@@ -30,7 +27,7 @@ pub enum ReadError {
         found: String,
     },
     /// The format's version is not supported.
-    #[error("line {line}: recordings of version {found} cannot be read here; readable: version {}", readable())]
+    #[error("line {line}: recordings of version {found} cannot be read here; readable: version {VERSION}")]
     Version {
         /// Line.
         line: usize,
@@ -67,10 +64,6 @@ pub enum ReadError {
     },
 }
 
-fn readable() -> String {
-    READABLE.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-}
-
 /// Reads a recording. Blank lines, a byte-order mark and `\r\n` are tolerated.
 ///
 /// A cut-off recording is not an error: it is read up to the cut.
@@ -105,28 +98,6 @@ struct RecordingReader {
     started: bool,
     recording: Recording,
 }
-
-/// Fields of each line type, without `type`.
-const FIELDS: &[(&str, &[&str])] = &[
-    ("session", &["toolgraft", "title", "model", "profile", "dialect", "reasoning", "reasoning_calls"]),
-    ("request", &["at", "model", "kept", "dropped", "temperature", "max_tokens", "stop", "native"]),
-    ("tools", &["servers"]),
-    ("message", &["role", "content", "images", "audio", "calls", "call_id", "reasoning"]),
-    ("delta", &["kind", "text", "ms"]),
-    ("native_call", &["id", "name", "arguments"]),
-    (
-        "usage",
-        &[
-            "prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "cost", "estimated",
-            "reasoning_estimated",
-        ],
-    ),
-    ("finish", &["reason", "ms"]),
-    ("call", &["id", "index", "call"]),
-    ("rejected", &["id", "index", "rejected"]),
-    ("outcome", &["id", "outcome", "at"]),
-    ("notice", &["kind", "text", "at"]),
-];
 
 impl RecordingReader {
     /// Reads a line with its line break, if it has one.
@@ -168,32 +139,20 @@ impl RecordingReader {
             #[serde(rename = "type")]
             kind: Option<String>,
         }
-        let keys: BTreeMap<String, IgnoredAny> = match serde_json::from_str(text) {
-            Ok(keys) => keys,
-            Err(_) if !self.started => return Err(self.no_session("something other than a JSON object")),
-            Err(error) => return Err(self.json(error)),
-        };
-        let Head { kind } = self.parse(text)?;
-        let Some(kind) = kind.as_deref() else {
-            if !self.started {
-                return Err(self.no_session("an object without `type`"));
+        let head: Result<Head, ReadError> = self.parse(text);
+        if !self.started && (head.is_err() || !text.trim_start().starts_with('{')) {
+            return Err(self.no_session("something other than a JSON object"));
+        }
+        match head?.kind.as_deref() {
+            Some("session") => self.session(text),
+            Some(kind) if self.started => self.body(kind, text),
+            Some(kind) => Err(self.no_session(&format!("a `{kind}` line"))),
+            None if self.started => {
+                self.note("an object without `type` was skipped");
+                Ok(())
             }
-            self.note("an object without `type` was skipped");
-            return Ok(());
-        };
-        if kind == "session" {
-            self.session(text)?;
-        } else if !self.started {
-            return Err(self.no_session(&format!("a `{kind}` line")));
+            None => Err(self.no_session("an object without `type`")),
         }
-        let Some((_, fields)) = FIELDS.iter().find(|(name, _)| *name == kind) else {
-            self.note(&format!("unknown line type `{kind}` was skipped"));
-            return Ok(());
-        };
-        for key in keys.keys().filter(|key| *key != "type" && !fields.contains(&key.as_str())) {
-            self.note(&format!("unknown field `{key}` of a `{kind}` line was skipped"));
-        }
-        self.body(kind, text)
     }
 
     fn session(&mut self, text: &str) -> Result<(), ReadError> {
@@ -206,7 +165,7 @@ impl RecordingReader {
             return Err(ReadError::SecondSession { line });
         }
         let Version { toolgraft } = self.parse(text)?;
-        if !toolgraft.as_u64().is_some_and(|v| READABLE.contains(&v)) {
+        if toolgraft.as_u64() != Some(VERSION) {
             return Err(ReadError::Version { line, found: toolgraft.to_string() });
         }
         self.recording.session = self.parse::<Session>(text)?;
@@ -214,45 +173,20 @@ impl RecordingReader {
         Ok(())
     }
 
-    /// Reads a line of a known type other than `session`.
+    /// Reads a line that is no `session`.
     fn body(&mut self, kind: &str, text: &str) -> Result<(), ReadError> {
         match kind {
             "request" => self.request().sent = Some(self.parse(text)?),
-            "tools" => {
-                let ToolsLine { servers } = self.parse(text)?;
-                self.request().tools = Some(servers);
-            }
-            "message" => {
-                let message = self.parse(text)?;
-                self.request().messages.push(message);
-            }
-            "delta" => {
-                let delta = self.parse(text)?;
-                self.answer().deltas.push(delta);
-            }
-            "native_call" => {
-                let call = self.parse(text)?;
-                self.answer().native_calls.push(call);
-            }
+            "tools" => self.parse(text).map(|ToolsLine { servers }| self.request().tools = Some(servers))?,
+            "message" => self.parse(text).map(|message| self.request().messages.push(message))?,
+            "delta" => self.parse(text).map(|delta| self.answer().deltas.push(delta))?,
+            "native_call" => self.parse(text).map(|call| self.answer().native_calls.push(call))?,
             "usage" => self.answer().usage = Some(self.parse(text)?),
             "finish" => self.answer().finish = Some(self.parse(text)?),
-            "call" => {
-                let CallLine { id, index, call } = self.parse(text)?;
-                self.last().calls.push(RecordedCall { index, id, result: Ok(call) });
-            }
-            "rejected" => {
-                let RejectedLine { id, index, rejected } = self.parse(text)?;
-                self.last().calls.push(RecordedCall { index, id, result: Err(rejected) });
-            }
-            "outcome" => {
-                let outcome = self.parse(text)?;
-                self.last().outcomes.push(outcome);
-            }
-            "notice" => {
-                let notice = self.parse(text)?;
-                self.last().notices.push(notice);
-            }
-            _ => {}
+            "call" | "rejected" => self.parse(text).map(|call| self.last().calls.push(call))?,
+            "outcome" => self.parse(text).map(|outcome| self.last().outcomes.push(outcome))?,
+            "notice" => self.parse(text).map(|notice| self.last().notices.push(notice))?,
+            _ => self.note(&format!("unknown line type `{kind}` was skipped")),
         }
         Ok(())
     }
@@ -322,20 +256,4 @@ pub(super) fn words(error: &serde_json::Error) -> String {
 #[derive(Deserialize)]
 struct ToolsLine {
     servers: Vec<Server>,
-}
-
-#[derive(Deserialize)]
-struct CallLine {
-    #[serde(default)]
-    id: Option<String>,
-    index: u32,
-    call: Call,
-}
-
-#[derive(Deserialize)]
-struct RejectedLine {
-    #[serde(default)]
-    id: Option<String>,
-    index: u32,
-    rejected: Rejected,
 }

@@ -1,12 +1,11 @@
 //! Writes a recording while a model and its agent work.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Poll, ready};
 use std::time::Instant;
 
-use futures::stream::{BoxStream, Stream, StreamExt};
+use futures::stream::{self, BoxStream, StreamExt};
 use serde::Serialize;
 
 use super::{Finish, RecordedCall, RecordedNotice, RecordedOutcome, Sent, Session, TimedDelta, Writer};
@@ -84,9 +83,15 @@ impl Recorder {
     }
 
     /// Records a request to a model and the events of its answer, which are passed on.
-    pub fn stream(&self, request: &Request, answer: Answer) -> Answer {
+    pub fn stream(&self, request: &Request, mut answer: Answer) -> Answer {
         let number = self.state().request(request);
-        RecordedStream { answer, recorder: self.clone(), number, over: false }.boxed()
+        let mut recorded = RecordedStream { recorder: self.clone(), number, over: false };
+        stream::poll_fn(move |context| {
+            let event = ready!(answer.poll_next_unpin(context));
+            recorded.saw(event.as_ref());
+            Poll::Ready(event)
+        })
+        .boxed()
     }
 
     /// Records the tools on offer from here on, if they have changed.
@@ -236,7 +241,6 @@ fn common(old: &[Message], new: &[Message]) -> (usize, Option<usize>) {
 
 /// An answer that is recorded while it is passed on.
 struct RecordedStream {
-    answer: Answer,
     recorder: Recorder,
     number: u64,
     over: bool,
@@ -254,14 +258,8 @@ impl RecordedStream {
             Some(Ok(ModelEvent::Call(call))) => state.part("native_call", call),
             Some(Ok(ModelEvent::Usage(usage))) => state.part("usage", usage),
             Some(Ok(ModelEvent::Finish(reason))) => state.finish(reason),
-            // A replay does not need these.
-            Some(Ok(
-                ModelEvent::ConstraintRefused(_)
-                | ModelEvent::Unconstrained
-                | ModelEvent::Tokens(_)
-                | ModelEvent::Fields(_)
-                | ModelEvent::Progress(_),
-            )) => {}
+            // A replay needs no other events.
+            Some(Ok(_)) => {}
             Some(Err(error)) => {
                 state.notice("error", &error.to_string());
                 state.finish(&broken());
@@ -272,17 +270,6 @@ impl RecordedStream {
     }
 }
 
-impl Stream for RecordedStream {
-    type Item = Result<ModelEvent, ModelError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let event = std::task::ready!(self.answer.poll_next_unpin(cx));
-        self.saw(event.as_ref());
-        Poll::Ready(event)
-    }
-}
-
-/// An answer that is dropped was cancelled.
 impl Drop for RecordedStream {
     fn drop(&mut self) {
         let mut state = self.recorder.state();

@@ -13,11 +13,8 @@ use crate::message::{
 use crate::outcome::Outcome;
 use crate::tools::{Catalog, Server};
 
-/// Version of the format that is written.
+/// Version of the format.
 pub const VERSION: u64 = 1;
-
-/// Versions of the format that are read.
-pub const READABLE: &[u64] = &[1];
 
 /// A session with a model, in memory.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -184,15 +181,27 @@ impl Finish {
 setters!(Finish, with_ms => ms: Option<u64>);
 
 /// A call that a parser found in an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedCall {
+    /// Identifier in the conversation, if the call has an outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Index in the answer, from 0.
     pub index: u32,
-    /// Identifier in the conversation, if the call has an outcome.
-    pub id: Option<String>,
     /// The call, or the reason why it must not run.
+    #[serde(flatten, with = "CallOrRejected")]
     pub result: Result<Call, Rejected>,
+}
+
+/// The result of a [`RecordedCall`], as a field of its line.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Result<Call, Rejected>")]
+enum CallOrRejected {
+    #[serde(rename = "call")]
+    Ok(Call),
+    #[serde(rename = "rejected")]
+    Err(Rejected),
 }
 
 impl RecordedCall {

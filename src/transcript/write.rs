@@ -5,7 +5,6 @@ use std::io;
 use serde::Serialize;
 
 use super::recording::{RecordedCall, Recording, Round, Session, VERSION};
-use crate::event::{Call, Rejected};
 use crate::secrets::Secrets;
 use crate::tools::Server;
 
@@ -71,20 +70,7 @@ impl<W: io::Write> Writer<W> {
 
     /// Writes a call in the answer, or one that must not run.
     pub(super) fn call(&mut self, call: &RecordedCall) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct CallLine<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            id: Option<&'a str>,
-            index: u32,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            call: Option<&'a Call>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            rejected: Option<&'a Rejected>,
-        }
-        let RecordedCall { index, id, result } = call;
-        let (call, rejected) = (result.as_ref().ok(), result.as_ref().err());
-        let line = CallLine { id: id.as_deref(), index: *index, call, rejected };
-        self.write(if rejected.is_some() { "rejected" } else { "call" }, &line)
+        self.write(if call.result.is_ok() { "call" } else { "rejected" }, call)
     }
 
     /// Writes a whole round.

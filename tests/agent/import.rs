@@ -10,21 +10,27 @@ use proptest::prelude::*;
 use toolgraft::message::DeltaKind::{Content, Reasoning};
 use toolgraft::message::{FinishReason, Role};
 use toolgraft::outcome::Status;
-use toolgraft::transcript::import::{Format, ImportError, Imported, import};
-use toolgraft::transcript::{CutReason, Recording};
+use toolgraft::transcript::import::{Format, ImportError, import};
+use toolgraft::transcript::{CutReason, ReadError, Recording};
 
 fn stream(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/streams").join(name)
 }
 
+#[derive(Debug)]
+struct Imported {
+    format: Format,
+    recordings: Vec<Recording>,
+}
+
 fn load(path: &Path) -> Imported {
-    let text = fs::read_to_string(path).unwrap();
-    let format = Format::detect(&text, &path.display().to_string()).unwrap();
-    import(&text, format).unwrap()
+    let source = fs::read_to_string(path).unwrap();
+    text(&source, &path.display().to_string()).unwrap()
 }
 
 fn text(source: &str, name: &str) -> Result<Imported, ImportError> {
-    import(source, Format::detect(source, name)?)
+    let format = Format::detect(source, name)?;
+    Ok(Imported { format, recordings: import(source, format)? })
 }
 
 fn one(imported: Imported) -> Recording {
@@ -228,7 +234,7 @@ fn json_of_another_kind_is_refused_with_what_was_expected() {
         let is_json = end.starts_with("line ");
         assert_eq!(error.source().is_some_and(|source| source.is::<serde_json::Error>()), is_json, "{source}");
     }
-    assert!(matches!(text("", "x").unwrap_err(), ImportError::Empty));
+    assert!(matches!(text("", "x").unwrap_err(), ImportError::Recording(ReadError::Empty)));
 }
 
 #[test]
@@ -260,7 +266,7 @@ proptest! {
         let source = pieces.concat();
         for name in ["-", "a.txt", "a.jsonl"] {
             if let Ok(format) = Format::detect(&source, name) {
-                let imported = import(&source, format);
+                let imported = import(&source, format).map(|recordings| Imported { format, recordings });
                 if format == Format::Text {
                     prop_assert_eq!(one(imported.unwrap()).rounds[0].said(Content), source.strip_prefix('\u{feff}').unwrap_or(&source));
                 }

@@ -22,12 +22,9 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<R
         }
         None => input::decode(bytes, &name)?,
     };
-    let format = match format {
-        Some(format) => Ok(format),
-        None => Format::detect(&text, &name),
-    };
-    match format.and_then(|format| import(&text, format)) {
-        Ok(imported) => Ok((imported.format, imported.recordings)),
+    let format = format.map_or_else(|| Format::detect(&text, &name), Ok);
+    match format.and_then(|format| Ok((format, import(&text, format)?))) {
+        Ok(imported) => Ok(imported),
         Err(error) => match Saved::parse(input::without_bom(&text), &name) {
             Ok(saved) => Ok((Format::Recording, vec![saved.recording()])),
             Err(_) => Err(Failure::usage(describe(&name, &error))),
@@ -53,7 +50,7 @@ fn describe(name: &str, error: &ImportError) -> String {
             let plain = input::plain_json(message);
             format!("{name}:{line}:{column}: {plain}: fix the JSON there")
         }
-        ImportError::Empty | ImportError::Recording(ReadError::Empty) => format!("{name} is empty"),
+        ImportError::Recording(ReadError::Empty) => format!("{name} is empty"),
         ImportError::Unknown { .. } => {
             format!("{name}: {error}; if it is a model's text, add `--format text`")
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::{ImportError, at_line};
 use crate::message::FinishReason;
 use crate::message::chunk::{CallAssembler, Choice, Chunk};
-use crate::transcript::{Cut, CutReason, Finish, Note, ReadError, Recording, Round, Sent};
+use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent};
 
 /// Fields of server-sent events other than `data`; an empty name is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
@@ -64,8 +64,7 @@ impl ChunkReader {
             self.done = true;
             return Ok(());
         }
-        let chunk: Chunk =
-            serde_json::from_str(data).map_err(|e| shift(at_line(number, e), line.len() - data.len()))?;
+        let chunk: Chunk = serde_json::from_str(data).map_err(|e| at_line(number, e, line.len() - data.len()))?;
         self.chunk(number, chunk);
         Ok(())
     }
@@ -150,11 +149,4 @@ impl ChunkReader {
         }
         Ok(self.recording)
     }
-}
-
-fn shift(mut error: ReadError, by: usize) -> ReadError {
-    if let ReadError::Json { column, .. } = &mut error {
-        *column += by;
-    }
-    error
 }

@@ -30,7 +30,7 @@ enum Content {
 }
 
 pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
-    let entries: Vec<ClineMessage> = serde_json::from_str(text).map_err(|error| at_line(1, error))?;
+    let entries: Vec<ClineMessage> = serde_json::from_str(text).map_err(|error| at_line(1, error, 0))?;
     let mut recording = Recording::default();
     let mut next = Round::default();
     for (n, entry) in entries.into_iter().enumerate() {

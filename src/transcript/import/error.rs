@@ -7,12 +7,9 @@ use crate::transcript::read::words;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The text is not the JSON that the format requires.
+    /// The text is empty, or not the JSON that the format requires.
     #[error(transparent)]
     Recording(#[from] ReadError),
-    /// The text is empty.
-    #[error("the file is empty")]
-    Empty,
     /// It is JSON of an unknown kind.
     #[error(
         "JSON, but not a recording: expected a `session` line, stream chunks with `choices`, objects with `text`, or \
@@ -24,9 +21,9 @@ pub enum ImportError {
     },
 }
 
-/// Converts an error in a part of the text that begins with this line.
-pub(super) fn at_line(line: usize, source: serde_json::Error) -> ReadError {
+/// Converts an error in a part of the text that begins with this line, after so many bytes.
+pub(super) fn at_line(line: usize, source: serde_json::Error, before: usize) -> ReadError {
     // An object on several lines may be the only one in its file.
     let line = line + source.line().max(1) - 1;
-    ReadError::Json { line, column: source.column().max(1), message: words(&source), source }
+    ReadError::Json { line, column: before + source.column().max(1), message: words(&source), source }
 }

@@ -51,9 +51,9 @@ pub(super) fn import(text: &str) -> Result<Vec<Recording>, ImportError> {
     let lines = text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(n, line)| {
-            let parsed: TextLine = serde_json::from_str(line).map_err(|e| at_line(n + 1, e))?;
+            let parsed: TextLine = serde_json::from_str(line).map_err(|e| at_line(n + 1, e, 0))?;
             if parsed.text.is_none() && parsed.reasoning.is_none() && parsed.chunks.is_none() {
-                return Err(at_line(n + 1, serde_json::Error::missing_field("text")).into());
+                return Err(at_line(n + 1, serde_json::Error::missing_field("text"), 0).into());
             }
             Ok(parsed.recording(n + 1))
         })

@@ -17,4 +17,4 @@ mod lines;
 mod read;
 
 pub use error::ImportError;
-pub use read::{Format, Imported, import};
+pub use read::{Format, import};

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::error::{ImportError, at_line};
 use super::{chunks, cline, lines};
-use crate::message::{DeltaKind, FinishReason, keyword_enum};
-use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, parse};
+use crate::message::keyword_enum;
+use crate::transcript::{Note, ReadError, Recording, Round, parse};
 use crate::wire::mend_surrogates;
 
 /// The format of a file.
@@ -32,16 +32,6 @@ keyword_enum!(Format, "a format",
     "recording" => Format::Recording, "chunks" => Format::Chunks, "lines" => Format::Lines,
     "cline" => Format::Cline, "text" => Format::Text);
 
-/// The result of an import.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Imported {
-    /// The format of the file.
-    pub format: Format,
-    /// The sessions in it; for all formats but `lines` exactly one.
-    pub recordings: Vec<Recording>,
-}
-
 impl Format {
     /// Detects the format of a text by its beginning; `name` is the file's.
     ///
@@ -51,10 +41,9 @@ impl Format {
     /// # Errors
     /// [`ImportError`] if the text is JSON, or should be, and of no known kind.
     pub fn detect(text: &str, name: &str) -> Result<Format, ImportError> {
-        let promise = Promise::of(name);
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let Some(first) = text.lines().map(str::trim).find(|line| !line.is_empty()) else {
-            return if text.is_empty() { Err(ImportError::Empty) } else { Ok(Format::Text) };
+            return if text.is_empty() { Err(ReadError::Empty.into()) } else { Ok(Format::Text) };
         };
         if chunks::is_sse(text) {
             return Ok(Format::Chunks);
@@ -62,42 +51,25 @@ impl Format {
         let found = match first.as_bytes()[0] {
             b'{' => object(text, first),
             b'[' => array(text),
-            _ => Err(at_line(1, parse_error(text)).into()),
+            _ => Err(at_line(1, parse_error(text), 0).into()),
         };
-        match (found, promise) {
-            (Ok(format), _) => Ok(format),
-            (Err(_), Promise::Text) | (Err(ImportError::Recording(_)), Promise::None) => Ok(Format::Text),
-            (Err(error), _) => Err(error),
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        match (found, ending.as_deref().unwrap_or_default()) {
+            (Err(error), "json" | "jsonl" | "ndjson") => Err(error),
+            (Err(_), "txt" | "md") | (Err(ImportError::Recording(_)), _) => Ok(Format::Text),
+            (found, _) => found,
         }
     }
 }
 
-/// The content that a file's name promises.
-#[derive(Clone, Copy)]
-enum Promise {
-    Json,
-    Text,
-    None,
-}
-
-impl Promise {
-    fn of(name: &str) -> Promise {
-        match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
-            Some("json" | "jsonl" | "ndjson") => Promise::Json,
-            Some("txt" | "md") => Promise::Text,
-            _ => Promise::None,
-        }
-    }
-}
-
-/// Imports a text as a format.
+/// Imports a text as a format. Returns the sessions in it; for all formats but `lines` exactly one.
 ///
 /// # Errors
 /// [`ImportError`], which names line and column.
-pub fn import(text: &str, format: Format) -> Result<Imported, ImportError> {
+pub fn import(text: &str, format: Format) -> Result<Vec<Recording>, ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.is_empty() {
-        return Err(ImportError::Empty);
+        return Err(ReadError::Empty.into());
     }
     let mended = match format {
         // Recordings handle surrogates themselves, and in plain text `\ud83d` is just text.
@@ -109,22 +81,13 @@ pub fn import(text: &str, format: Format) -> Result<Imported, ImportError> {
         Format::Chunks => vec![chunks::import(&mended)?],
         Format::Lines => lines::import(&mended)?,
         Format::Cline => vec![cline::import(&mended)?],
-        Format::Text => vec![plain(text)],
+        Format::Text => vec![Recording { rounds: vec![Round::text(text)], ..Recording::default() }],
     };
     if let (Cow::Owned(_), Some(first)) = (mended, recordings.first_mut()) {
         let text = "half a surrogate pair (`\\ud…`) is not a character: replaced by U+FFFD".to_owned();
         first.notes.push(Note { line: 0, text });
     }
-    Ok(Imported { format, recordings })
-}
-
-fn plain(text: &str) -> Recording {
-    let round = Round {
-        deltas: vec![TimedDelta { kind: DeltaKind::Content, text: text.to_owned(), ms: None }],
-        finish: Some(Finish { reason: FinishReason::Stop, ms: None }),
-        ..Round::default()
-    };
-    Recording { session: Session::default(), rounds: vec![round], ..Recording::default() }
+    Ok(recordings)
 }
 
 /// Detects the format of a text whose first line begins with `{`.
@@ -132,7 +95,7 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
     let head: Map<String, Value> = match serde_json::from_str(&mend_surrogates(first)) {
         Ok(head) => head,
         // It is one object on several lines.
-        Err(_) => serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text)))?,
+        Err(_) => serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text), 0))?,
     };
     let has = |key: &str| head.contains_key(key);
     if has("toolgraft") || head.get("type").is_some_and(|kind| kind == "session") {
@@ -153,7 +116,8 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
 
 /// Detects the format of a text that begins with `[`.
 fn array(text: &str) -> Result<Format, ImportError> {
-    let items: Vec<Value> = serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text)))?;
+    let items: Vec<Value> =
+        serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text), 0))?;
     let found = match items.first() {
         Some(item) if item.get("role").is_some() && item.get("content").is_some() => return Ok(Format::Cline),
         Some(Value::Object(_)) => "an array of other objects",
