@@ -58,12 +58,15 @@ pub(super) struct CompiledSchema {
     branches: OnceLock<Option<ValidatorMap>>,
 }
 
-/// A schema that cannot be used, with the problem and its place.
-#[derive(Debug)]
-pub(super) struct UnusableSchema {
-    pub(super) message: String,
-    /// The error of the schema compiler, uncut.
-    pub(super) source: Cause,
+/// A JSON value is not a usable JSON Schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this is not a usable JSON Schema: {message}")]
+#[non_exhaustive]
+pub struct OutputSchemaError {
+    /// The problem, and its place.
+    pub message: String,
+    /// The error of the schema compiler, if it found the problem.
+    pub source: Option<Cause>,
 }
 
 /// The validator panics on a schema.
@@ -81,12 +84,12 @@ impl CompiledSchema {
     ///
     /// # Errors
     /// The problem with the schema, and its place.
-    pub(super) fn new(server: &Value) -> Result<Self, UnusableSchema> {
+    pub(super) fn new(server: &Value) -> Result<Self, OutputSchemaError> {
         CompiledSchema::with_formats(server, false)
     }
 
     /// Compiles a schema whose formats count, if `formats` says so.
-    pub(super) fn with_formats(server: &Value, formats: bool) -> Result<Self, UnusableSchema> {
+    pub(super) fn with_formats(server: &Value, formats: bool) -> Result<Self, OutputSchemaError> {
         let nodes = nodes(server);
         let past = if nodes > MAX_SCHEMA_NODES {
             Some(PastLimit(MAX_SCHEMA_NODES, "nodes"))
@@ -98,7 +101,7 @@ impl CompiledSchema {
             None
         };
         if let Some(past) = past {
-            return Err(UnusableSchema { message: past.to_string(), source: Cause::new(past) });
+            return Err(OutputSchemaError { message: past.to_string(), source: Some(Cause::new(past)) });
         }
         let schema = nullable(server).unwrap_or_else(|| server.clone());
         let (draft, declared) = draft_of(&schema);
@@ -115,7 +118,7 @@ impl CompiledSchema {
                 let compiled = CompiledSchema { validator, draft, schema, nodes, branches: OnceLock::new() };
                 if compiled.breaks() {
                     let message = "the validator itself fails over it".to_owned();
-                    return Err(UnusableSchema { source: Cause::new(ValidatorPanic), message });
+                    return Err(OutputSchemaError { source: Some(Cause::new(ValidatorPanic)), message });
                 }
                 Ok(compiled)
             }
@@ -127,7 +130,7 @@ impl CompiledSchema {
                     None => error.to_string(),
                 };
                 let message = shortened(format!("{place}{what}"), MAX_PROBLEM);
-                Err(UnusableSchema { message, source: Cause::new(error) })
+                Err(OutputSchemaError { message, source: Some(Cause::new(error)) })
             }
         }
     }

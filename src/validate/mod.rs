@@ -109,12 +109,12 @@ use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 use coerce::CoercionResult;
-use compile::{CompiledSchema, UnusableSchema};
+use compile::CompiledSchema;
 use work::Work;
 
-pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_SCHEMA_REFERENCES};
-pub use nothing::{fits_no_object, fits_nothing};
-pub use output::{Mismatch, OutputSchema, OutputSchemaError};
+pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_SCHEMA_REFERENCES, OutputSchemaError};
+pub use nothing::fits_nothing;
+pub use output::{Mismatch, OutputSchema};
 pub use work::max_steps;
 pub use work::takes_long;
 
@@ -148,7 +148,7 @@ pub struct SchemaProblem {
     /// The problem with the schema, and its place.
     pub message: String,
     /// The error of the schema compiler.
-    pub source: Cause,
+    pub source: Option<Cause>,
 }
 
 impl Validator {
@@ -301,7 +301,7 @@ impl Validator {
 fn compiled<'a>(place: &'a SchemaCell, tool: &Tool) -> Option<Result<&'a CompiledSchema, &'a SchemaProblem>> {
     let schema = tool.input_schema.as_ref()?;
     let compiled = place.get_or_init(|| {
-        CompiledSchema::new(schema).map_err(|UnusableSchema { message, source }| SchemaProblem {
+        CompiledSchema::new(schema).map_err(|OutputSchemaError { message, source }| SchemaProblem {
             server: tool.server.clone(),
             tool: tool.name.clone(),
             message,

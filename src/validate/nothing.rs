@@ -6,12 +6,7 @@ use serde_json::Value;
 /// Names of the types other than object; an unknown name is ignored.
 const OTHER_TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "null"];
 
-/// Returns `true` if no object matches this schema. References are not followed.
-pub fn fits_no_object(schema: &Value) -> bool {
-    fits_nothing(schema, true)
-}
-
-/// Returns `true` if no value matches this schema; with `objects`, if no object does.
+/// Returns `true` if no value matches this schema; with `objects`, if no object does. References are not followed.
 pub fn fits_nothing(schema: &Value, objects: bool) -> bool {
     let Some(words) = schema.as_object() else { return *schema == Value::Bool(false) };
     let may_be = |value: &Value| !objects || value.is_object();
@@ -65,7 +60,7 @@ mod tests {
             (json!({"properties": {"a": {"enum": []}}}), false),
             (json!({"properties": {"a": {"type": "string"}}, "required": ["a"]}), false),
         ] {
-            assert_eq!(fits_no_object(&schema), nothing, "{schema}");
+            assert_eq!(fits_nothing(&schema, true), nothing, "{schema}");
         }
         assert!(!fits_nothing(&json!({"type": "string"}), false));
     }

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::coerce;
-use super::compile::{CompiledSchema, UnusableSchema};
+use super::compile::{CompiledSchema, OutputSchemaError};
 use super::work::Work;
-use crate::cause::Cause;
 use crate::event::Repair;
 use crate::tools::example_value;
 
@@ -31,17 +30,6 @@ use crate::tools::example_value;
 pub struct OutputSchema {
     schema: Value,
     compiled: CompiledSchema,
-}
-
-/// A JSON value is not a usable JSON Schema.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is not a usable JSON Schema: {message}")]
-#[non_exhaustive]
-pub struct OutputSchemaError {
-    /// The problem, and its place.
-    pub message: String,
-    /// The error of the schema compiler, if it found the problem.
-    pub source: Option<Cause>,
 }
 
 /// A value does not match the schema.
@@ -75,8 +63,7 @@ impl OutputSchema {
             let message = format!("expected an object, found {}", super::describe::value(&schema));
             return Err(OutputSchemaError { message, source: None });
         }
-        let compiled = CompiledSchema::with_formats(&schema, formats)
-            .map_err(|UnusableSchema { message, source }| OutputSchemaError { message, source: Some(source) })?;
+        let compiled = CompiledSchema::with_formats(&schema, formats)?;
         Ok(OutputSchema { schema, compiled })
     }
 

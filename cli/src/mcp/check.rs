@@ -18,7 +18,7 @@ use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, TOOL_BUDGET};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::{Server, exact_pattern};
-use toolgraft::validate::{Validator, fits_no_object};
+use toolgraft::validate::{Validator, fits_nothing};
 use toolgraft::{Catalog, Tool};
 use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
 
@@ -213,7 +213,7 @@ fn schema_doubts(tool: &Tool, unusable: Option<&str>) -> Vec<String> {
     if let Some(why) = unusable {
         return vec![format!("its schema cannot be used, so any arguments are accepted: {why}")];
     }
-    if fits_no_object(schema) {
+    if fits_nothing(schema, true) {
         return vec!["no arguments fit its schema, so no call of it can be right".to_owned()];
     }
     let choices: Vec<&str> = CHOICES.into_iter().filter(|key| schema.get(key).is_some()).collect();

@@ -27,7 +27,7 @@ use toolgraft::message::Reads;
 use toolgraft::model::ModelInfo;
 use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
-use toolgraft::validate::{OutputSchema, fits_no_object, fits_nothing};
+use toolgraft::validate::{OutputSchema, fits_nothing};
 use toolgraft::wire::content::text_of;
 use toolgraft::wire::roles::rename_developer;
 use toolgraft::wire::{set_member, take_member};
@@ -597,7 +597,7 @@ fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
     match take_member(&mut function, "parameters") {
         Value::Null => {}
         schema @ (Value::Object(_) | Value::Bool(_)) => {
-            set_aside = fits_no_object(&schema);
+            set_aside = fits_nothing(&schema, true);
             if !set_aside {
                 tool = tool.with_schema(schema);
             }
