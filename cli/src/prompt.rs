@@ -77,7 +77,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let prompt = Prompt::new(options).map_err(failure)?;
     let (listed, complete) = listed_servers(&args)?;
     let catalog = prompt.options().callable(Arc::new(Catalog::new(listed)));
-    let System { text, listed, .. } = prompt.compose(&catalog).map_err(failure)?;
+    let System { text, listed, .. } = prompt.compose(&catalog, &[]).map_err(failure)?;
     let (tokens, tools) = (tokens::count(&text), catalog.offered().count());
     if args.json {
         let options = prompt.options();

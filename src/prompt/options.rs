@@ -8,7 +8,7 @@ use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
 use crate::message::{TokenCounter, keyword_enum, setters};
 use crate::outcome::RESULT_BYTES;
-use crate::tools::{Catalog, LIKELIEST, Said, Tool, ToolChoice};
+use crate::tools::{BuiltIn, Catalog, LIKELIEST, Said, Tool, ToolChoice};
 
 /// The style in which tools are listed, from the longest to the shortest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Serialize, Deserialize)]
@@ -174,16 +174,16 @@ impl Options {
     }
 
     /// Returns the catalog that a model with this prompt can call: the catalog's tools, the built-in tools that
-    /// describe ([`Catalog::with_describe_tool`]) and find ([`Catalog::with_find_tool`]) tools if the list may leave
-    /// something out, and the one that reads on in long results ([`Catalog::with_read_tool`]). The prompt, the parser
+    /// describe and find tools if the list may leave something out, and the one that reads on in long results
+    /// ([`Catalog::with_built_in`]). The prompt, the parser
     /// and the validator must use the same catalog.
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         let catalog = Arc::unwrap_or_clone(catalog);
         let catalog = match (self.tool_budget, self.listing) {
-            (Some(_), _) => catalog.with_find_tool(),
-            (None, Listing::Index) => catalog.with_describe_tool(),
+            (Some(_), _) => catalog.with_built_in(BuiltIn::Find),
+            (None, Listing::Index) => catalog.with_built_in(BuiltIn::Describe),
             _ => catalog,
         };
-        Arc::new(catalog.with_read_tool())
+        Arc::new(catalog.with_built_in(BuiltIn::Read))
     }
 }

@@ -14,7 +14,7 @@ use crate::conversation::{Answered, Replies};
 use crate::dialect::Dialect;
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, Outcome, Status};
-use crate::tools::{ACCESS_RESOURCE, Catalog, Server, ToolChoice};
+use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Server, ToolChoice};
 
 impl Prompt {
     /// Compiles the templates and fills those of the caller with samples, so that most of their errors are found here.
@@ -34,7 +34,7 @@ impl Prompt {
 /// Checks the variables that the caller's templates use, and fills each template once with all values and once with
 /// few.
 fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
-    let catalog = sample().with_find_tool().with_read_tool();
+    let catalog = sample().with_built_in(BuiltIn::Find).with_built_in(BuiltIn::Read);
     let mixed = PromptDraft::new(prompt, &catalog);
     let styles: Vec<Style> =
         Listing::ALL.iter().copied().map(Some).chain([None]).cycle().take(mixed.tools.len()).collect();
@@ -114,20 +114,18 @@ fn sample() -> Catalog {
 
 /// Returns a rejected call of each kind.
 fn rejected() -> Vec<Rejected> {
-    let kinds = [
-        (RejectedKind::UnknownTool, "nothing_like_it"),
-        (RejectedKind::InvalidArguments, ACCESS_RESOURCE),
-        (RejectedKind::Malformed, "look"),
-        (RejectedKind::Truncated, "look"),
-        (RejectedKind::Limit, "look"),
-        (RejectedKind::Invented, "look"),
-        (RejectedKind::Quoted, "look"),
-        (RejectedKind::NearCall, "look"),
-        (RejectedKind::InReasoning, "look"),
-    ];
-    let rejected = |(kind, tool): (_, &str)| Rejected {
-        tool: Some(tool.to_owned()),
-        ..Rejected::new(kind, Dialect::UseMcpTool, "<look>", "something is wrong")
+    use RejectedKind::{
+        InReasoning, InvalidArguments, Invented, Limit, Malformed, NearCall, Quoted, Truncated, UnknownTool,
+    };
+    let kinds = [UnknownTool, InvalidArguments, Malformed, Truncated, Limit, Invented, Quoted, NearCall, InReasoning];
+    let rejected = |kind| {
+        let tool = match kind {
+            UnknownTool => "nothing_like_it",
+            InvalidArguments => ACCESS_RESOURCE,
+            _ => "look",
+        };
+        let rejected = Rejected::new(kind, Dialect::UseMcpTool, "<look>", "something is wrong");
+        Rejected { tool: Some(tool.to_owned()), ..rejected }
     };
     kinds.map(rejected).into()
 }

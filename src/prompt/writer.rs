@@ -52,12 +52,21 @@ impl Prompt {
         Ok(self.system_for(catalog, &[])?.0)
     }
 
-    /// As [`compose`](Prompt::compose), for the conversation `said` so far: if not all tools fit the budget, the
-    /// conversation decides which are listed.
+    /// Returns the system text, the styles of its tools, and the size of the list.
+    ///
+    /// With a [budget](Options::tool_budget), tools are listed shorter until the list fits: first all that are schemas
+    /// become signatures, one after another, then brief, then index. Within a style, the tool that saves most is
+    /// shortened first; of equal ones the later. So the same tools and budget give the same text. A tool that the
+    /// choice names stays in full. If not even the names fit, as many of the tools that the conversation `said` suggests
+    /// are listed in full as fit, and a built-in tool finds the rest.
+    ///
+    /// Tools are shortened to an index, or not listed, only if the catalog has the built-in tools, which are then
+    /// taught; see [`Options::callable`].
     ///
     /// # Errors
-    /// As [`compose`](Prompt::compose).
-    pub fn compose_for(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<System, PromptError> {
+    /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] if the tool choice does not fit the catalog;
+    /// [`PromptError::Template`].
+    pub fn compose(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<System, PromptError> {
         let draft = PromptDraft::new(self, catalog);
         let (styles, tokens) = draft.styles(said)?;
         let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
@@ -80,15 +89,7 @@ impl Prompt {
     ///
     /// # Errors
     /// As [`compose`](Prompt::compose).
-    pub fn system_apart(&self, catalog: &Catalog) -> Result<Option<(String, Vec<Example>)>, PromptError> {
-        self.system_apart_for(catalog, &[])
-    }
-
-    /// As [`system_apart`](Prompt::system_apart), for the conversation `said` so far.
-    ///
-    /// # Errors
-    /// As [`compose`](Prompt::compose).
-    pub fn system_apart_for(
+    pub fn system_apart(
         &self,
         catalog: &Catalog,
         said: &[Said<&str>],
@@ -106,24 +107,6 @@ impl Prompt {
         let shown: Value = examples.iter().map(Serde).collect();
         let text = self.render(self.stem(), context! { apart => true, examples => shown, ..draft.view(&styles)? })?;
         Ok(Some((text, examples)))
-    }
-
-    /// Returns the system text, the styles of its tools, and the size of the list.
-    ///
-    /// With a [budget](Options::tool_budget), tools are listed shorter until the list fits: first all that are schemas
-    /// become signatures, one after another, then brief, then index. Within a style, the tool that saves most is
-    /// shortened first; of equal ones the later. So the same tools and budget give the same text. A tool that the
-    /// choice names stays in full. If not even the names fit, as many of the tools that a conversation suggests
-    /// ([`compose_for`](Prompt::compose_for)) are listed in full as fit, and a built-in tool finds the rest.
-    ///
-    /// Tools are shortened to an index, or not listed, only if the catalog has the built-in tools, which are then
-    /// taught; see [`Options::callable`].
-    ///
-    /// # Errors
-    /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] if the tool choice does not fit the catalog;
-    /// [`PromptError::Template`].
-    pub fn compose(&self, catalog: &Catalog) -> Result<System, PromptError> {
-        self.compose_for(catalog, &[])
     }
 
     /// Returns the number of listed tools whose description is cut, at the start of a conversation. Tools that are left

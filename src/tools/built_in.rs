@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use super::Tool;
 
 /// Name of the built-in tool that describes listed tools, unless another tool has this name; see
-/// [`Catalog::with_describe_tool`](crate::tools::Catalog::with_describe_tool).
+/// [`BuiltIn::Describe`].
 pub const DESCRIBE_TOOL: &str = "describe_tool";
 
 /// Name of the built-in tool that finds tools which the prompt does not list, unless another tool has this name; see
-/// [`Catalog::with_find_tool`](crate::tools::Catalog::with_find_tool).
+/// [`BuiltIn::Find`].
 pub const FIND_TOOL: &str = "find_tool";
 
 /// Name of the built-in tool that reads on in a long result, unless another tool has this name; see
-/// [`Catalog::with_read_tool`](crate::tools::Catalog::with_read_tool).
+/// [`BuiltIn::Read`].
 pub const READ_RESULT: &str = "read_result";
 
 /// A kind of built-in tool.

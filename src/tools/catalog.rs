@@ -160,34 +160,16 @@ impl Catalog {
         Catalog::new(servers)
     }
 
-    /// Adds a built-in tool that gives the full description of a tool that the prompt lists short, in a server without
-    /// a name after all others. A turn answers its calls itself.
+    /// Adds a built-in tool, in a server without a name after all others; with [`BuiltIn::Find`] also
+    /// [`BuiltIn::Describe`]. A turn answers its calls itself.
     ///
-    /// It is called [`DESCRIBE_TOOL`](crate::tools::DESCRIBE_TOOL), or has another name if a tool has that one: every
-    /// tool of a server stays callable. A catalog without tools, or one that has the built-in tool already, stays as it
-    /// is.
+    /// It has another name than usual if a tool has that one: every tool of a server stays callable. A catalog without
+    /// tools, or one that has the built-in tool already, stays as it is.
     #[must_use]
-    pub fn with_describe_tool(self) -> Self {
-        self.with_built_in(BuiltIn::Describe)
-    }
-
-    /// Adds the built-in tool of [`with_describe_tool`](Self::with_describe_tool), and one that finds tools by their
-    /// purpose, for a prompt that does not list them all. It is called [`FIND_TOOL`](crate::tools::FIND_TOOL), unless a
-    /// tool has that name.
-    #[must_use]
-    pub fn with_find_tool(self) -> Self {
-        self.with_built_in(BuiltIn::Describe).with_built_in(BuiltIn::Find)
-    }
-
-    /// Adds a built-in tool that shows the parts that were left out of a long result, or the places where a text occurs
-    /// in it. It is called [`READ_RESULT`](crate::tools::READ_RESULT), unless a tool has that name. No prompt lists it:
-    /// a shortened result mentions it.
-    #[must_use]
-    pub fn with_read_tool(self) -> Self {
-        self.with_built_in(BuiltIn::Read)
-    }
-
-    fn with_built_in(mut self, kind: BuiltIn) -> Self {
+    pub fn with_built_in(mut self, kind: BuiltIn) -> Self {
+        if kind == BuiltIn::Find {
+            self = self.with_built_in(BuiltIn::Describe);
+        }
         if self.by_name.is_empty() || self.built_in.contains(&kind) {
             return self;
         }
@@ -501,7 +483,7 @@ mod tests {
 
     #[test]
     fn the_built_in_tool_is_found_whatever_the_server() {
-        let catalog = two_servers().with_describe_tool();
+        let catalog = two_servers().with_built_in(BuiltIn::Describe);
         for server in [None, Some("web"), Some("unknown")] {
             let found = catalog.find(server, DESCRIBE_TOOL).unwrap();
             assert_eq!((found.tool.server.as_deref(), found.server_resolved), (None, server.is_some()));
@@ -510,18 +492,18 @@ mod tests {
         assert_eq!(catalog.as_built_in(None, "search"), None);
         assert_eq!(catalog.find(None, "describe_tol").unwrap_err().nearest, [DESCRIBE_TOOL]);
         assert_eq!((catalog.tools().count(), catalog.offered().count()), (4, 3));
-        assert_eq!(catalog.clone().with_describe_tool().servers(), catalog.servers());
-        assert!(Catalog::default().with_describe_tool().built_in(BuiltIn::Describe).is_none());
+        assert_eq!(catalog.clone().with_built_in(BuiltIn::Describe).servers(), catalog.servers());
+        assert!(Catalog::default().with_built_in(BuiltIn::Describe).built_in(BuiltIn::Describe).is_none());
     }
 
     #[test]
     fn a_servers_tool_of_the_built_in_name_keeps_it() {
-        let own = Catalog::from_tools([Tool::new(DESCRIBE_TOOL).with_server("s")]).with_describe_tool();
+        let own = Catalog::from_tools([Tool::new(DESCRIBE_TOOL).with_server("s")]).with_built_in(BuiltIn::Describe);
         assert_eq!(own.find(None, DESCRIBE_TOOL).unwrap().tool.server.as_deref(), Some("s"));
         assert!([Some("s"), None].iter().all(|server| own.as_built_in(*server, DESCRIBE_TOOL).is_none()));
         assert_eq!(own.built_in(BuiltIn::Describe).unwrap().name, "describe_listed_tool");
         let loose = Catalog::from_tools([Tool::new(DESCRIBE_TOOL), Tool::new("describe_listed_tool")]);
-        let loose = loose.with_describe_tool();
+        let loose = loose.with_built_in(BuiltIn::Describe);
         assert_eq!(loose.built_in(BuiltIn::Describe).unwrap().name, "describe_tool_2");
         assert_eq!(loose.as_built_in(None, DESCRIBE_TOOL), None);
     }
@@ -530,7 +512,8 @@ mod tests {
     fn a_call_only_reads_by_what_its_tool_says_or_as_one_of_our_own() {
         let reading = Annotations::default().with_read_only_hint(true);
         let read = Tool { annotations: Some(reading), ..Tool::new("read") };
-        let catalog = Catalog::new([Server::new("s").with_tools([read, Tool::new("write")])]).with_describe_tool();
+        let catalog =
+            Catalog::new([Server::new("s").with_tools([read, Tool::new("write")])]).with_built_in(BuiltIn::Describe);
         let reads = |tool: &str| catalog.is_read_only(None, tool);
         assert_eq!(
             ["read", "write", DESCRIBE_TOOL, ACCESS_RESOURCE, "red"].map(reads),

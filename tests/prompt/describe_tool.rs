@@ -12,7 +12,7 @@ use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::prompt::{Listing, Options, Prompt};
 use toolgraft::route::Toolboxes;
-use toolgraft::tools::{Decision, ToolChoice};
+use toolgraft::tools::{BuiltIn, Decision, ToolChoice};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Dialect, Functions, Outcome, Policy, Tool};
 
@@ -259,7 +259,7 @@ fn words_for_what_is_wanted_are_answered_with_the_likeliest_tools() {
         tool("send_mail", "Sends an email."),
         tool("list_notes", "Lists notes."),
     ];
-    let catalog = Catalog::from_tools(tools).with_describe_tool();
+    let catalog = Catalog::from_tools(tools).with_built_in(BuiltIn::Describe);
     let prompt = Prompt::new(Options::default()).unwrap();
     let told = prompt.describe(&catalog, "what will the weather be").unwrap();
     assert!(told.text.contains("get_forecast") && !told.text.contains("send_mail"), "{}", told.text);

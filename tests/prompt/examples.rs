@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgraft::dialect::{Lang, PromptStyle};
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Example, Options, Prompt, Template};
-use toolgraft::tools::{ToolChoice, ToolExample};
+use toolgraft::tools::{BuiltIn, ToolChoice, ToolExample};
 use toolgraft::validate::Validator;
 use toolgraft::{Call, Catalog, Dialect, Tool};
 
@@ -29,7 +29,7 @@ fn compact(dialect: Dialect, lang: Lang) -> Options {
 
 /// Returns the system text without examples, and the examples.
 fn apart(catalog: &Catalog, options: Options) -> (String, Vec<Example>) {
-    Prompt::new(options).unwrap().system_apart(catalog).unwrap().unwrap()
+    Prompt::new(options).unwrap().system_apart(catalog, &[]).unwrap().unwrap()
 }
 
 fn texts(examples: &[Example]) -> impl Iterator<Item = &str> {
@@ -161,7 +161,7 @@ fn two_questions_want_no_tool_and_no_answer_stands_for_a_call_that_is_due() {
 #[test]
 fn no_example_shows_a_tool_that_may_destroy_something() {
     let tools = [with_text("get_weather", &["city"]), with_text("delete_city", &["city"])];
-    let only = Catalog::from_tools([with_text("delete_city", &["city"])]).with_read_tool();
+    let only = Catalog::from_tools([with_text("delete_city", &["city"])]).with_built_in(BuiltIn::Read);
     for style in PromptStyle::ALL {
         let options = Options::default().with_style(*style);
         let shown = |catalog: &Catalog| {

@@ -37,7 +37,7 @@ fn hundreds_of_tools_fit_a_budget_that_their_names_do_not() {
         let catalog = options.callable(Arc::new(desk()));
         assert!(catalog.offered().count() >= 367, "{}", catalog.offered().count());
         let said = [Said::Question("Which issues of octocat/hello-world are open on GitHub?")];
-        let system = prompt(&options).compose_for(&catalog, &said).unwrap();
+        let system = prompt(&options).compose(&catalog, &said).unwrap();
         let listed = &system.listed;
         assert!(listed.tokens <= 1_500 && !listed.is_over_budget(), "{listed:?}");
         assert!(listed.count(Listing::Signature) >= 6, "{listed:?}");
@@ -64,7 +64,7 @@ fn what_is_listed_only_grows_within_a_conversation() {
         Said::Called { server: Some("docker"), tool: "list_containers" },
         Said::Question("What were they again?"),
     ];
-    let text = |upto: usize| prompt(&options).compose_for(&catalog, &said[..upto]).unwrap().text;
+    let text = |upto: usize| prompt(&options).compose(&catalog, &said[..upto]).unwrap().text;
     let names = |text: &str| -> Vec<String> {
         catalog.offered().map(|tool| format!("{}(", tool.name)).filter(|name| text.contains(name.as_str())).collect()
     };
@@ -84,7 +84,7 @@ fn of_more_than_eight_tools_a_small_model_sees_the_likeliest_eight() {
     let large = Options::default().within(Some(131_072));
     let listed = |options: &Options, tools: usize, said: &[Said<&str>]| {
         let catalog = options.callable(Arc::new(Catalog::from_tools(farm(tools))));
-        let system = prompt(options).compose_for(&catalog, said).unwrap();
+        let system = prompt(options).compose(&catalog, said).unwrap();
         let offered = prompt(options).offer(&catalog, said).unwrap();
         assert_eq!(offered.listed.unlisted, system.listed.unlisted, "the same rule natively");
         (system.listed.count(Listing::Signature), system.listed.unlisted)
@@ -176,13 +176,13 @@ fn what_nothing_is_found_for_is_said() {
 #[test]
 fn a_servers_own_find_tool_keeps_its_name() {
     let tools = [Tool::new("find_tool").with_server("shop"), Tool::new("buy").with_server("shop")];
-    let catalog = Catalog::from_tools(tools).with_find_tool();
+    let catalog = Catalog::from_tools(tools).with_built_in(BuiltIn::Find);
     let names: Vec<&str> = catalog.tools().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["find_tool", "buy", "describe_tool", "find_further_tool"]);
     assert_eq!(catalog.as_built_in(None, "find_further_tool"), Some(BuiltIn::Find));
     assert_eq!(catalog.as_built_in(Some("shop"), "find_tool"), None);
     assert_eq!(catalog.offered().count(), 2);
-    assert_eq!(catalog.clone().with_find_tool().tools().count(), 4);
+    assert_eq!(catalog.clone().with_built_in(BuiltIn::Find).tools().count(), 4);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn in_a_context_of_16k_the_tools_of_an_agent_take_an_eighth_of_it() {
     let options = Options::default().within(Some(16_384));
     let callable = options.callable(catalog);
     let (system, offered) =
-        (prompt(&options).compose_for(&callable, &said).unwrap(), prompt(&options).offer(&callable, &said).unwrap());
+        (prompt(&options).compose(&callable, &said).unwrap(), prompt(&options).offer(&callable, &said).unwrap());
     for listed in [&system.listed, &offered.listed] {
         assert!(listed.tokens <= 2_048 && listed.unlisted >= 17 && listed.unlisted < 25, "{listed:?}");
     }

@@ -80,7 +80,7 @@ fn each_style_takes_fewer_tokens_than_the_one_before() {
 fn within(budget: usize, options: Options) -> System {
     let options = options.with_tool_budget(budget);
     let catalog = by_name(&options, real());
-    prompt(options).compose(&catalog).unwrap()
+    prompt(options).compose(&catalog, &[]).unwrap()
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_named_tool_stays_in_full_under_any_budget() {
 #[test]
 fn without_the_built_in_tool_no_tool_loses_its_parameters() {
     let options = Options::default().with_tool_budget(0);
-    let system = prompt(options).compose(&real()).unwrap();
+    let system = prompt(options).compose(&real(), &[]).unwrap();
     assert_eq!((system.listed.count(Listing::Index), system.text.contains("describe_tool")), (0, false));
     assert!(system.listed.count(Listing::Brief) > 5);
 }

@@ -99,7 +99,7 @@ fn budget_table() -> String {
             .with_listing(Listing::Schema)
             .with_tool_budget(budget)
             .with_tokens(TokenCounter::new(tokens));
-        let system = Prompt::new(options.clone()).unwrap().compose(&options.callable(catalog.clone())).unwrap();
+        let system = Prompt::new(options.clone()).unwrap().compose(&options.callable(catalog.clone()), &[]).unwrap();
         let listed = &system.listed;
         assert!(listed.is_over_budget() || listed.tokens <= budget, "{listed:?}");
         let counts: Vec<String> = Listing::ALL.iter().map(|style| listed.count(*style).to_string()).collect();

@@ -407,7 +407,7 @@ pub(super) fn described(args: &TalkArgs, endpoint: &Endpoint) -> transcript::Ses
 fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
     let catalog = options.callable(hub.catalog());
     let prompt = Prompt::new(options.clone()).map_err(Failure::usage)?;
-    prompt.compose(&catalog).map_err(Failure::usage)
+    prompt.compose(&catalog, &[]).map_err(Failure::usage)
 }
 
 /// Builds the agent that asks the model.

@@ -106,7 +106,7 @@ fn schema_bytes(tool: &Tool) -> usize {
 fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
     let options = Options::default().with_tokens(TokenCounter::new(tokens::count));
     let prompt = Prompt::new(options).map_err(Failure::usage)?;
-    let system = prompt.compose(&Catalog::new([server.clone()])).map_err(Failure::usage)?;
+    let system = prompt.compose(&Catalog::new([server.clone()]), &[]).map_err(Failure::usage)?;
     Ok(system.listed.tokens)
 }
 

@@ -108,7 +108,7 @@ impl Bench {
         text.push_str(&format!("\n{CORRECTIONS}"));
         let catalog = Catalog::from_tools(self.tasks.tools.iter().cloned());
         for cell in Cell::any() {
-            let composed = Prompt::new(self.options(cell)).and_then(|prompt| prompt.compose(&catalog));
+            let composed = Prompt::new(self.options(cell)).and_then(|prompt| prompt.compose(&catalog, &[]));
             text.push_str(&composed.map(|system| system.text).unwrap_or_default());
         }
         text

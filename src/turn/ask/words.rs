@@ -164,7 +164,7 @@ impl WordingInput {
     fn told(&self, said: &[Said<&str>]) -> Result<(SystemText, bool), PromptError> {
         let told = |prompt: &Prompt| -> Result<(PromptText, bool), PromptError> {
             let (text, chooses) = prompt.system_for(&self.catalog, said)?;
-            let apart = prompt.system_apart_for(&self.catalog, said)?;
+            let apart = prompt.system_apart(&self.catalog, said)?;
             Ok((PromptText { text, apart }, chooses))
         };
         let (due, chooses) = told(&self.prompt)?;

@@ -83,7 +83,7 @@ fn servers_run_beside_each_other_and_one_that_may_runs_its_calls_so() {
 
 #[test]
 fn a_built_in_tool_only_reads_and_answers_after_a_failure() {
-    let catalog = Catalog::from_tools([Tool::new("write")]).with_describe_tool();
+    let catalog = Catalog::from_tools([Tool::new("write")]).with_built_in(crate::tools::BuiltIn::Describe);
     let setup = Setup::new(allowing(), Arc::new(Validator::new(Arc::new(catalog))), Arc::new(Plain));
     let mut turn = Turn::new(Arc::new(setup), "Write.".into(), Granted::new()).unwrap();
     actions(&mut turn);

@@ -354,7 +354,7 @@ impl Wording for Showing {
                 .answered("4 degrees", "Yes, it is cold there."),
             );
         let options = crate::prompt::Options::default().with_style(crate::dialect::PromptStyle::Compact);
-        crate::prompt::Prompt::new(options).ok()?.system_apart(&Catalog::from_tools([tool])).ok()?
+        crate::prompt::Prompt::new(options).ok()?.system_apart(&Catalog::from_tools([tool]), &[]).ok()?
     }
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
