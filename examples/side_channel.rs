@@ -10,8 +10,8 @@ use std::io::{Write, stdout};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::message::Delta;
-use toolgraft::model::{Recorded, Round};
 use toolgraft::tools::Decision;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Functions, Outcome, Policy, Tool};
 

@@ -10,8 +10,8 @@ use std::io::{Write, stdout};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::agent::RunOptions;
-use toolgraft::model::{Recorded, Round};
 use toolgraft::tools::Decision;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, AgentEvent, Functions, Policy, Tool};
 

@@ -63,7 +63,7 @@
 //! |---|---|
 //! | find the calls in a model's text | [`Parser`], [`event::Collector`] |
 //! | describe tools | [`Tool`], [`Catalog`] |
-//! | run the whole loop | `Agent`, with a `Model` (`OpenAi`, `model::Recorded`) and a `route::Toolbox` (`Functions`, or the `Hub` of `toolgraft-mcp`) |
+//! | run the whole loop | `Agent`, with a `Model` (`OpenAi`, `transcript::Recorded`) and a `route::Toolbox` (`Functions`, or the `Hub` of `toolgraft-mcp`) |
 //! | decide which calls may run | `Policy` |
 //! | keep and show a conversation | [`Conversation`] |
 //! | write the system prompt | `prompt::Prompt` |

@@ -15,9 +15,10 @@ use serde_json::{Map, Value};
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{PromptStyle, write_call};
-use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
+use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::prompt::Options;
 use toolgraft::tools::{Decision, ToolChoice};
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Model, OpenAi, Policy, Tool};
 

@@ -188,9 +188,9 @@ crate::message::opaque_debug!(AgentBuilder, self => config: self.inner.config);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Recorded, Round};
     use crate::route::Functions;
     use crate::tools::Decision;
+    use crate::transcript::{Recorded, Round};
 
     type Set = fn(AgentBuilder) -> AgentBuilder;
 

@@ -19,7 +19,7 @@
 //! ```
 //! use toolgraft::{Agent, Functions};
 //! use toolgraft::agent::StopReason;
-//! use toolgraft::model::{Recorded, Round};
+//! use toolgraft::transcript::{Recorded, Round};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

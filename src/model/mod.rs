@@ -1,7 +1,7 @@
 //! Models: turn a request into a stream of deltas.
 //!
-//! [`Model`] is the interface that the agent drives; a program may implement its own. [`Recorded`] replays a recorded
-//! stream; with the feature `client`, [`OpenAi`](crate::OpenAi) is a model on an OpenAI-compatible endpoint.
+//! [`Model`] is the interface that the agent drives; a program may implement its own. [`Recorded`](crate::transcript::Recorded)
+//! replays a recorded stream; with the feature `client`, [`OpenAi`](crate::OpenAi) is a model on an OpenAI-compatible endpoint.
 
 mod error;
 pub(crate) mod interface;
@@ -10,7 +10,6 @@ mod native;
 pub(crate) mod openai;
 #[cfg(feature = "client")]
 mod overflow;
-mod recorded;
 mod refusal;
 mod request;
 mod said;
@@ -29,7 +28,6 @@ pub mod endpoint {
 }
 
 pub(crate) use crate::message::Usage;
-pub use crate::transcript::Round;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
 pub(crate) use interface::{ALTERNATIVES, Model};
 pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
@@ -40,5 +38,4 @@ pub use openai::{
     NativeAnswer, NativeTrials, OpenAiBuilder, PROBE_TIMEOUT, RETRIES, ServerFault, ServerKind, TRIAL_QUESTION, Tracer,
     trial_tool,
 };
-pub use recorded::Recorded;
 pub use request::Request;

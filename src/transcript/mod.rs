@@ -12,7 +12,8 @@
 //!   [`Cut`].
 //! - An unknown version is refused; unknown line types are skipped and noted, unknown fields skipped.
 //!
-//! With the feature `agent`, a `Recorder` writes a recording while a model and its agent work. [`import`](mod@import)
+//! With the feature `agent`, a `Recorder` writes a recording while a model and its agent work, and a `Recorded` replays
+//! one as a model. [`import`](mod@import)
 //! converts recordings of other programs into the same type, and `Recording::from(&conversation)` converts a stored
 //! conversation of a session that was not recorded.
 //!
@@ -42,6 +43,8 @@ pub mod import;
 mod read;
 #[cfg(feature = "agent")]
 mod record;
+#[cfg(feature = "agent")]
+mod recorded;
 mod recording;
 mod write;
 
@@ -49,6 +52,8 @@ pub(crate) use crate::message::NativeCall;
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "agent")]
 pub use record::Recorder;
+#[cfg(feature = "agent")]
+pub use recorded::Recorded;
 pub use recording::{
     Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent, Session,
     TimedDelta, VERSION,

@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 use toolgraft::agent::CallerWarning;
 use toolgraft::agent::{ApprovalRequest, AskReason, StopReason};
 use toolgraft::event::{Region, RejectedKind};
-use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::tools::Decision;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::{Agent, AgentEvent, Functions, Policy, Tool};
 
 const DOC: &str = include_str!("../../docs/events.md");

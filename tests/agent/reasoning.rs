@@ -5,9 +5,9 @@ use serde_json::Value;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::dialect::write_call;
 use toolgraft::message::{Delta, DeltaKind, FinishReason};
-use toolgraft::model::{Recorded, Round};
 use toolgraft::tools::Decision;
 use toolgraft::transcript::Finish;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Outcome, Policy, Tool};
 

@@ -11,11 +11,11 @@ use serde_json::json;
 use toolgraft::agent::Finished;
 use toolgraft::event::RejectedKind;
 use toolgraft::message::{Delta, DeltaKind, FinishReason, Role, Usage};
-use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
+use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::secrets::Secrets;
 use toolgraft::tools::Decision;
-use toolgraft::transcript::{self, Recorder, Recording, Session};
+use toolgraft::transcript::{self, Recorded, Recorder, Recording, Round, Session};
 use toolgraft::{Agent, AgentEvent, Conversation, Functions, Message, Model, Policy, Tool};
 use toolgraft_testkit::files::{Full, Shared};
 

@@ -8,11 +8,11 @@ use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::agent::{AgentBuilder, Finished, StopReason};
 use toolgraft::dialect::{Lang, write_call};
-use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::prompt::{Listing, Options, Prompt};
 use toolgraft::route::Toolboxes;
 use toolgraft::tools::{BuiltIn, Decision, ToolChoice};
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Dialect, Functions, Outcome, Policy, Tool};
 

@@ -8,9 +8,9 @@ use serde_json::{Map, json};
 use toolgraft::agent::StopReason;
 use toolgraft::dialect::{Lang, PromptStyle, write_call};
 use toolgraft::message::TokenCounter;
-use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::{Listing, Options, Prompt};
 use toolgraft::tools::{BuiltIn, Decision, Said, Server};
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Dialect, Functions, Policy, Tool};
 

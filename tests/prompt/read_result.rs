@@ -5,9 +5,10 @@ use std::sync::Arc;
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::dialect::{Lang, PromptStyle, write_call};
-use toolgraft::model::{Recorded, Request, Round};
+use toolgraft::model::Request;
 use toolgraft::prompt::{COMPACT_RESULT_BYTES, Options};
 use toolgraft::tools::{Decision, READ_RESULT, ToolsMode};
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Dialect, Functions, Policy, Tool};
 

@@ -7,10 +7,10 @@ use futures::StreamExt;
 use serde_json::{Map, Value, json};
 use toolgraft::agent::StopReason;
 use toolgraft::dialect::{DialectSet, Lang, PromptStyle, write_tool_call};
-use toolgraft::model::{Recorded, Round};
 use toolgraft::parse::Config;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::tools::Decision;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, AgentEvent, Catalog, Dialect, Functions, Parser, Policy, Tool};
 

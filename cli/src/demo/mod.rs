@@ -20,11 +20,10 @@ use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::Role;
-use toolgraft::model::Recorded;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::tools::Decision;
-use toolgraft::transcript::{self, Recorder, Recording};
+use toolgraft::transcript::{self, Recorded, Recorder, Recording};
 use toolgraft::{Agent, AgentEvent, Dialect, Policy};
 use toolgraft_files::{self as files, Mode};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
@@ -154,7 +153,7 @@ fn verdict(finished: &Finished) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::model::Round;
+    use toolgraft::transcript::Round;
     use toolgraft::{Functions, Policy, Tool};
 
     async fn verdict_on(rounds: Vec<Round>) -> String {

@@ -16,7 +16,7 @@ const ROOT: &[&str] = &[
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
     "Region", // What the prompt is given to write, and what it hands back: both ends are this crate's.
-    "Item", "Shown",
+    "Shown",
     // A program that drives a turn must handle all variants: a missing one would be waited for
     // without end, or lose a part of the answer.
     "Action", "ClientEnd", "ClientPiece", // Data of the dialects, which is not a part of the interface.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use futures::StreamExt;
 use libtest_mimic::Trial;
 use serde_json::json;
-use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::Decision;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::{Agent, Policy};
 use toolgraft_mcp::{
     Hub, InputAnswer, InputKind, InputRequest, McpError, ServerConfig, ServerEventKind, ServerState, Start,

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use toolgraft::model::{Recorded, Round};
 use toolgraft::tools::Decision;
+use toolgraft::transcript::{Recorded, Round};
 use toolgraft::{Agent, AgentEvent, Outcome, Policy};
 use toolgraft_mcp::ServerConfig;
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 
-use super::{Model, ModelError, ModelEvent, Request};
+use super::{Round, TimedDelta};
 use crate::message::Delta;
-use crate::transcript::{Round, TimedDelta};
+use crate::model::{Model, ModelError, ModelEvent, Request};
 
 /// A model that replays the texts of recorded rounds, one after another, whatever the requests are.
 #[derive(Debug)]
