@@ -6,7 +6,7 @@
 //! ```text
 //! Request ─▶ request   the body; form, hold: in which form it asks for a structure
 //!             └▶ open  attempts, waits (retry), refusals (error)
-//!                 └▶ sse ─▶ read ─▶ ModelEvent…   bytes, server-sent events, chunks (skeleton)
+//!                 └▶ guard ─▶ read ─▶ ModelEvent…   bytes, server-sent events, chunks (skeleton)
 //! ```
 //!
 //! Further modules find out the properties of an endpoint: `list` (its models), `probe` and `info` (a model's context,
@@ -17,6 +17,7 @@
 mod error;
 mod faults;
 mod form;
+mod guard;
 mod hold;
 mod info;
 mod list;
@@ -28,7 +29,6 @@ pub(crate) mod request;
 pub(crate) mod retry;
 mod server;
 mod skeleton;
-mod sse;
 mod terms;
 mod trace;
 
@@ -53,12 +53,12 @@ use crate::spans::Peer;
 
 pub use error::ClientError;
 pub use faults::ServerFault;
+pub use guard::MAX_EVENT;
 pub use info::ModelInfo;
 pub use list::LIST_TIMEOUT;
 pub use native::{NativeAnswer, NativeTrials, TRIAL_QUESTION, trial_tool};
 pub use probe::PROBE_TIMEOUT;
 pub use server::ServerKind;
-pub use sse::MAX_EVENT;
 pub use trace::Tracer;
 
 /// Time limit of a TCP and TLS connection attempt, unless configured otherwise.

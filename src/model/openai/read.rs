@@ -1,17 +1,21 @@
 //! Converts the bytes of an answer to a model's events.
 
 use std::collections::VecDeque;
+use std::io::Cursor;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::{Map, Value};
+use sse_stream::{Sse, SseByteStream};
 use tokio::time::{Instant, Sleep};
 
 use super::error::{context_exceeded, silence};
 use super::error::{line, message, plain};
+use super::guard::{Guard, MAX_EVENT};
 use super::skeleton::Skeleton;
-use super::sse::{EventReader, MAX_EVENT};
 use super::trace::Response;
 use crate::cause::Cause;
 use crate::message::chunk::{CallAssembler, Choice, Chunk};
@@ -39,6 +43,12 @@ pub(super) struct Source {
     silent: Pin<Box<Sleep>>,
     /// Bytes that were read ahead.
     ahead: Vec<u8>,
+}
+
+/// Wraps an error of a layer below the events.
+fn cut_off(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ModelError {
+    let source = Cause::new(error);
+    ModelError::CutOff { message: source.to_string(), source: Some(source) }
 }
 
 impl Source {
@@ -98,12 +108,42 @@ impl Source {
         all.truncate(most);
         Ok(all)
     }
+
+    /// Returns the bytes for the parser of events, with the end of the last event added.
+    fn guarded(self, quiet: Arc<AtomicUsize>) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
+        // In a box, because a stream moves its state for every piece.
+        let state = Some((Box::new((self, Guard::default(), quiet)), None));
+        stream::unfold(state, |state| async move {
+            let (mut state, failed) = state?;
+            if let Some(error) = failed {
+                return Some((Err(error), None));
+            }
+            let (source, guard, quiet) = &mut *state;
+            let (text, state) = match source.next().await {
+                Ok(Some(bytes)) if quiet.fetch_add(bytes.len(), Ordering::Relaxed) > MAX_QUIET => {
+                    let message = format!("the endpoint sent more than {MAX_QUIET} bytes without content");
+                    return Some((Err(ModelError::cut_off(message)), None));
+                }
+                Ok(Some(bytes)) => match guard.push(&bytes) {
+                    Ok(text) => (text, Some((state, None))),
+                    Err(error) => return Some((Err(error), None)),
+                },
+                // An event that was complete except for the blank line is valid.
+                Ok(None) => (guard.finish(), None),
+                Err(error) => (guard.finish(), Some((state, Some(error)))),
+            };
+            Some((Ok(Cursor::new(text)), state))
+        })
+        .boxed()
+    }
 }
 
 /// Returns the events of a streamed answer.
 pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
-    let reader = AnswerReader { source, events: EventReader::default(), decoder, quiet: 0, until: None };
-    stream::unfold(Box::new(reader), |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
+    let quiet = Arc::<AtomicUsize>::default();
+    let sse = SseByteStream::new(source.guarded(quiet.clone()));
+    let reader = Box::new(AnswerReader { sse, decoder, quiet, until: None });
+    stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
 }
 
 /// Returns the events of an answer that arrived as a whole: a completion, an error, or chunks line by line.
@@ -124,55 +164,43 @@ pub(super) fn whole(bytes: &[u8], mut decoder: Decoder) -> Vec<Item> {
 }
 
 struct AnswerReader {
-    source: Source,
-    events: EventReader,
+    sse: SseByteStream<BoxStream<'static, Result<Cursor<String>, ModelError>>>,
     decoder: Decoder,
     /// Bytes since the last content.
-    quiet: usize,
+    quiet: Arc<AtomicUsize>,
     /// The answer is complete; until this time, further data is waited for.
     until: Option<Instant>,
 }
 
 impl AnswerReader {
     async fn next(&mut self) -> Option<Item> {
-        let AnswerReader { source, events, decoder, quiet, until } = self;
         loop {
-            if let Some(item) = decoder.queue.pop_front() {
-                *quiet = 0;
+            if let Some(item) = self.decoder.queue.pop_front() {
+                self.quiet.store(0, Ordering::Relaxed);
                 return Some(item);
             }
-            if std::mem::take(&mut decoder.called) {
-                *quiet = 0;
+            if std::mem::take(&mut self.decoder.called) {
+                self.quiet.store(0, Ordering::Relaxed);
             }
-            if decoder.over {
+            if self.decoder.over {
                 return None;
             }
-            let bytes = match decoder.finish {
-                None => source.next().await,
+            let event = match self.decoder.finish {
+                None => self.sse.next().await,
+                // The answer is complete; an endpoint that goes silent now loses nothing.
                 Some(_) => {
-                    let until = *until.get_or_insert_with(|| Instant::now() + AFTER_FINISH);
-                    tokio::time::timeout_at(until, source.next()).await.unwrap_or(Ok(None))
+                    let until = *self.until.get_or_insert_with(|| Instant::now() + AFTER_FINISH);
+                    tokio::time::timeout_at(until, self.sse.next()).await.unwrap_or(None)
                 }
             };
-            let mut event = |data: &str, is_error| decoder.data(data, is_error);
-            let read = match bytes {
-                Ok(Some(_)) if *quiet > MAX_QUIET => {
-                    let message = format!("the endpoint sent more than {MAX_QUIET} bytes without content");
-                    Err(ModelError::cut_off(message))
-                }
-                Ok(Some(bytes)) => {
-                    *quiet += bytes.len();
-                    events.push(&bytes, &mut event).map(|()| true)
-                }
-                ended => {
-                    events.finish(&mut event);
-                    ended.map(|_| false)
-                }
-            };
-            match read {
-                Ok(true) => {}
-                Ok(false) => decoder.end(),
-                Err(error) => decoder.broken(error),
+            match event {
+                Some(Ok(event)) => self.decoder.event(&event),
+                Some(Err(sse_stream::Error::Body(error))) => match error.downcast::<ModelError>() {
+                    Ok(error) => self.decoder.broken(*error),
+                    Err(other) => self.decoder.broken(cut_off(other)),
+                },
+                Some(Err(error)) => self.decoder.broken(cut_off(error)),
+                None => self.decoder.end(),
             }
         }
     }
@@ -231,6 +259,12 @@ impl Decoder {
     /// Returns the next event of the model.
     pub fn pop(&mut self) -> Option<Item> {
         self.queue.pop_front()
+    }
+
+    fn event(&mut self, event: &Sse) {
+        if let Some(data) = &event.data {
+            self.data(data, event.event.as_deref() == Some("error"));
+        }
     }
 
     /// Takes the data of an event: a chunk's JSON text, or `[DONE]`.
