@@ -31,7 +31,7 @@ pub(crate) use marked::Marked;
 use marked::Marker;
 pub(crate) use named::{NamedDialect, NamedForm};
 use tags::tag_tools;
-pub(crate) use tags::{TagParameter, TagTool};
+pub(crate) use tags::TagTool;
 
 /// An element dialect's block, and the dialect.
 pub(crate) type BlockRef = (Dialect, &'static Block);

@@ -23,13 +23,6 @@ pub(crate) struct TagParameter {
     pub(crate) is_json: bool,
 }
 
-impl TagParameter {
-    /// One of which nothing is known.
-    pub(crate) fn unknown(name: &str) -> Self {
-        TagParameter { name: name.to_owned(), is_text: true, is_json: true }
-    }
-}
-
 /// The tools of a catalog by their tags.
 pub(crate) fn tag_tools(catalog: &Catalog) -> Vec<TagTool> {
     let tag_tool = |tool: &crate::tools::Tool| TagTool {

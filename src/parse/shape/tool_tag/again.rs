@@ -52,9 +52,9 @@ impl ToolTag {
         (self.arguments, self.doubtful, self.twice) = (Map::new(), None, None);
         self.repairs.clear();
         for Found { head, start, end } in reading.values {
-            self.open = self.opened(tool, head);
+            self.begin_value(tool, head);
             let span = self.body_start + start as u64..self.body_start + end as u64;
-            self.take_value(tool, span, window, tables.config.limits.depth);
+            self.take_value(span, window, tables.config.limits.depth);
         }
         if reading.is_mended {
             self.repairs.push(Repair::MissingClose);

@@ -30,7 +30,7 @@ use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::Head;
-use crate::parse::tables::{Tables, TagParameter, TagTool};
+use crate::parse::tables::{Tables, TagTool};
 
 /// An object's first key is waited for to this length, in bytes.
 const MAX_KEY: usize = 64;
@@ -43,13 +43,13 @@ pub(crate) struct ToolTag {
     /// Server and tool as they were written, where the tag is not the tool's name; so it is with one
     /// that is not known.
     name: Option<(Option<String>, String)>,
-    /// Parameters of the call that the tool does not have; their indices follow the tool's.
-    others: Vec<TagParameter>,
     cursor: u64,
     body_start: u64,
     state: State,
     /// The value that is read, or that ended if what follows its closing tag says so.
     open: Open,
+    /// The name of its parameter.
+    parameter: String,
     /// In a comment between tags.
     in_comment: bool,
     arguments: Map<String, Value>,
@@ -92,7 +92,6 @@ enum State {
 /// An open value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Open {
-    parameter: usize,
     /// `true` if it is taken verbatim; see [`TagParameter::is_text`].
     is_text: bool,
     /// First byte of the value, after the line break that it may lose.
@@ -163,25 +162,12 @@ impl ToolTag {
         (server.as_deref(), name)
     }
 
-    fn parameter<'t>(&'t self, tool: &'t TagTool, i: usize) -> &'t TagParameter {
-        tool.parameters.get(i).unwrap_or_else(|| &self.others[i - tool.parameters.len()])
-    }
-
-    /// Index of a parameter; one that the tool does not have gets one.
-    fn index(&mut self, tool: &TagTool, name: &str) -> usize {
-        let known = tool.parameters.iter().chain(&self.others).position(|p| p.name == name);
-        known.unwrap_or_else(|| {
-            self.others.push(TagParameter::unknown(name));
-            tool.parameters.len() + self.others.len() - 1
-        })
-    }
-
-    /// The value that this opening tag begins.
-    fn opened(&mut self, tool: &TagTool, head: Head<'_>) -> Open {
-        let parameter = self.index(tool, &self.tags.parameter_name(head.name));
-        let known = self.parameter(tool, parameter);
-        let is_text = known.is_text && !(head.is_json && known.is_json);
-        Open { parameter, is_text, ..Open::default() }
+    /// Begins the value of this opening tag.
+    fn begin_value(&mut self, tool: &TagTool, head: Head<'_>) {
+        self.parameter = self.tags.parameter_name(head.name).into_owned();
+        let known = tool.parameters.iter().find(|known| known.name == self.parameter);
+        let (is_text, is_json) = known.map_or((true, true), |known| (known.is_text, known.is_json));
+        self.open = Open { is_text: is_text && !(head.is_json && is_json), ..Open::default() };
     }
 
     /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
@@ -190,7 +176,7 @@ impl ToolTag {
         if rest.is_empty() {
             return Step::More;
         }
-        match self.next_tag(tool, None, rest, window.more) {
+        match self.next_tag(tool, rest, window.more) {
             Ok(next) => self.take(tool, next, out),
             Err(Undecided) => Step::More,
             // Only a comment before the first tag leads here.
@@ -213,10 +199,9 @@ impl ToolTag {
                 return Step::End(end);
             }
             Next::Parameter(head) => {
-                let name = self.tags.parameter_name(head.name);
                 self.cursor += head.length as u64;
-                self.key_delta(&name, out);
-                self.open = self.opened(tool, head);
+                self.begin_value(tool, head);
+                self.key_delta(out);
                 State::Value
             }
             Next::Comment => return self.comment_opens(),
@@ -224,12 +209,12 @@ impl ToolTag {
         Step::Next
     }
 
-    /// Hands on a key of the preview's JSON object.
-    fn key_delta(&mut self, name: &str, out: &mut CallOut<'_, '_>) {
+    /// Hands on the open value's key in the preview's JSON object.
+    fn key_delta(&mut self, out: &mut CallOut<'_, '_>) {
         self.scratch.clear();
-        self.scratch.reserve(name.len() + 8);
+        self.scratch.reserve(self.parameter.len() + 8);
         self.scratch.push_str(if self.object_open { ",\"" } else { "{\"" });
-        push_escaped(name, &mut self.scratch);
+        push_escaped(&self.parameter, &mut self.scratch);
         self.scratch.push_str("\":");
         self.object_open = true;
         out.delta(self.cursor, &self.scratch);
@@ -277,27 +262,17 @@ impl ToolTag {
         if is_over { Step::Next } else { Step::More }
     }
 
-    /// The tag that `text` begins with, among those that may follow the value
-    /// of parameter `open`.
-    fn next_tag<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Next<'t>> {
+    /// The tag that `text` begins with, among those that may follow the open value.
+    fn next_tag<'t>(&self, tool: &'t TagTool, text: &'t str, more: bool) -> Match<Next<'t>> {
         let close = self.tags.closes_call(tool, text, more).map(Next::Close);
-        let parameter = self.next_parameter(tool, open, text, more).map(Next::Parameter);
+        let is_unfilled = |name: &str| !self.is_given(name);
+        let parameter = self.tags.parameter_that(is_unfilled, tool, text, more).map(Next::Parameter);
         close.either(parameter).either(begins(text, COMMENT_OPEN, more).map(|()| Next::Comment))
     }
 
-    /// The opening tag of a parameter that was given already, the open one included.
-    fn given<'t>(&self, tool: &'t TagTool, open: usize, text: &'t str, more: bool) -> Match<Head<'t>> {
-        let open = self.parameter(tool, open).name.as_str();
-        let is_given = |name: &str| name == open || self.arguments.contains_key(name);
-        self.tags.parameter_that(is_given, tool, text, more)
-    }
-
-    /// The opening tag of an unfilled parameter, its name and its length. A tag
-    /// that holds a name may hold one that the tool does not have.
-    fn next_parameter<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Head<'t>> {
-        let open = open.map(|i| self.parameter(tool, i).name.as_str());
-        let is_unfilled = |name: &str| open != Some(name) && !self.arguments.contains_key(name);
-        self.tags.parameter_that(is_unfilled, tool, text, more)
+    /// Returns `true` if a parameter of this name was given already, the open one included.
+    fn is_given(&self, name: &str) -> bool {
+        name == self.parameter || self.arguments.contains_key(name)
     }
 }
 
@@ -328,14 +303,13 @@ impl CallShape for ToolTag {
             State::Between => self.between(tool, window, out),
             State::Value => self.value(tool, rest, window, out),
             State::Follow => self.follow(tool, window, out).unwrap_or(Step::More),
-            State::CdataEnd => self.cdata_end(tool, window),
+            State::CdataEnd => self.cdata_end(window),
         }
     }
 
-    fn missing(&self, window: &Window<'_>, tables: &Tables) -> Missing {
-        let tool = self.callee.tool(tables);
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
         let inner = match self.state {
-            State::Value | State::CdataEnd => self.tags.value_closer(&self.parameter(tool, self.open.parameter).name),
+            State::Value | State::CdataEnd => self.tags.value_closer(&self.parameter),
             State::Between | State::Follow => String::new(),
         };
         // After a closing tag that ends its value if the call's own follows.
@@ -347,7 +321,7 @@ impl CallShape for ToolTag {
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
         if self.state == State::Follow {
             self.inner_end = self.cursor;
-            self.end_value(self.callee.tool(tables), window, tables.config.limits.depth);
+            self.end_value(window, tables.config.limits.depth);
             self.repairs.push(Repair::StopSequence);
         }
     }

@@ -25,7 +25,7 @@ impl ToolTag {
             (true, false) => memchr::memchr(b']', rest.as_bytes()),
             (false, _) => memchr::memchr(b'<', rest.as_bytes()),
         };
-        let name = &self.parameter(tool, open.parameter).name;
+        let name = &self.parameter;
         let passes = |at: &usize| !open.cdata && self.tags.passes(name, tool, &rest[*at..]);
         // After one that passes more are near, for which a search of its own costs too much.
         let next = match next.filter(passes) {
@@ -46,7 +46,7 @@ impl ToolTag {
                 _ => self.think_in_value(rest, more, out),
             };
         }
-        let name = &self.parameter(tool, open.parameter).name;
+        let name = &self.parameter;
         let close = self.tags.closes_value(name, rest, more);
         let nested = self.tags.opens_value(name, rest, more);
         let tool_close = self.tags.closes_call(tool, rest, more);
@@ -150,13 +150,12 @@ impl ToolTag {
     }
 
     /// After a `]]>`: does the closing tag follow?
-    pub(super) fn cdata_end(&mut self, tool: &TagTool, window: &Window<'_>) -> Step {
+    pub(super) fn cdata_end(&mut self, window: &Window<'_>) -> Step {
         let rest = window.past_space(&mut self.cursor);
         if rest.is_empty() {
             return Step::More;
         }
-        let name = &self.parameter(tool, self.open.parameter).name;
-        match self.tags.closes_value(name, rest, window.more) {
+        match self.tags.closes_value(&self.parameter, rest, window.more) {
             Err(Undecided) => return Step::More,
             Ok(length) => {
                 self.cursor += length as u64;
@@ -173,11 +172,10 @@ impl ToolTag {
         if rest.is_empty() {
             return Ok(Step::More);
         }
-        let parameter = self.open.parameter;
-        match self.next_tag(tool, Some(parameter), rest, more).decided()? {
+        match self.next_tag(tool, rest, more).decided()? {
             Some(Next::Comment) => return Ok(self.comment_opens()),
             Some(next) => {
-                self.value_ends(tool, window, out);
+                self.value_ends(window, out);
                 return Ok(self.take(tool, next, out));
             }
             None => {}
@@ -185,14 +183,15 @@ impl ToolTag {
         // What closes the group ends the call, too: the value is closed (`function_tag/group_closes`).
         let group = self.group.map_or(Err(No), |named| group_close(named, rest, more));
         if group.decided()?.is_some() {
-            self.value_ends(tool, window, out);
+            self.value_ends(window, out);
             self.repairs.push(Repair::MissingClose);
             return Ok(self.take(tool, Next::Close(0), out));
         }
-        if let Some(head) = self.given(tool, parameter, rest, more).decided()? {
+        let given = self.tags.parameter_that(|name| self.is_given(name), tool, rest, more);
+        if let Some(head) = given.decided()? {
             // The call is refused, and read on to its own end.
             self.twice.get_or_insert_with(|| head.name.to_owned());
-            self.value_ends(tool, window, out);
+            self.value_ends(window, out);
             return Ok(self.take(tool, Next::Parameter(head), out));
         }
         let is_broken = self.tags.may_be_broken(rest, more).decided()?.is_some();
@@ -206,14 +205,14 @@ impl ToolTag {
         Ok(Step::Next)
     }
 
-    fn value_ends(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+    fn value_ends(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         if out.is_over_limit() {
             // That it was given counts; what it says does not.
-            let name = self.take_name(tool);
+            let name = self.take_name();
             self.arguments.insert(name, Value::Null);
             return;
         }
-        let value = self.end_value(tool, window, out.max_depth());
+        let value = self.end_value(window, out.max_depth());
         let open = self.open;
         if open.is_text && !open.cdata {
             let (_, end) = open.text(window);
@@ -225,21 +224,16 @@ impl ToolTag {
     }
 
     /// The name of a parameter that was given.
-    fn take_name(&mut self, tool: &TagTool) -> String {
-        let open = self.open;
-        let name = match tool.parameters.get(open.parameter) {
-            Some(known) => known.name.clone(),
-            // From here on the arguments tell that it was given.
-            None => std::mem::take(&mut self.others[open.parameter - tool.parameters.len()].name),
-        };
-        if open.is_doubtful {
+    fn take_name(&mut self) -> String {
+        let name = std::mem::take(&mut self.parameter);
+        if self.open.is_doubtful {
             self.doubtful.get_or_insert_with(|| name.clone());
         }
         name
     }
 
     /// Takes the open value, which is at `span`, its tags left out.
-    pub(super) fn take_value(&mut self, tool: &TagTool, span: Range<u64>, window: &Window<'_>, max_depth: usize) {
+    pub(super) fn take_value(&mut self, span: Range<u64>, window: &Window<'_>, max_depth: usize) {
         let (text, open) = (window.slice(span.clone()), &mut self.open);
         let start = match text.trim_start().strip_prefix(CDATA_OPEN) {
             Some(inner) => {
@@ -254,12 +248,12 @@ impl ToolTag {
         };
         open.close_at = if open.cdata { span.end - cdata_close(text) as u64 } else { span.end };
         open.start = Some(start.min(open.close_at));
-        self.end_value(tool, window, max_depth);
+        self.end_value(window, max_depth);
     }
 
     /// Takes the open value, which is over.
-    pub(super) fn end_value(&mut self, tool: &TagTool, window: &Window<'_>, max_depth: usize) -> Value {
-        let (name, open) = (self.take_name(tool), self.open);
+    pub(super) fn end_value(&mut self, window: &Window<'_>, max_depth: usize) -> Value {
+        let (name, open) = (self.take_name(), self.open);
         let start = open.start.unwrap_or(open.close_at);
         let text = window.slice(start..open.close_at);
         let value = if open.is_text {
