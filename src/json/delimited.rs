@@ -22,9 +22,9 @@ pub(crate) enum DelimitedStep {
     /// It ends here.
     End(u64),
     /// A `<` that begins no text, or a bracket that closes another one.
-    Unexpected(u64),
+    Unexpected,
     /// A bracket that is nested too deep.
-    TooDeep(u64),
+    TooDeep,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,21 +69,21 @@ impl Delimited {
         loop {
             let rest = &text[at..];
             let taken = match self.state {
-                _ if rest.is_empty() => Err(Stop::More),
-                State::Text => self.text(rest, more, json).ok_or(Stop::More),
-                State::String => self.string(rest, more, json).ok_or(Stop::More),
-                State::Single => self.single(rest, more, json).ok_or(Stop::More),
+                _ if rest.is_empty() => Err(DelimitedStep::More),
+                State::Text => self.text(rest, more, json).ok_or(DelimitedStep::More),
+                State::String => self.string(rest, more, json).ok_or(DelimitedStep::More),
+                State::Single => self.single(rest, more, json).ok_or(DelimitedStep::More),
                 State::Between => self.between(rest, more, json),
             };
             at += match taken {
                 Ok(taken) => taken,
-                Err(Stop::More) => {
-                    *cursor = base + at as u64;
-                    return DelimitedStep::More;
+                Err(DelimitedStep::End(taken)) => {
+                    *cursor = base + at as u64 + taken;
+                    return DelimitedStep::End(*cursor);
                 }
-                Err(Stop::Step(step, taken)) => {
-                    *cursor = base + (at + taken) as u64;
-                    return step(*cursor);
+                Err(step) => {
+                    *cursor = base + at as u64;
+                    return step;
                 }
             }
         }
@@ -151,7 +151,7 @@ impl Delimited {
         (taken > 0).then_some(taken)
     }
 
-    fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, Stop> {
+    fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, DelimitedStep> {
         self.is_round |= self.depth == 0 && rest.starts_with('(');
         let byte = match rest.as_bytes()[0] {
             b'(' if self.depth == 0 => b'{',
@@ -169,16 +169,16 @@ impl Delimited {
                     json.push('"');
                     return Ok(self.token.len());
                 }
-                Err(Undecided) => return Err(Stop::More),
-                Err(No) => return Err(Stop::Step(DelimitedStep::Unexpected, 0)),
+                Err(Undecided) => return Err(DelimitedStep::More),
+                Err(No) => return Err(DelimitedStep::Unexpected),
             },
-            b'{' | b'[' if self.depth == self.max_depth => return Err(Stop::Step(DelimitedStep::TooDeep, 0)),
+            b'{' | b'[' if self.depth == self.max_depth => return Err(DelimitedStep::TooDeep),
             b'{' | b'[' => {
                 self.expects_key = byte == b'{';
                 self.kinds = self.kinds << 1 | u128::from(self.expects_key);
                 self.depth += 1;
             }
-            b'}' | b']' if is_object != (byte == b'}') => return Err(Stop::Step(DelimitedStep::Unexpected, 0)),
+            b'}' | b']' if is_object != (byte == b'}') => return Err(DelimitedStep::Unexpected),
             b'}' | b']' => {
                 self.kinds >>= 1;
                 self.depth -= 1;
@@ -192,11 +192,11 @@ impl Delimited {
         }
         json.push(char::from(byte));
         let is_over = self.depth == 0 && matches!(byte, b'}' | b']');
-        if is_over { Err(Stop::Step(DelimitedStep::End, 1)) } else { Ok(1) }
+        if is_over { Err(DelimitedStep::End(1)) } else { Ok(1) }
     }
 
     /// Returns a bare key, or what stands for a value.
-    fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, Stop> {
+    fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, DelimitedStep> {
         let ends = |c: char| {
             matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '"' | '<' | '\n')
                 || self.is_round && (c == ')' || c == '=' && self.expects_key)
@@ -205,7 +205,7 @@ impl Delimited {
         let length = end.unwrap_or(rest.len());
         if self.expects_key && length <= MAX_KEY {
             match end {
-                None if more => return Err(Stop::More),
+                None if more => return Err(DelimitedStep::More),
                 Some(end) if rest[end..].starts_with([':', '=']) => {
                     json.push('"');
                     push_escaped(rest[..end].trim_end(), json);
@@ -220,14 +220,6 @@ impl Delimited {
         json.push_str(&rest[..length]);
         Ok(length)
     }
-}
-
-/// The reason that reading stops.
-enum Stop {
-    /// More must come first.
-    More,
-    /// A step, so many bytes further.
-    Step(fn(u64) -> DelimitedStep, usize),
 }
 
 #[cfg(test)]
@@ -278,15 +270,16 @@ mod tests {
 
     #[test]
     fn what_fits_nothing_is_named_with_its_place() {
-        for (text, step) in [
-            ("{a:1]", DelimitedStep::Unexpected(4)),
-            ("{a:<b>}", DelimitedStep::Unexpected(3)),
-            ("{a:1<tool_call|>", DelimitedStep::Unexpected(4)),
-            ("{a:[[[[[1]]]]]}", DelimitedStep::TooDeep(7)),
-            ("{a:<|\"|>x}<tool_call|>", DelimitedStep::More),
-            ("{a:\"x}\\", DelimitedStep::More),
+        for (text, step, at) in [
+            ("{a:1]", DelimitedStep::Unexpected, 4),
+            ("{a:<b>}", DelimitedStep::Unexpected, 3),
+            ("{a:1<tool_call|>", DelimitedStep::Unexpected, 4),
+            ("{a:[[[[[1]]]]]}", DelimitedStep::TooDeep, 7),
+            ("{a:<|\"|>x}<tool_call|>", DelimitedStep::More, 22),
+            ("{a:\"x}\\", DelimitedStep::More, 7),
         ] {
-            assert_eq!(read(&[text]).1, step, "{text}");
+            let (_, found, cursor) = read(&[text]);
+            assert_eq!((found, cursor), (step, at), "{text}");
         }
     }
 }

@@ -48,7 +48,8 @@ pub(crate) struct Loose {
     escaped: bool,
     /// A raw line break was seen in a string.
     line_rule: bool,
-    line_start: bool,
+    /// Only spaces are between the last line break and the cursor.
+    pub(crate) line_start: bool,
     /// Last character that is not white space, outside strings.
     last: char,
 }
@@ -59,11 +60,6 @@ impl Loose {
     pub(crate) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
         let mode = if in_string { Mode::String('"') } else { Mode::Plain };
         Loose { mode, depth, escaped: false, line_rule: false, line_start: line_start && !in_string, last }
-    }
-
-    /// Returns `true` if only spaces are between the last line break and the cursor.
-    pub(crate) fn at_line_start(&self) -> bool {
-        self.line_start
     }
 
     /// Reads on from `cursor`; moves `cursor` past the text that was read.

@@ -22,8 +22,7 @@
 //! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
 //! | `step` | what a step of either says |
 //! | `trailing` | the text after a value, which may belong inside |
-//! | `outside` | the bytes outside of strings |
-//! | `unclosed` | what is missing where a value breaks off |
+//! | `outside` | the bytes outside of strings, and what is missing where a value breaks off |
 //! | `read/` | whole text to value: strictly, else with repairs |
 //! | `repair` | the names of the repairs |
 //! | `decimal` | numbers with all of their digits |
@@ -49,14 +48,13 @@ mod step;
 mod text_type;
 mod texts;
 mod trailing;
-mod unclosed;
 pub(crate) mod window;
 
 pub(crate) use delimited::{Delimited, DelimitedStep};
 pub(crate) use escape::{Special, escaped, push_escaped, short_escape};
 pub(crate) use lexer::{Lexer, is_too_deep};
 pub(crate) use loose::{Closer, Loose};
-pub(crate) use outside::outside;
+pub(crate) use outside::{outside, unclosed};
 pub(crate) use read::{NotJson, common_prefix, read, strict, string};
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
@@ -64,4 +62,3 @@ pub(crate) use step::JsonStep;
 pub(crate) use text_type::text_type;
 pub(crate) use texts::map_texts;
 pub(crate) use trailing::Trailing;
-pub(crate) use unclosed::unclosed;

@@ -64,8 +64,6 @@ repairs! {
     /// strings, a comma too many before a closing bracket, one too few between two members or calls, `True`, `False`
     /// and `None` in any case.
     Syntax = "syntax",
-    /// A call's names were escaped as Markdown does it (`get\_weather`), and so were its texts.
-    MarkdownEscapes = "markdown_escapes",
     /// Closing tags were missing after a complete call.
     MissingClose = "missing_close",
     /// The closing tag is missing because a declared stop string took it.

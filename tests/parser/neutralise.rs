@@ -154,8 +154,6 @@ const CALLS: &[&str] = &[
     "<|python_tag|>{\"name\": \"get_weather\", \"parameters\": {}}",
     "\nget_weather(city=\"Berlin\")\n",
     "[get_weather(city='Berlin')]",
-    "[\"weather.get_weather(days=1)\"]",
-    "\nget\\_weather(city='Berlin')\n",
     "\n```get_weather(city='Berlin')```\n",
     "\n~~~py [get_weather(city='Berlin')]~~~\n",
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Berlin\"}}",

@@ -98,10 +98,7 @@ fn after<'t>(raw: &str, text: &'t str) -> &'t str {
 
 fn reads(call: &Call, text: &str) -> Result<(), String> {
     let raw = call.raw_arguments.as_str();
-    // In a quoted call, the backslash of Markdown is escaped itself.
-    let is_written = folded(text).contains(&folded(&call.tool))
-        || (call.dialect == Dialect::Python && folded(&text.replace('\\', "")).contains(&folded(&call.tool)));
-    if !is_written {
+    if !folded(text).contains(&folded(&call.tool)) {
         return Err("no such tool was written".to_owned());
     }
     // Blank arguments count as none.
@@ -122,13 +119,11 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         let same = text.contains(raw) && call.arguments.get(&positional).is_some_and(is_text);
         return same.then_some(()).ok_or_else(|| "a bare text is read otherwise than written".to_owned());
     }
-    // For damaged objects, and in a list of quoted calls, the raw arguments are the parsed text.
+    // For damaged objects, the raw arguments are the parsed text.
     if !text.contains(raw) {
         let read = signs(&said(&call.arguments));
         let read = read.strip_prefix(&signs(&positional)).unwrap_or(&read);
-        // In a quoted call, escapes are escaped themselves.
-        let quoted = decoded(text, python);
-        let texts = [text.to_owned(), quoted, without_comments(text, false), without_comments(text, true)];
+        let texts = [text.to_owned(), without_comments(text, false), without_comments(text, true)];
         let is_there = texts.iter().any(|text| signs(&decoded(text, python)).contains(read));
         return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
     }

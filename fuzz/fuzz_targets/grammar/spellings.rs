@@ -33,7 +33,7 @@ fn others() -> impl Iterator<Item = Syntax> {
         Syntax { tags: true, ..several(Dialect::Glm, glm) },
         Syntax { tags: true, alone: true, ..Syntax::new(Dialect::Glm, glm_line) },
         several(Dialect::Python, python_list),
-        several(Dialect::Python, python_quoted),
+        several(Dialect::Python, python_nested),
         Syntax { line_start: true, line_end: true, ..Syntax::new(Dialect::Python, python_line) },
         Syntax { alone: true, ..several(Dialect::Json, json_message) },
         Syntax { alone: true, tags: true, ..several(Dialect::Json, json_keyed) },
@@ -238,20 +238,13 @@ fn glm_line(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<St
 fn python_list(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let gap = *bytes.pick(&[", ", ",\n", ",", "; ", "\n"]);
     let calls: Vec<_> = calls.iter().map(|call| python_call(call, bytes)).collect();
-    Some(match bytes.below(8) {
-        0 => format!("[[{}]]", calls.join("], [")),
-        _ => format!("[{}]", calls.join(gap)),
-    })
+    Some(format!("[{}]", calls.join(gap)))
 }
 
-/// Writes a list of quoted calls, each on one line.
-fn python_quoted(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
-    let one = |call: &MeantCall, bytes: &mut Bytes<'_>| {
-        let call = python_call(call, bytes);
-        if bytes.one_in(2) { single(&call) } else { Value::from(call).to_string() }
-    };
-    let calls: Vec<_> = calls.iter().map(|call| one(call, bytes)).collect();
-    Some(format!("[{}]", calls.join(", ")))
+/// Writes a list of lists with one call each.
+fn python_nested(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
+    let calls: Vec<_> = calls.iter().map(|call| python_call(call, bytes)).collect();
+    Some(format!("[[{}]]", calls.join("], [")))
 }
 
 /// Writes one call alone on its lines.

@@ -6,7 +6,7 @@
 //! tab. Where a string has such a stray backslash, the escapes beside it must be
 //! beyond doubt.
 
-use super::reader::{Reader, Stop};
+use super::{Reader, Stop};
 use crate::json::Repair;
 use crate::json::escape::short_escape;
 

@@ -16,7 +16,6 @@
 
 mod ahead;
 mod escapes;
-mod reader;
 mod strings;
 #[cfg(test)]
 mod tests;
@@ -29,7 +28,6 @@ use serde_json::{Map, Number, Value};
 
 pub(super) use ahead::{closes as closes_string, opens as opens_string};
 use ahead::{key_length, word_length, word_of_python};
-use reader::{Commas, Reader, Stop};
 use strings::Role;
 
 use super::bytes::{Kind, any_zero};
@@ -40,6 +38,78 @@ use super::window::leading_space;
 
 /// The deepest nesting.
 const MAX_DEPTH: usize = 127;
+
+/// The offset after which nothing certain can be said, and the reason.
+#[derive(Debug)]
+struct Stop {
+    at: usize,
+    why: Cow<'static, str>,
+    /// No repair can help.
+    is_final: bool,
+}
+
+/// Commas that are not those of the text: what follows the value may then belong inside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Commas {
+    /// One was missing between two members.
+    pub(crate) is_supplied: bool,
+    /// One before a closing bracket was left out.
+    pub(crate) is_dropped: bool,
+}
+
+/// The text, how far it was read, and what was repaired.
+#[derive(Default)]
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    is_tolerant: bool,
+    repairs: Vec<Repair>,
+    unchanged: usize,
+    loses_digits: bool,
+    commas: Commas,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, is_tolerant: bool) -> Self {
+        Reader { text, is_tolerant, unchanged: text.len(), ..Reader::default() }
+    }
+
+    fn stop<T>(&self, why: &'static str) -> Result<T, Stop> {
+        Err(Stop { at: self.at, why: Cow::Borrowed(why), is_final: false })
+    }
+
+    /// Names a repair of what begins at `at`; a strict reader stops there.
+    fn repair(&mut self, repair: Repair, at: usize) -> Result<(), Stop> {
+        if !self.is_tolerant {
+            return Err(Stop { at, why: Cow::Borrowed("it is not JSON"), is_final: false });
+        }
+        self.unchanged = self.unchanged.min(at);
+        repair.note(&mut self.repairs);
+        Ok(())
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// Goes to the next character that is not white space.
+    #[inline]
+    fn next(&mut self) -> Result<char, Stop> {
+        match self.text.as_bytes().get(self.at) {
+            Some(byte) if byte.is_ascii_graphic() => Ok(char::from(*byte)),
+            _ => self.next_after_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn next_after_space(&mut self) -> Result<char, Stop> {
+        self.at += leading_space(self.rest());
+        match self.rest().chars().next() {
+            Some(c) => Ok(c),
+            None => self.stop("the text ends before the value is closed"),
+        }
+    }
+}
 
 /// A value that was read.
 #[derive(Debug, Clone, PartialEq)]

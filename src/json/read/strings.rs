@@ -6,7 +6,7 @@
 
 use super::ahead::{self, closes, opens};
 use super::escapes::Escapes;
-use super::reader::{Reader, Stop};
+use super::{Reader, Stop};
 use crate::json::Repair;
 use crate::json::bytes::Places;
 use crate::json::escape::{Special, short_escape};

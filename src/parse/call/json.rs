@@ -255,7 +255,7 @@ impl CallJson {
 
     /// Returns `true` if a damaged text was left at a line's start.
     pub(crate) fn at_line_start(&self) -> bool {
-        matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())
+        matches!(&self.reader, Reader::Loose(loose) if loose.line_start)
     }
 
     /// Reads on in a value that is shown as a whole once the tool of the `call` is known. What a closer

@@ -16,7 +16,6 @@
 //! Arguments in JSON are read by [`CallJson`](json::CallJson), with the fence or
 //! CDATA section around them, their preview and what ends them from outside.
 
-mod markerless;
 mod opens;
 mod out;
 mod sections;
@@ -24,8 +23,7 @@ mod shape;
 
 pub(crate) mod json;
 
-pub(crate) use markerless::{Markerless, Place, Stands};
-pub(crate) use opens::{Opened, Opening, Opens, gated};
+pub(crate) use opens::{Markerless, Opened, Opening, Opens, Place, Stands, gated};
 pub(crate) use out::{CallOut, SeriesPart};
 pub(crate) use sections::{CDATA_CLOSE, CDATA_OPEN, COMMENT_CLOSE, COMMENT_OPEN, comment, joined_cdata};
 pub(crate) use shape::{CallShape, CalledTool, Missing, OpenValue, Step};

@@ -27,8 +27,6 @@ pub(crate) struct CallOut<'a, 's> {
     pub(crate) head: Option<&'a Window<'a>>,
     /// `</think>` outside a JSON string ends the call.
     pub(crate) think_ends: bool,
-    /// Deltas of the arguments that wait until it is certain that they go on.
-    pub(crate) withheld: &'a mut Option<String>,
     /// The calls so far, of several that no marker announces.
     pub(crate) series: &'a mut Vec<SeriesPart>,
 }
@@ -60,12 +58,8 @@ impl CallOut<'_, '_> {
 
     /// More of the arguments' JSON text, made from bytes up to `at`.
     pub(crate) fn delta(&mut self, at: u64, text: &str) {
-        if self.is_over_limit() || text.is_empty() {
-            return;
-        }
-        match self.withheld {
-            Some(withheld) => withheld.push_str(text),
-            None => self.emitter.delta(at, text, self.sink),
+        if !self.is_over_limit() && !text.is_empty() {
+            self.emitter.delta(at, text, self.sink);
         }
     }
 
@@ -73,23 +67,6 @@ impl CallOut<'_, '_> {
     pub(crate) fn note_last(&mut self, repair: &str) {
         if let Some(SeriesPart::Call(_, call)) = self.series.last_mut() {
             call.repairs.push(Repair::Other(repair.to_owned()));
-        }
-    }
-
-    /// Returns `true` if a closing think tag inside a value may be more of the value: nothing says yet
-    /// that the stream began in the reasoning. From here on nothing is handed on.
-    pub(crate) fn withholds(&mut self) -> bool {
-        let may_go_on = self.emitter.region.is_undecided && !self.is_over_limit();
-        if may_go_on {
-            self.withheld.get_or_insert_default();
-        }
-        may_go_on
-    }
-
-    /// The arguments did go on: hands on what was withheld, made from bytes up to `at`.
-    pub(crate) fn release(&mut self, at: u64) {
-        if let Some(withheld) = self.withheld.take() {
-            self.delta(at, &withheld);
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Budget {
     /// Calls that were reported: the index of the one that is reported next.
     pub(super) index: u32,
     /// A call over the limit was reported as such: no further one is read.
-    pub(super) limit_reported: bool,
+    pub(crate) limit_reported: bool,
     /// That was taken back once, when it turned out to be a draft.
     unsaid: bool,
 }

@@ -47,14 +47,15 @@ impl CallCloser {
 /// The damage in a region of the message.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
-    /// A call of a dialect cannot be read, and this, which closes it, did not come yet.
-    open: Option<(CallCloser, Dialect)>,
+    /// A call of a dialect cannot be read, and this, which closes it, did not come yet: calls are text of it, for all that
+    /// is known.
+    pub(crate) open: Option<(CallCloser, Dialect)>,
     /// Closers of the calls so far, each once.
     came: Vec<Came>,
     /// `true` if nothing came since the last call but its closer once more, up to `near_to`.
     pub(crate) is_near: bool,
     near_to: u64,
-    brackets: Brackets,
+    pub(crate) brackets: Brackets,
     /// The first call after the last one that may run: an example says nothing of those before.
     pub(crate) last: u32,
     /// Brackets in the text say something: the damaged call ends with one, or calls came of which
@@ -86,7 +87,7 @@ pub(crate) struct Brackets {
     /// Open brackets by kind: braces, square ones, round ones.
     open: [u32; 3],
     /// Only closing brackets and white space follow a quotation mark.
-    after_quote: bool,
+    pub(crate) after_quote: bool,
     /// The same of the line's start.
     after_line: bool,
 }
@@ -207,11 +208,6 @@ impl Damage {
         }
     }
 
-    /// Returns `true` if calls are text of a damaged one, for all that is known.
-    pub(crate) fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
     /// Checks whether `text`, between calls, may begin with a closer: of the damaged call, or one that
     /// closed a call before. `near`: nothing but white space is between the last call and `text`.
     pub(crate) fn closer(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
@@ -270,7 +266,7 @@ impl Damage {
 
     /// Goes on after the text of a call that cannot be read: brackets in it say what they open.
     pub(crate) fn passes_call(&mut self, text: &str) {
-        if self.watches_brackets && !self.is_open() {
+        if self.watches_brackets && self.open.is_none() {
             let mut rest = text;
             while let Some(length) = self.brackets.read(rest, false) {
                 rest = &rest[length..];
@@ -281,7 +277,7 @@ impl Damage {
     /// Returns the meaning of a bracket that closes nothing, if it has one.
     fn stray_bracket(&self) -> Option<Found> {
         let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
-        first.min().filter(|_| !self.is_open()).map(Found::Stray)
+        first.min().filter(|_| self.open.is_none()).map(Found::Stray)
     }
 
     /// The last call's closer came, after other text or once more; it ends at `end`.
@@ -320,11 +316,6 @@ impl Damage {
             Some((open, _)) => open.close.is_empty(),
             None => self.came.iter().any(|came| came.is_before(self.last)),
         };
-    }
-
-    /// Returns `true` if only closing brackets and white space follow a quotation mark.
-    pub(crate) fn is_after_quote(&self) -> bool {
-        self.brackets.after_quote
     }
 
     /// Returns `true` if what closes a call may say something here.

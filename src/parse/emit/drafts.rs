@@ -17,7 +17,7 @@ pub(crate) struct Drafts {
     promotes: bool,
     /// Calls in the fence that the message begins with are calls if nothing else is.
     pub(super) takes_fenced: bool,
-    calls: Vec<Logged>,
+    pub(super) calls: Vec<Logged>,
     /// Runs of adjacent calls are numbered.
     run: u32,
     /// Other text came since the last call: the next one begins a new run.
@@ -27,7 +27,7 @@ pub(crate) struct Drafts {
     /// Calls that nothing announces, and after which no prose came yet in their region.
     pub(super) bare: Vec<(u32, Region)>,
     /// The first line after the last call, as far as it came; it may take back the call and those next to it.
-    pub(super) line_after: Option<String>,
+    pub(crate) line_after: Option<String>,
     /// The fence that the message begins with, once it is known to be an example.
     pub(super) first_fence: Option<Unfenced>,
 }
@@ -145,13 +145,8 @@ impl Drafts {
         self.bare = bare;
     }
 
-    /// Returns the doubt about the last call, if nothing but white space came since.
-    pub(super) fn doubt_of_adjacent(&self) -> Option<Doubt> {
-        self.calls.last().filter(|_| !self.run_is_over).map(|call| call.at.doubt)
-    }
-
     /// Text follows, up to `at`.
-    pub(super) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
+    pub(crate) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         let Some(line) = &mut self.line_after else { return };
         let text = if line.is_empty() { text.trim_start() } else { text };
         let more = &text[..text.floor_char_boundary(LINE)];

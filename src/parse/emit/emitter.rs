@@ -1,7 +1,6 @@
-//! Events out: what is handed on, and what is known about the calls so far. What waits for a
-//! decision is in `held`, what is decided at the end in `end`.
+//! Events out: what is handed on, what is known about the calls so far, and what is decided at the end. What waits for a
+//! decision is in `held`.
 
-mod end;
 mod held;
 
 use std::ops::Range;
@@ -31,7 +30,7 @@ pub(crate) struct Emitter {
     pub(crate) region: RegionState,
     /// The limits on calls.
     pub(crate) budget: Budget,
-    drafts: Drafts,
+    pub(crate) drafts: Drafts,
     pending: Option<Pending>,
     /// The open call's `CallStart` was handed on.
     started: bool,
@@ -57,16 +56,6 @@ impl Emitter {
         self.region.is_settled() && self.drafts.run_is_over
     }
 
-    /// Returns `true` if the line after a call is open, which may take the call back.
-    pub(crate) fn reads_line_after_call(&self) -> bool {
-        self.drafts.line_after.is_some()
-    }
-
-    /// Plain text was handed on that is the model's own.
-    pub(crate) fn text_follows_call(&mut self, text: &str, sink: &mut Sink<'_>) {
-        self.drafts.text_follows(text, self.reported, sink);
-    }
-
     /// Something said where the reasoning ends or begins: what came is reasoning.
     pub(crate) fn decide(&mut self) {
         if std::mem::take(&mut self.region.is_undecided) {
@@ -90,7 +79,8 @@ impl Emitter {
     /// Returns what the line before says of a call that begins here: next to a call it is the same as for that.
     /// `of_line`: tells it of a call after an earlier one or not.
     pub(crate) fn doubt(&self, of_line: impl FnOnce(bool) -> Doubt) -> Doubt {
-        self.drafts.doubt_of_adjacent().unwrap_or_else(|| of_line(self.region.answer_has_calls))
+        let adjacent = self.drafts.calls.last().filter(|_| !self.drafts.run_is_over);
+        adjacent.map_or_else(|| of_line(self.region.answer_has_calls), |call| call.at.doubt)
     }
 
     /// Returns `true` if some fence is undecided.
@@ -155,7 +145,7 @@ impl Emitter {
     /// Up to after the next bracket before `to` that says something of the calls before it, and
     /// what that is.
     fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, Found)> {
-        if !self.region.reads_brackets() {
+        if !self.region.known_damage().watches_brackets {
             return None;
         }
         let (length, found) = self.region.damage().read_brackets(window.slice(self.reported..to))?;
@@ -272,14 +262,6 @@ impl Emitter {
         }
     }
 
-    /// An open call is past the limit on its bytes, which are kept up to `to` no longer: past the limit on calls, too, it
-    /// is handed on as it comes, since nothing reports it at its end.
-    pub(crate) fn past_both_limits(&mut self, quoted: bool, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
-        if self.budget.limit_reported {
-            self.marker(MarkerKind::Wrapper, quoted, window, to, sink);
-        }
-    }
-
     /// Hands on a think tag and goes over to `region`.
     pub(crate) fn think(
         &mut self,
@@ -346,7 +328,7 @@ impl Emitter {
 
     /// The open call is over.
     pub(crate) fn call_end(&mut self, mut ended: Ended, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let is_suspect = self.region.known_damage().is_open();
+        let is_suspect = self.region.known_damage().open.is_some();
         let is_guessed = ended.read.as_ref().is_ok_and(is_guessed);
         ended.at = Placement { turn: self.region.turn, is_suspect, is_guessed, ..ended.at };
         let end = ended.span.end;
@@ -438,6 +420,43 @@ impl Emitter {
             Region::Content => sink(Event::Text { text, span }),
             Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
         }
+    }
+
+    /// The stream is over: says what an answer is that was told as reasoning, or
+    /// promotes drafts if nothing else is there. `is_unclosed`: all of the reasoning follows a
+    /// mark that nothing closed.
+    pub(crate) fn finish(&mut self, is_unclosed: bool, sink: &mut Sink<'_>) {
+        let (at, normal) = (self.reported, self.ended_normally);
+        self.drafts.line_is_over(at, sink);
+        let undecided = self.region.is_undecided;
+        // Nobody looked for a call past the limits, so none can be said to be missing.
+        let hidden = self.budget.is_spent();
+        let unfenced = self.drafts.take_fence(undecided).filter(|_| normal && !hidden);
+        let is_answer = normal && undecided && at > 0;
+        if is_answer {
+            self.moved(Destination::Content, sink);
+            self.drafts.restore(at, sink);
+        } else {
+            self.decide();
+        }
+        if let Some(unfenced) = unfenced {
+            self.drafts.unfence(unfenced, at, sink);
+        }
+        if is_answer {
+            return;
+        }
+        let hidden = self.budget.is_spent() || self.region.is_seen;
+        let promoted = normal && self.drafts.promote(hidden, at, sink);
+        if normal && is_unclosed && !promoted {
+            // What was meant for the reader is not swallowed; drafts in it stay what they are.
+            self.moved(Destination::Content, sink);
+        }
+    }
+
+    /// Reports that all so far belongs elsewhere.
+    fn moved(&self, to: Destination, sink: &mut Sink<'_>) {
+        let at = self.reported;
+        sink(Event::Moved { spans: std::slice::from_ref(&(0..at)), to, span: at..at });
     }
 }
 

@@ -144,9 +144,4 @@ impl RegionState {
     pub(crate) fn known_damage(&self) -> &Damage {
         &self.damage[self.kind as usize]
     }
-
-    /// Returns `true` if brackets in the text say whether calls may be text of a damaged one.
-    pub(crate) fn reads_brackets(&self) -> bool {
-        self.known_damage().watches_brackets
-    }
 }

@@ -125,7 +125,7 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
     let mut length = 0;
     loop {
         let attribute = &rest[length..];
-        let word = attribute.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+        let word = attribute.bytes().take_while(is_plain).count();
         // A longer one is refused before it is over, so it is refused where all of it is there, too.
         if length > MAX_FILL || word > MAX_FILL {
             return Err(No);
@@ -159,20 +159,15 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
     }
 }
 
-/// By byte, whether it is a letter, a digit or `_`.
-const IS_PLAIN: [bool; 256] = {
-    let (mut is_plain, mut byte) = ([false; 256], 0);
-    while byte < 256 {
-        is_plain[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
-        byte += 1;
-    }
-    is_plain
-};
+/// Returns `true` for a letter, a digit or `_`.
+fn is_plain(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || *byte == b'_'
+}
 
 /// Length of what may be a name, or the start of one.
 fn name_length(text: &str, quote: Option<char>) -> usize {
     // Most names are these bytes alone.
-    let plain = text.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+    let plain = text.bytes().take_while(is_plain).count();
     text[plain..].find(|c| ends_name(c, quote)).map_or(text.len(), |end| plain + end)
 }
 

@@ -1,6 +1,5 @@
 //! Names of the known tools, for calls that no marker announces.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::json::window::{Match, No, Undecided, leading_space};
@@ -51,7 +50,7 @@ impl Names {
         let forms = |byte: u8, forms: &[u8]| if byte == b'_' { forms.to_vec() } else { vec![byte] };
         let of_name = |name: &String| {
             let second = name.as_bytes().get(1).copied().unwrap_or(b'(');
-            let (firsts, seconds) = (forms(name.as_bytes()[0], b"_.-"), forms(second, b"_.-\\"));
+            let (firsts, seconds) = (forms(name.as_bytes()[0], b"_.-"), forms(second, b"_.-"));
             firsts.into_iter().flat_map(move |first| seconds.clone().into_iter().map(move |second| [first, second]))
         };
         self.sorted.iter().chain(&self.methods).flat_map(of_name).collect()
@@ -80,23 +79,13 @@ impl Names {
             return Err(No);
         }
         match memchr::memchr(b'(', text.as_bytes()) {
-            Some(end) if self.knows_written(&text[..end]) => Ok(end),
+            Some(end) if self.knows(&text[..end]) || self.method(&text[..end]).is_some() => Ok(end),
             Some(_) => Err(No),
             None if more && [&self.sorted, &self.methods].into_iter().any(|names| begins_one(names, text)) => {
                 Err(Undecided)
             }
             None => Err(No),
         }
-    }
-
-    /// Returns `true` if a tool has this name as it may be written in a call: escaped as Markdown does it, or with
-    /// [`METHOD`] after it.
-    fn knows_written(&self, written: &str) -> bool {
-        if self.knows(written) {
-            return true;
-        }
-        let written = unescaped(written);
-        self.knows(&written) || self.method(&written).is_some()
     }
 
     /// Matches a known name at the start of `text`, then white space and an object.
@@ -131,21 +120,8 @@ fn bit(byte: u8) -> u128 {
     1 << if byte.is_ascii() { byte } else { 0 }
 }
 
-/// A name without the backslashes that Markdown takes off: those before a `_`, but not in
-/// front of the name, where one says that it begins no call.
-pub(crate) fn unescaped(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(1) {
-        Some((second, _)) if memchr::memchr(b'\\', name.as_bytes()).is_some() && name[second..].contains("\\_") => {
-            Cow::Owned(format!("{}{}", &name[..second], name[second..].replace("\\_", "_")))
-        }
-        _ => Cow::Borrowed(name),
-    }
-}
-
 /// Returns `true` if `text` is the beginning of one of the names, which are sorted.
 fn begins_one(names: &[String], text: &str) -> bool {
-    // A backslash at its end may stand before a `_` that is yet to come.
-    let text = &*unescaped(text.strip_suffix('\\').filter(|rest| !rest.is_empty()).unwrap_or(text));
     let next = names.partition_point(|known| compare(known, text) == Ordering::Less);
     let fits = |known: &String| {
         known.len() >= text.len() && known.bytes().zip(text.bytes()).all(|(known, found)| known == fold(found))
@@ -181,10 +157,7 @@ mod tests {
             ("get_weathers", Err(No)),
             ("get the weather", Err(No)),
             ("Get(", Err(No)),
-            ("get\\_weather(", Ok(12)),
-            ("get\\", Err(Undecided)),
-            ("get\\_wea", Err(Undecided)),
-            ("get\\weather(", Err(No)),
+            ("get\\_weather(", Err(No)),
             ("\\get(", Err(No)),
             ("get.call(", Ok(8)),
             ("get-weather.call(", Ok(16)),

@@ -46,8 +46,8 @@ impl DelimitedObject {
         match step {
             DelimitedStep::More => Ok(None),
             DelimitedStep::End(at) => Ok(Some(at)),
-            DelimitedStep::Unexpected(_) => Err(Fault::malformed(UNREADABLE)),
-            DelimitedStep::TooDeep(_) => Err(Fault::too_deep(self.body.max_depth)),
+            DelimitedStep::Unexpected => Err(Fault::malformed(UNREADABLE)),
+            DelimitedStep::TooDeep => Err(Fault::too_deep(self.body.max_depth)),
         }
     }
 

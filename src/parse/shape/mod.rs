@@ -17,7 +17,7 @@
 //! | `name_line` | a name, a line break, an object | `glm` |
 //! | `python` | `[f(a=1)]` | `python` |
 //! | `react` | `Action: f`, `Action Input: {…}` | `react` |
-//! | `line_heads` | a word at a line's start, then as the others with a name | `gemma` |
+//! | `named` | a word at a line's start, then as the others with a name | `gemma` |
 //!
 //! A further shape is a file here, a line in [`OPENERS`] and a variant of
 //! [`Shape`](crate::dialect::Shape) for its data; `tests/smallest.rs` is one.
@@ -30,7 +30,6 @@ mod delimited;
 pub(crate) mod element;
 mod elements;
 pub(crate) mod fit;
-pub(crate) mod line_heads;
 pub(crate) mod message;
 pub(crate) mod name_line;
 pub(crate) mod named;
@@ -67,7 +66,7 @@ pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &python::Calls,
     &name_line::NameLines,
     &react::Words,
-    &line_heads::LineHeads,
+    &named::LineHeads,
     #[cfg(test)]
     &tests::smallest_bare::Smallest,
 ];

@@ -7,17 +7,15 @@
 
 mod fill;
 mod marked;
-mod named;
 pub(crate) mod openers;
-mod tags;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, CallKeys, Dialect, MarkedJson, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React,
-    ReasoningMark, Shape, Wrapper,
+    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, NamedCall, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
+    React, ReasoningMark, Shape, Wrapper,
 };
 use crate::json::common_prefix;
 use crate::json::window::{Match, No, Undecided, begins_tag};
@@ -26,12 +24,10 @@ use crate::parse::marks::head::begins_token;
 use crate::parse::marks::lexicon::Lexicon;
 use crate::parse::marks::names::Names;
 use crate::parse::marks::near::NearMarks;
-use crate::tools::Catalog;
+use crate::tools::schema::Walk;
+use crate::tools::{Catalog, Tool};
 pub(crate) use marked::Marked;
 use marked::Marker;
-pub(crate) use named::{NamedDialect, NamedForm};
-use tags::tag_tools;
-pub(crate) use tags::TagTool;
 
 /// An element dialect's block, and the dialect.
 pub(crate) type BlockRef = (Dialect, &'static Block);
@@ -97,7 +93,12 @@ impl Tables {
         for dialect in tables.config.dialects.iter() {
             match &dialect.spec().shape {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
-                Shape::ToolTag => tables.add_tags(dialect),
+                Shape::ToolTag => {
+                    tables.tags = Some(dialect);
+                    // Of tools with the same tag the first counts.
+                    let tags = tables.tools.iter().enumerate().rev().map(|(i, tool)| (tool.tag.clone(), i));
+                    tables.tool_tags = tags.collect();
+                }
                 Shape::React(react) => tables.react = knows_tools.then_some((dialect, react)),
                 Shape::Named(named) => tables.named.push(NamedDialect { dialect, named }),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
@@ -117,12 +118,6 @@ impl Tables {
         }
         tables.fill_lexicon();
         tables
-    }
-
-    fn add_tags(&mut self, dialect: Dialect) {
-        self.tags = Some(dialect);
-        // Of tools with the same tag the first counts.
-        self.tool_tags = self.tools.iter().enumerate().rev().map(|(i, tool)| (tool.tag.clone(), i)).collect();
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
@@ -181,12 +176,12 @@ impl Tables {
     }
 
     /// The tool that a call means.
-    pub(crate) fn tool(&self, server: Option<&str>, name: &str) -> Option<&crate::tools::Tool> {
+    pub(crate) fn tool(&self, server: Option<&str>, name: &str) -> Option<&Tool> {
         self.catalog()?.resolve(server, name).ok().map(|found| found.tool)
     }
 
     /// The tool that a name stands for, which may be `server.tool`.
-    pub(crate) fn named_tool(&self, name: &str) -> Option<&crate::tools::Tool> {
+    pub(crate) fn named_tool(&self, name: &str) -> Option<&Tool> {
         let (server, tool) = self.split_name(name);
         self.tool(server.as_deref(), &tool)
     }
@@ -210,12 +205,99 @@ fn cut_tag(text: &str, name: &str) -> Option<usize> {
     (same >= 2 && !goes_on).then_some(1 + same)
 }
 
+/// A dialect whose openers hold a name.
+#[derive(Debug)]
+pub(crate) struct NamedDialect {
+    pub(crate) dialect: Dialect,
+    pub(crate) named: &'static Named,
+}
+
+/// A way to write calls of such a dialect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedForm {
+    pub(crate) dialect: Dialect,
+    pub(crate) named: &'static Named,
+    pub(crate) call: &'static NamedCall,
+}
+
+impl NamedDialect {
+    /// Returns the openers of its calls and groups.
+    pub(crate) fn begins(&self) -> impl Iterator<Item = &'static str> {
+        let heads = self.named.calls.iter().filter_map(NamedCall::opener);
+        heads.chain(self.named.groups.iter().map(|group| group.open.as_str()))
+    }
+
+    /// Returns the same, and the closers that count wherever they are.
+    pub(crate) fn openers(&self) -> impl Iterator<Item = &'static str> {
+        let anywhere = self.named.groups.iter().filter(|group| !group.gated);
+        self.begins().chain(anywhere.map(|group| group.close.as_str()))
+    }
+
+    /// Returns the closers of its calls and groups.
+    pub(crate) fn closers(&self) -> impl Iterator<Item = &'static str> {
+        let groups = self.named.groups.iter().map(|group| group.close.as_str());
+        let calls = self.named.calls.iter().map(|call| call.close.as_str());
+        groups.chain(calls).filter(|close| close.starts_with(['<', '[']))
+    }
+
+    /// Returns its ways to write calls that begin with a word.
+    pub(crate) fn line_heads(&self) -> impl Iterator<Item = NamedForm> {
+        let NamedDialect { dialect, named } = *self;
+        let calls = named.calls.iter().filter(|call| call.word().is_some());
+        calls.map(move |call| NamedForm { dialect, named, call })
+    }
+}
+
+/// A tool that can be called by its tag.
+#[derive(Debug)]
+pub(crate) struct TagTool {
+    /// The tag: the tool's name, or `server.tool` where several servers have it.
+    pub(crate) tag: String,
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) parameters: Vec<TagParameter>,
+}
+
+/// A parameter that can be given by its tag.
+#[derive(Debug)]
+pub(crate) struct TagParameter {
+    pub(crate) name: String,
+    /// `true` if the schema accepts a string: the text is then taken verbatim.
+    pub(crate) is_text: bool,
+    /// `true` if it accepts something else, too: the call's own declaration of the value's type decides.
+    pub(crate) is_json: bool,
+}
+
+/// The tools of a catalog by their tags.
+fn tag_tools(catalog: &Catalog) -> Vec<TagTool> {
+    let tag_tool = |tool: &Tool| TagTool {
+        tag: catalog.tag(tool).into_owned(),
+        server: tool.server.clone(),
+        tool: tool.name.clone(),
+        parameters: tool
+            .parameters()
+            .map(|p| {
+                let walk = || tool.input_schema.as_ref().map(Walk::new);
+                TagParameter {
+                    name: p.name.to_owned(),
+                    is_text: walk().is_none_or(|walk| walk.accepts_text(p.schema)),
+                    is_json: walk().is_none_or(|walk| walk.accepts_other(p.schema)),
+                }
+            })
+            .collect(),
+    };
+    let mut tools: Vec<_> = catalog.tools().map(tag_tool).collect();
+    // The bare name of a tool that several servers have is read, to be refused by name.
+    let bare = |tool: &Tool| TagTool { tag: tool.name.clone(), server: None, ..tag_tool(tool) };
+    tools.extend(catalog.tools().filter(|t| catalog.is_ambiguous(&t.name)).map(bare));
+    tools
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::parse::marks::kinds::Kinds;
     use crate::parse::marks::prefixes::Fit;
-    use crate::tools::Tool;
 
     #[test]
     fn all_that_begins_or_ends_calls_is_in_the_lexicon_in_any_spelling() {

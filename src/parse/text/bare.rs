@@ -11,12 +11,13 @@ use super::{Next, Scanner};
 use crate::dialect::Dialect;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said};
 use crate::parse::call::{Markerless, Place, Stands};
+use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::not_a_call::Reason;
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::sink::Sink;
 use crate::parse::shape::MARKERLESS;
 use crate::parse::shape::message::LABELS;
-use crate::parse::shape::python::{Calls, MAX_INDENT};
+use crate::parse::shape::python::{Calls, MAX_INDENT, quoted_list_ahead};
 
 impl Scanner {
     /// At a line's start: what the first shape says that knows the text.
@@ -98,7 +99,10 @@ impl Scanner {
         if !self.may_be_bare() {
             return Err(No);
         }
-        Calls.ahead_in_fence(text, &self.tables, more)?;
+        match Calls.ahead_in_fence(text, &self.tables, more) {
+            Err(No) => return self.quoted_list(here, sink),
+            found => found?,
+        }
         self.context.read(window, self.at);
         if self.fence.is_none() && self.context.is_code_around() {
             self.note_here(Dialect::Python, 0, 1, Reason::CodeAround);
@@ -106,6 +110,18 @@ impl Scanner {
         }
         let begins_line = self.context.last().is_none();
         self.open_markerless(&Calls, text, begins_line, window, sink)
+    }
+
+    /// At a `[`: a list of calls in quotes, which is text; a call in it may be a part of it.
+    fn quoted_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        quoted_list_ahead(&self.tables.names, here.text, here.more)?;
+        if self.fence.is_some() {
+            return Err(No);
+        }
+        self.at += 1;
+        self.emitter.text(here.window, self.at, sink);
+        self.emitter.region.damage().begins(CallCloser::BRACKETS, Dialect::Python);
+        Ok(Next::Taken)
     }
 
     /// Checks whether `text`, at a fence's start, begins a call in Python's syntax.

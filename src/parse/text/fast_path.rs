@@ -80,7 +80,7 @@ impl Scanner {
             && self.emitter.is_settled()
             && self.context.block.is_none()
             // Each bracket and line matters where only a bracket closes a damaged call.
-            && !(damage.is_open() && damage.watches_brackets)
+            && !(damage.open.is_some() && damage.watches_brackets)
             // Whether text follows a call's closer is noted here alone.
             && !damage.is_near;
         if !is_settled {
@@ -95,8 +95,8 @@ impl Scanner {
     pub(crate) fn way_of_text(&self) -> Way {
         let damage = self.emitter.region.known_damage();
         match damage.watches_brackets {
-            _ if self.line_start || self.emitter.reads_line_after_call() => Way::Line,
-            true if damage.is_after_quote() => Way::Line,
+            _ if self.line_start || self.emitter.drafts.line_after.is_some() => Way::Line,
+            true if damage.brackets.after_quote => Way::Line,
             true => Way::Bracketed,
             false if self.reasoning.is_field => Way::Reasoning,
             false => Way::Answer,
@@ -113,7 +113,7 @@ impl Scanner {
             return Err(plain);
         }
         let region = &mut self.emitter.region;
-        if region.reads_brackets() && !region.damage().passes_brackets(front) {
+        if region.known_damage().watches_brackets && !region.damage().passes_brackets(front) {
             return Err(plain);
         }
         self.line_start = plain.line_start;
@@ -124,8 +124,9 @@ impl Scanner {
         self.context.pass(front);
         if !front.is_empty() {
             self.emit_plain(front, sink);
-            if self.emitter.reads_line_after_call() {
-                self.emitter.text_follows_call(front, sink);
+            // Plain text here is the model's own.
+            if self.emitter.drafts.line_after.is_some() {
+                self.emitter.drafts.text_follows(front, self.emitter.reported, sink);
             }
         }
         Ok(tail)

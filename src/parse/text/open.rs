@@ -22,8 +22,7 @@ use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::{CallCloser, without_group};
 use crate::parse::emit::emitter::Emitter;
 use crate::parse::emit::judge::Placement;
-use crate::parse::emit::pending::Ended;
-use crate::parse::emit::series;
+use crate::parse::emit::pending::{Ended, unreadable};
 use crate::parse::emit::sink::Sink;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::emit::verdict::{unwrap_element, verdict};
@@ -55,8 +54,6 @@ pub(crate) struct OpenCall {
     limit_offset: u64,
     /// The call's text up to the limit, once it is over the limit.
     pub(super) head: Option<String>,
-    /// See [`CallOut::withheld`].
-    withheld: Option<String>,
     /// The calls so far, if nothing announces them.
     series: Vec<SeriesPart>,
 }
@@ -87,7 +84,6 @@ impl OpenCall {
             at: Placement::default(),
             limit_offset,
             head: None,
-            withheld: None,
             series: Vec::new(),
         }
     }
@@ -178,7 +174,10 @@ impl OpenCall {
                 Step::More if readable.end() == window.end() => {
                     if self.head.is_some() {
                         let to = self.shape.needed_from().min(window.end());
-                        emitter.past_both_limits(self.at.quoted_in.is_some(), window, to, sink);
+                        // Nothing reports the call at its end, and its bytes are kept no longer.
+                        if emitter.budget.limit_reported {
+                            emitter.marker(MarkerKind::Wrapper, self.at.quoted_in.is_some(), window, to, sink);
+                        }
                     }
                     return Step::More;
                 }
@@ -195,9 +194,8 @@ impl OpenCall {
     /// Asks the shape until it needs more or is over.
     fn steps(&mut self, tables: &Tables, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) -> Step {
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
-        let (think_ends, withheld) = (self.think_ends, &mut self.withheld);
-        let series = &mut self.series;
-        let mut out = CallOut { emitter, sink, tables, head: head.as_ref(), think_ends, withheld, series };
+        let (think_ends, series) = (self.think_ends, &mut self.series);
+        let mut out = CallOut { emitter, sink, tables, head: head.as_ref(), think_ends, series };
         loop {
             match self.shape.step(window, &mut out) {
                 Step::Next => {}
@@ -325,7 +323,7 @@ impl OpenCall {
         } else if let Step::More = ending {
             Some(self.cut_off(window, tables, emitter))
         } else if let Step::Broken(_, why) = ending {
-            Some(Fault::malformed(series::unreadable(why)))
+            Some(Fault::malformed(unreadable(why)))
         } else {
             None
         };

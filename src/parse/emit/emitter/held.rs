@@ -5,8 +5,7 @@ use super::Emitter;
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::Window;
 use crate::parse::emit::drafts::Unfenced;
-use crate::parse::emit::pending::{Held, HeldCall, Pending};
-use crate::parse::emit::series;
+use crate::parse::emit::pending::{Held, HeldCall, Pending, all_or_none, has_members};
 use crate::parse::emit::sink::Sink;
 
 impl Emitter {
@@ -35,7 +34,7 @@ impl Emitter {
     /// Returns `true` if calls without a marker wait for a fence's decision: further ones make a
     /// series with them.
     pub(crate) fn holds_series(&self) -> bool {
-        self.pending.as_ref().is_some_and(|p| p.waits_for_fence && series::has_members(&p.held))
+        self.pending.as_ref().is_some_and(|p| p.waits_for_fence && has_members(&p.held))
     }
 
     /// Returns the position where what is held for a fence's decision began.
@@ -55,7 +54,7 @@ impl Emitter {
         let as_quoted = quoted_in.is_some();
         let Some(mut pending) = self.pending.take() else { return };
         if !as_quoted {
-            series::all_or_none(&mut pending.held, pending.after_unread);
+            all_or_none(&mut pending.held, pending.after_unread);
         }
         let after = std::mem::replace(&mut self.reported, pending.start);
         let mut open = None;

@@ -1,10 +1,10 @@
 //! Recognises the beginning of calls in Python's syntax.
 
-use super::ahead::{Form, in_tool_code, list_ahead};
-use super::state::Python;
+use super::state::{Form, Python};
 use crate::dialect::Dialect;
-use crate::json::window::{Match, No, Undecided};
+use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::call::{CallShape, Markerless, Place, Stands};
+use crate::parse::marks::fence::PRINT;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::Names;
 use crate::parse::tables::Tables;
@@ -14,22 +14,21 @@ pub(crate) struct Calls;
 
 impl Markerless for Calls {
     fn add_leads(&self, tables: &mut Tables) {
-        const SPACE: &[u8] = b" \t\r\n";
         if tables.python.is_none() {
             return;
         }
         for [first, second] in tables.names.leads() {
             tables.lexicon.line.add(&[first, second], Kinds::BARE);
             tables.lexicon.bracket.add(&[first, second], Kinds::BARE);
-            for lead in [b"\"'[", SPACE].concat() {
+            for lead in *b"\"'[ \t\r\n" {
                 tables.lexicon.bracket.add(&[lead, first], Kinds::BARE);
             }
         }
-        for space in SPACE {
-            for lead in [b"\"'[", SPACE].concat() {
-                tables.lexicon.bracket.add(&[*space, lead], Kinds::BARE);
+        for space in *b" \t\r\n" {
+            for lead in *b"\"'[ \t\r\n" {
+                tables.lexicon.bracket.add(&[space, lead], Kinds::BARE);
             }
-            tables.lexicon.bracket.add(&[b'[', *space], Kinds::BARE);
+            tables.lexicon.bracket.add(&[b'[', space], Kinds::BARE);
         }
         tables.holds_names();
     }
@@ -104,5 +103,55 @@ fn signature(text: &str, more: bool) -> Match<bool> {
         [b' ', b' ', c, ..] => Ok(!c.is_ascii_whitespace()),
         [] | [b' '] | [b' ', b' '] if more => Err(Undecided),
         _ => Ok(false),
+    }
+}
+
+/// Longest name of a tool that is looked for after the first call of a list.
+pub(super) const MAX_NAME: usize = 256;
+
+/// Spaces before a call. A line with a deeper indent, or with a tab, is a code block
+/// of Markdown, or the inside of code.
+pub(crate) const MAX_INDENT: u64 = 3;
+
+/// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools.
+pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
+    begins(text, "[", more)?;
+    let inner = &text[1..];
+    let inner = &inner[leading_space(inner)..];
+    // A list may hold lists (`python/list_of_lists`).
+    let inner = inner.strip_prefix('[').map_or(inner, |nested| &nested[leading_space(nested)..]);
+    names.called(inner, more).map(|_| Form::List)
+}
+
+/// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools in quotes. It is text.
+pub(crate) fn quoted_list_ahead(names: &Names, text: &str, more: bool) -> Match<()> {
+    let inner = text[1..].trim_start_matches([' ', '\t', '\r', '\n']);
+    names.called(inner.strip_prefix(['"', '\'']).ok_or(No)?, more).map(|_| ())
+}
+
+/// The namespace that may be before a tool's name in such a fence.
+const NAMESPACE: &str = "default_api.";
+
+/// Checks whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;
+/// yields what is before its name.
+pub(super) fn in_tool_code(names: &Names, text: &str, more: bool) -> Match<(Form, usize)> {
+    let print = begins(text, PRINT, more).decided()?.map_or(0, |()| PRINT.len());
+    let namespace = begins(&text[print..], NAMESPACE, more).decided()?.map_or(0, |()| NAMESPACE.len());
+    let length = print + namespace;
+    let form = if print > 0 { Form::Printed } else { Form::Line };
+    names.called(&text[length..], more).map(|_| (form, length))
+}
+
+/// Checks whether `text` begins with what may be a tool's name and an opening
+/// parenthesis; yields the name's length.
+pub(super) fn unknown_name(text: &str, more: bool) -> Match<usize> {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let length = text.find(|c| !in_name(c)).unwrap_or(text.len());
+    let begins_well = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    match text[length..].bytes().next() {
+        _ if !begins_well || length > MAX_NAME => Err(No),
+        Some(b'(') => Ok(length),
+        None if more => Err(Undecided),
+        _ => Err(No),
     }
 }

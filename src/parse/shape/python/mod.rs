@@ -1,12 +1,10 @@
-//! Calls in Python's syntax: a line `f(a=1)`, a list `[f(a=1), g(b='x')]`, a
-//! list of calls in quotes `["f(a=1)"]`, and series of them.
+//! Calls in Python's syntax: a line `f(a=1)`, a list `[f(a=1), g(b='x')]`, and series of them.
 //!
 //! ```text
 //!   Name ──(──▶ Arguments ──)──▶ Between ──,──▶ Name           (in a list)
 //!    │                             └──]──▶ AfterList ──▶ After
 //!   Name ──(──▶ Arguments ──)──▶ After                         (on a line)
-//!   Quote ──▶ Text ──quote──▶ Between ──,──▶ Quote             (in a list of quoted calls)
-//!   After ──`,`, `;`, white space, and a further call or list──▶ Name, Quote
+//!   After ──`,`, `;`, white space, and a further call or list──▶ Name
 //!     └──anything else──▶ end
 //!   Arguments ──no literal──▶ Skip ──the line's end──▶ After   (none of the series is a call)
 //!   anything else: text
@@ -15,59 +13,30 @@
 //! A call on a line is one only if nothing but a further call or a comment follows it
 //! on the line. What ends a series is in `series.rs`, what a call says in `call.rs`.
 
-mod ahead;
 mod begins;
 mod call;
 mod literal;
-mod quoted;
 mod reader;
 mod series;
 mod state;
 
-use std::ops::Range;
-
 use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Place, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Step};
 use crate::parse::emit::not_a_call::Reason;
-use crate::parse::emit::unresolved::UnresolvedCall;
-use crate::parse::marks::names::unescaped;
 use crate::parse::tables::Tables;
-pub(crate) use ahead::MAX_INDENT;
-use ahead::{Form, MAX_NAME, unknown_name};
-pub(crate) use begins::{Calls, ToolCode};
-use call::{call_of, called, calls_in, split_name};
-use quoted::Quoted;
+pub(crate) use begins::{Calls, MAX_INDENT, ToolCode, quoted_list_ahead};
+use begins::{MAX_NAME, unknown_name};
+use call::{call_of, split_name};
 use reader::Reader;
-use state::{Python, State};
+use state::{Form, Python, State};
 
 impl Python {
-    /// The calls that begin at this place in this form, with so many bytes before the first name or bracket.
-    fn new(form: Form, place: Place, before: usize) -> Self {
-        let mut python = Python { place, cursor: place.at + before as u64, ..Python::default() };
-        python.open(form);
-        python
-    }
-
-    /// Goes on with a call or a list that begins at the cursor.
-    fn open(&mut self, form: Form) {
-        self.form = form;
-        self.series.line |= matches!(form, Form::Line | Form::Printed);
-        self.cursor += match form {
-            Form::Line | Form::Printed => 0,
-            Form::List | Form::QuotedList => 1,
-        };
-        self.state = match form {
-            Form::QuotedList => State::Quote { may_end: false },
-            _ => State::Name { may_end: false },
-        };
-    }
-
     /// In a list and outside calls, at something that is not white space.
     fn next_token(&mut self, rest: &str, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
         let Some(byte) = rest.bytes().next() else { return Step::More };
         match (&self.state, byte) {
-            (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']') => {
+            (State::Name { may_end: true } | State::Between, b']') => {
                 self.cursor += 1;
                 let is_inner = std::mem::take(&mut self.is_nested);
                 self.state = if is_inner { State::Between } else { State::AfterList };
@@ -83,10 +52,7 @@ impl Python {
             }
             (State::Between, b',' | b';') if byte == b',' || self.form == Form::List => {
                 self.cursor += 1;
-                self.state = match self.form {
-                    Form::QuotedList => State::Quote { may_end: true },
-                    _ => State::Name { may_end: true },
-                };
+                self.state = State::Name { may_end: true };
             }
             // Else the list would be text, and a call on a later line of it one by itself
             // (`python/comments_in_a_list`).
@@ -103,13 +69,6 @@ impl Python {
                 self.missing_comma = true;
                 return self.call_name(out, window);
             }
-            (State::Quote { .. }, b'"' | b'\'') => match Quoted::open(rest, self.cursor, false, window.more) {
-                Some(quoted) => {
-                    self.state = State::Text(self.cursor, quoted);
-                    self.cursor = quoted.start;
-                }
-                None => return Step::More,
-            },
             _ => return self.is_over(self.cursor, Reason::NoFurtherCall),
         }
         Step::Next
@@ -135,24 +94,16 @@ impl Python {
             Err(Undecided) => return Step::More,
         };
         let start = self.cursor;
-        if self.series.begun && out.emitter.budget.openings == 0 {
+        // The first of all is the one that the calls were opened for.
+        if std::mem::replace(&mut self.series.begun, true) && !out.emitter.budget.takes_opening() {
             return self.past_openings();
         }
-        self.begins(1, out);
         rest[..length].clone_into(&mut self.name);
         self.series.is_known = is_known;
         self.cursor += length as u64 + 1;
         let reader = Reader::new(self.cursor, tables.config.limits.depth, self.place.announced);
         self.state = State::Arguments(start, Box::new(reader));
         Step::Next
-    }
-
-    /// So many members begin. The first of all is the one that the calls were opened for.
-    fn begins(&mut self, members: usize, out: &mut CallOut<'_, '_>) {
-        let first = usize::from(!std::mem::replace(&mut self.series.begun, true));
-        for _ in first..members {
-            out.emitter.budget.takes_opening();
-        }
     }
 
     fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: &Window<'_>) -> Step {
@@ -172,58 +123,10 @@ impl Python {
         if self.form == Form::Line {
             self.member_ended(end);
         }
-        self.call_read(start..end, call)
-    }
-
-    fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let end = match quoted.end(&mut self.cursor, &mut self.apostrophe, out.think_ends, window) {
-            Err(Undecided) => return Step::More,
-            Err(No) => {
-                self.series.is_open = true;
-                return self.is_over(self.cursor, Reason::NoLiteral);
-            }
-            Ok(end) => end,
-        };
-        self.state = State::Between;
-        let left = out.emitter.budget.openings + usize::from(!self.series.begun);
-        if left == 0 {
-            return self.past_openings();
-        }
-        let found = calls_in(window.slice(quoted.start..end), self.first.is_some(), left, out.tables);
-        self.begins(found.as_ref().map_or(1, Vec::len), out);
-        match found {
-            Ok(calls) => {
-                let last = calls.len() - 1;
-                let end_of = |(i, (end, call))| (if i == last { self.cursor } else { quoted.start + end as u64 }, call);
-                self.queue = calls.into_iter().enumerate().map(end_of).collect();
-                self.next_queued(start)
-            }
-            // A text that is no call at all makes it no list of calls.
-            Err(Reason::UnknownTool) => self.is_over(self.cursor, Reason::UnknownTool),
-            Err(why) => {
-                self.series.failed_at.get_or_insert(self.cursor);
-                self.series.fails(why, self.cursor);
-                Step::Next
-            }
-        }
-    }
-
-    /// Tells the next of the calls of one text, which begins at `start`.
-    fn next_queued(&mut self, start: u64) -> Step {
-        let Some((end, mut call)) = self.queue.pop_front() else { return Step::Next };
-        if std::mem::take(&mut self.apostrophe) {
-            call.note(Repair::InnerQuotes);
-        }
-        self.series.told = end;
-        self.call_read(start..end, call)
-    }
-
-    fn call_read(&mut self, span: Range<u64>, call: UnresolvedCall) -> Step {
         // It was read only because it is by itself on its lines.
-        let mut repairs = call.repairs.iter();
-        self.series.needs_line |= repairs.any(|repair| matches!(repair, Repair::InnerQuotes | Repair::MarkdownEscapes));
+        self.series.needs_line |= call.repairs.contains(&Repair::InnerQuotes);
         self.first.get_or_insert_with(|| call.called());
-        Step::Call(span, Box::new(call))
+        Step::Call(start..end, Box::new(call))
     }
 
     /// After a list's bracket.
@@ -250,9 +153,6 @@ impl Python {
 
 impl CallShape for Python {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        if !self.queue.is_empty() {
-            return self.next_queued(self.series.told);
-        }
         if let State::Arguments(start, reader) = &mut self.state {
             let start = *start;
             return match reader.next(window, out.think_ends) {
@@ -269,7 +169,6 @@ impl CallShape for Python {
             return if self.in_comment { Step::More } else { Step::Next };
         }
         match self.state {
-            State::Text(start, quoted) => return self.quoted_call(start, quoted, window, out),
             State::AfterList => return self.list_ended(window.from(self.cursor), window.more),
             State::After(after) => return self.after(after, window, out),
             State::Skip(skip) => return self.skip(skip, window, out).unwrap_or(Step::More),
@@ -294,7 +193,7 @@ impl CallShape for Python {
             State::Arguments(_, reader) => reader.first_keyword(),
             _ => None,
         };
-        let (server, name) = split_name(&unescaped(&self.name), tables);
+        let (server, name) = split_name(&self.name, tables);
         match (named, tables.tool(server.as_deref(), &name)) {
             // A tool may have any parameter where none is known.
             (Some(keyword), Some(tool)) if tool.has_parameter(keyword) || tool.parameters().next().is_none() => {
@@ -306,7 +205,10 @@ impl CallShape for Python {
 
     /// Text that was cut off after calls is named by the first of them.
     fn called(&self, tables: &Tables) -> CalledTool {
-        self.first.clone().unwrap_or_else(|| called(&self.name, tables))
+        self.first.clone().unwrap_or_else(|| {
+            let (server, tool) = split_name(&self.name, tables);
+            (server, Some(tool))
+        })
     }
 
     fn failed_at(&self) -> Option<u64> {

@@ -7,12 +7,11 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::literal;
-use super::quoted::Quoted;
 use crate::event::Repair;
-use crate::json::window::{No, Undecided, Window};
+use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::Step;
 use crate::parse::emit::not_a_call::Reason;
-use crate::parse::marks::names::unescaped;
+use crate::parse::marks::fence::think_close;
 
 /// The arguments in a call's parentheses.
 #[derive(Debug, Default)]
@@ -21,8 +20,6 @@ pub(crate) struct Arguments {
     pub(crate) positional: Vec<Value>,
     /// The repairs.
     pub(crate) repairs: Vec<Repair>,
-    /// A keyword was escaped as Markdown does it.
-    pub(crate) escaped: bool,
 }
 
 impl Arguments {
@@ -96,8 +93,6 @@ pub(crate) struct Reader {
     state: State,
     frames: Vec<Frame>,
     pub(crate) arguments: Arguments,
-    /// The value that was read last is one string literal: a further one joins it.
-    joins: bool,
     /// An apostrophe was in the string that is read.
     apostrophe: bool,
     /// In a comment, which ends with its line (`python/comments_in_a_call`).
@@ -229,7 +224,7 @@ impl Reader {
         let text = window.slice(start..self.cursor);
         if is_number {
             return match literal::number(text, &mut self.arguments.repairs) {
-                Some(value) => self.value_read(value, start, false),
+                Some(value) => self.value_read(value, start),
                 None => self.fault(start),
             };
         }
@@ -250,8 +245,7 @@ impl Reader {
 
     /// After a word: a keyword, a literal, or a name, which has no value here.
     fn word(&mut self, word: Range<u64>, rest: &str, window: &Window<'_>) -> Step {
-        let written = window.slice(word.clone());
-        let text = &*unescaped(written);
+        let text = window.slice(word.clone());
         if text.contains('\\') {
             return self.fault(word.start);
         }
@@ -262,11 +256,10 @@ impl Reader {
                     return self.fault(word.start);
                 }
                 *slot = Slot::Keyword(text.to_owned());
-                self.arguments.escaped |= text != written;
                 self.take(State::NeedValue)
             }
             (Some(Frame::Dict(_, None)), _) | (_, None) => self.fault(word.start),
-            (_, Some(value)) => self.value_read(value, word.start, false),
+            (_, Some(value)) => self.value_read(value, word.start),
         }
     }
 
@@ -296,38 +289,19 @@ impl Reader {
         if !quoted.triple && text.contains('\n') {
             Repair::Syntax.note(&mut self.arguments.repairs);
         }
-        let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };
-        if !std::mem::take(&mut self.joins) {
-            return self.value_read(Value::String(text), self.cursor, true);
-        }
-        // Literals that stand next to each other are one string.
-        let last = match self.frames.last_mut() {
-            Some(Frame::Call(_)) if self.arguments.named.is_empty() => self.arguments.positional.last_mut(),
-            Some(Frame::Call(_)) => self.arguments.named.values_mut().next_back(),
-            Some(Frame::List(items) | Frame::Tuple(items, _)) => items.last_mut(),
-            Some(Frame::Dict(members, _)) => members.values_mut().next_back(),
-            None => None,
-        };
-        match last {
-            Some(Value::String(last)) => {
-                last.push_str(&text);
-                self.joins = true;
-                self.state = State::AfterValue;
-                Step::Next
-            }
-            _ => self.fault(self.cursor),
+        match literal::string(text, quoted.raw) {
+            Some(text) => self.value_read(Value::String(text), self.cursor),
+            None => self.fault(self.cursor),
         }
     }
 
     /// A value was read: puts it where it belongs.
-    fn value_read(&mut self, value: Value, start: u64, is_string: bool) -> Step {
+    fn value_read(&mut self, value: Value, start: u64) -> Step {
         self.state = State::AfterValue;
-        self.joins = is_string;
         match (self.frames.last_mut(), value) {
             (Some(Frame::List(items) | Frame::Tuple(items, _)), value) => items.push(value),
             (Some(Frame::Dict(members, key @ None)), Value::String(text)) if !members.contains_key(&text) => {
                 *key = Some(text);
-                self.joins = false;
                 self.state = State::Colon;
             }
             (Some(Frame::Dict(members, key)), value) => match key.take() {
@@ -351,12 +325,7 @@ impl Reader {
                 if let Some(Frame::Tuple(_, comma)) = self.frames.last_mut() {
                     *comma = true;
                 }
-                self.joins = false;
                 self.take(State::Value)
-            }
-            b'"' | b'\'' if self.joins => {
-                self.state = State::Quote { raw: false };
-                Step::Next
             }
             b')' | b']' | b'}' => self.close(byte),
             _ => self.fault(self.cursor),
@@ -385,6 +354,107 @@ impl Reader {
         };
         let at = self.cursor;
         self.cursor += 1;
-        self.value_read(value, at, false)
+        self.value_read(value, at)
     }
+}
+
+/// An open string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Quoted {
+    /// The position where its text begins.
+    start: u64,
+    quote: u8,
+    triple: bool,
+    /// A backslash is a backslash.
+    raw: bool,
+    /// A line break does not end it: what it is in is a call for certain, which Python would
+    /// refuse and whoever wrote it meant (`python/line_break_in_a_string_after_a_token`).
+    lines: bool,
+}
+
+impl Quoted {
+    /// The string whose opening quotes, one or three, `text` begins with;
+    /// `None` while more may make three of them.
+    fn open(text: &str, at: u64, raw: bool, more: bool) -> Option<Self> {
+        let quote = text.bytes().next()?;
+        let run = text.bytes().take(3).take_while(|byte| *byte == quote).count();
+        if run == text.len() && run < 3 && more {
+            return None;
+        }
+        let triple = run == 3;
+        Some(Quoted { start: at + if triple { 3 } else { 1 }, quote, triple, raw, lines: false })
+    }
+
+    /// Reads on from `cursor`, which is in the text, and moves it: after the
+    /// closing quotes, before which the text ends, to what cannot be in it, or to
+    /// where more is needed. Says whether there is an `apostrophe` in it.
+    fn end(self, cursor: &mut u64, apostrophe: &mut bool, think_ends: bool, window: &Window<'_>) -> Match<u64> {
+        let text = window.from(*cursor);
+        let bytes = text.as_bytes();
+        let base = *cursor;
+        // A line break ends a string of one line, what ends the reasoning one of several.
+        let stop = match self.triple || self.lines {
+            false => b'\n',
+            true if think_ends => b'<',
+            true => self.quote,
+        };
+        let quotes = if self.triple { 3 } else { 1 };
+        let mut from = 0;
+        while let Some(i) = memchr::memchr3(self.quote, b'\\', stop, &bytes[from..]).map(|i| i + from) {
+            *cursor = base + i as u64;
+            match bytes[i] {
+                b'\\' if i + 1 == bytes.len() => return Err(Undecided),
+                b'\\' => from = i + 2,
+                b'\n' => return Err(No),
+                b'<' if think_close(&text[i..], window.more).decided()?.is_some() => return Err(No),
+                b'<' => from = i + 1,
+                _ => {
+                    let run = bytes[i..].iter().take(quotes).take_while(|byte| **byte == self.quote).count();
+                    if run == quotes && self.quote == b'\'' && !self.triple && !self.raw {
+                        let before = if i == 0 { window.before(base) } else { text[..i].chars().next_back() };
+                        if let Some(()) = is_apostrophe(before, &text[i + 1..], window.more).decided()? {
+                            *apostrophe = true;
+                            from = i + 1;
+                            continue;
+                        }
+                    }
+                    if run == quotes {
+                        *cursor += quotes as u64;
+                        return Ok(base + i as u64);
+                    }
+                    if i + run == bytes.len() {
+                        return Err(Undecided);
+                    }
+                    from = i + run;
+                }
+            }
+        }
+        *cursor = window.end();
+        Err(Undecided)
+    }
+}
+
+/// Words after a string that Python knows.
+const OPERATORS: &[&str] = &["and", "or", "not", "if", "else", "in", "is", "for"];
+
+/// Longest of them.
+const LONGEST_OPERATOR: usize = 4;
+
+/// Checks whether a single quote with this character before it and this text after it is an apostrophe:
+/// letters before it, and after it a word (`Xi'an`), or a space and one (`Guns N' Roses`), which
+/// is neither an operator nor the prefix of a string.
+fn is_apostrophe(before: Option<char>, text: &str, more: bool) -> Match<()> {
+    if !before.is_some_and(char::is_alphanumeric) {
+        return Err(No);
+    }
+    let text = text.strip_prefix(' ').unwrap_or(text);
+    let end = text.char_indices().take(LONGEST_OPERATOR + 1).find(|(_, c)| !c.is_alphabetic());
+    let word = match end {
+        Some((end, _)) => &text[..end],
+        None if more && text.chars().nth(LONGEST_OPERATOR).is_none() => return Err(Undecided),
+        None => text,
+    };
+    let is_letter = |byte: u8| matches!(byte.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f');
+    let is_prefix = text[word.len()..].starts_with(['\'', '"']) && word.len() <= 2 && word.bytes().all(is_letter);
+    if word.is_empty() || is_prefix || OPERATORS.contains(&word) { Err(No) } else { Ok(()) }
 }

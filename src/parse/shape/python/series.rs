@@ -5,8 +5,8 @@
 //! read. Any other text ends the series. A member that cannot be read is skipped with its line, and then none is a
 //! call.
 
-use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
-use super::state::{After, Python, Skip, State};
+use super::begins::{MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
+use super::state::{After, Form, Python, Skip, State};
 use crate::json::window::{Answer, Match, No, Window};
 use crate::parse::call::{CallOut, Step};
 use crate::parse::emit::not_a_call::Reason;

@@ -1,13 +1,20 @@
 //! The state of the reader of calls in Python's syntax.
 
-use std::collections::VecDeque;
-
-use super::ahead::Form;
-use super::quoted::Quoted;
 use super::reader::Reader;
 use crate::parse::call::{CalledTool, Place};
 use crate::parse::emit::not_a_call::Reason;
-use crate::parse::emit::unresolved::UnresolvedCall;
+
+/// The form of a call or a list of calls in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Form {
+    /// One call, alone on its lines.
+    #[default]
+    Line,
+    /// Calls in square brackets.
+    List,
+    /// One call that is printed, as Gemma 3 writes it in its fence.
+    Printed,
+}
 
 #[derive(Debug, Default)]
 pub(super) enum State {
@@ -15,10 +22,6 @@ pub(super) enum State {
     Name { may_end: bool },
     /// In the parentheses of a call, which begins at the first place.
     Arguments(u64, Box<Reader>),
-    /// Before an opening quote.
-    Quote { may_end: bool },
-    /// In a call in quotes, which begins at the first place.
-    Text(u64, Quoted),
     /// After a call of a list.
     #[default]
     Between,
@@ -43,16 +46,29 @@ pub(crate) struct Python {
     /// Server and tool of the first call.
     pub(super) first: Option<CalledTool>,
     pub(super) series: Series,
-    /// An apostrophe was in the last text in quotes.
-    pub(super) apostrophe: bool,
     /// In a comment between the calls of a list.
     pub(super) in_comment: bool,
     /// A list in the list is open.
     pub(super) is_nested: bool,
     /// No comma is before the call that is read.
     pub(super) missing_comma: bool,
-    /// Calls of one text in quotes that are not told yet.
-    pub(super) queue: VecDeque<(u64, UnresolvedCall)>,
+}
+
+impl Python {
+    /// The calls that begin at this place in this form, with so many bytes before the first name or bracket.
+    pub(super) fn new(form: Form, place: Place, before: usize) -> Self {
+        let mut python = Python { place, cursor: place.at + before as u64, ..Python::default() };
+        python.open(form);
+        python
+    }
+
+    /// Goes on with a call or a list that begins at the cursor.
+    pub(super) fn open(&mut self, form: Form) {
+        self.form = form;
+        self.series.line |= matches!(form, Form::Line | Form::Printed);
+        self.cursor += u64::from(form == Form::List);
+        self.state = State::Name { may_end: false };
+    }
 }
 
 /// The state of a series.
@@ -74,12 +90,9 @@ pub(super) struct Series {
     pub(super) begun: bool,
     /// The open call's tool is known.
     pub(super) is_known: bool,
-    /// After the last call of a text in quotes that was told.
-    pub(super) told: u64,
     /// After the last call of a list.
     pub(super) call_end: u64,
-    /// A member that cannot be read goes on after its line: its parentheses, or a text in quotes,
-    /// are open there.
+    /// A member that cannot be read goes on after its line: its parentheses are open there.
     pub(super) is_open: bool,
 }
 

@@ -60,8 +60,6 @@ pub(crate) struct ToolTag {
     /// The buffer in which text is escaped for the preview.
     scratch: String,
     ended_by_think: bool,
-    /// A closing think tag that is in a value if the call is whole, and else ended it.
-    think_at: Option<u64>,
     inner_end: u64,
     /// A parameter's JSON is nested deeper than that.
     too_deep: bool,
@@ -195,7 +193,6 @@ impl ToolTag {
                 self.inner_end = self.cursor;
                 let end = self.cursor + length as u64;
                 out.delta(end, if self.object_open { "}" } else { "{}" });
-                out.release(end);
                 return Step::End(end);
             }
             Next::Parameter(head) => {
@@ -229,24 +226,6 @@ impl ToolTag {
             }
             _ => Step::More,
         }
-    }
-
-    /// At a closing think tag inside a value: more of the value while that may be, else the end.
-    fn think_in_value(&mut self, rest: &str, more: bool, out: &mut CallOut<'_, '_>) -> Step {
-        if think_close(rest, more) == Err(Undecided) || !out.withholds() {
-            return self.think(rest, more);
-        }
-        self.think_at.get_or_insert(self.cursor);
-        self.cursor += 1;
-        Step::Next
-    }
-
-    /// Ends the call where a closing think tag was in it after all.
-    fn end_at_think(&mut self) -> Option<u64> {
-        let at = self.think_at.take()?;
-        self.ended_by_think = true;
-        self.inner_end = at;
-        Some(at)
     }
 
     fn comment_opens(&mut self) -> Step {
@@ -285,12 +264,6 @@ impl CallShape for ToolTag {
             let (server, name) = self.names(tool);
             out.start(self.cursor, server, name);
         }
-        // After the limit nothing before the cursor is kept.
-        if out.is_over_limit()
-            && let Some(at) = self.end_at_think()
-        {
-            return Step::End(at);
-        }
         let rest = window.from(self.cursor);
         if rest.is_empty() {
             if self.state == State::Value {
@@ -327,8 +300,7 @@ impl CallShape for ToolTag {
     }
 
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
-        let end = self.end_at_think().or_else(|| self.read_again(window, tables));
-        end.map_or(Step::More, Step::End)
+        self.read_again(window, tables).map_or(Step::More, Step::End)
     }
 
     fn called(&self, tables: &Tables) -> CalledTool {
@@ -360,7 +332,7 @@ impl CallShape for ToolTag {
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         let open = &mut self.open;
         let is_begun = self.state == State::Value && open.start.is_some();
-        let is_text = is_begun && !open.cdata && open.is_text && self.think_at.is_none();
+        let is_text = is_begun && !open.cdata && open.is_text;
         is_text.then_some(OpenValue::Verbatim { cursor: &mut self.cursor, previewed: &mut open.previewed })
     }
 

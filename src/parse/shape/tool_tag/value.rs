@@ -43,7 +43,7 @@ impl ToolTag {
         if open.cdata {
             return match think {
                 Err(No) => self.in_cdata(rest, more),
-                _ => self.think_in_value(rest, more, out),
+                _ => self.think(rest, more),
             };
         }
         let name = &self.parameter;
@@ -58,7 +58,7 @@ impl ToolTag {
         let length = match (close, nested, tool_close, tool_open, think) {
             (.., Ok(_)) => {
                 self.preview(window, out);
-                return self.think_in_value(rest, more, out);
+                return self.think(rest, more);
             }
             (Ok(length), ..) if open.parameters == 0 && open.tools == 0 => {
                 self.preview(window, out);
