@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::chat::Chat;
 use super::config::Config;
-use super::exchange::{Exchange, ModelRequest, Step};
+use super::exchange::{Exchange, Step};
 use super::fault::Fault;
 use super::http::shape_of;
 use super::out::{Collected, Out};
@@ -18,7 +18,7 @@ use super::request::{ChatRequest, object};
 use super::shape::{Shape, Writer};
 use super::store::Store;
 use toolgraft::Outcome;
-use toolgraft::model::ClientError;
+use toolgraft::model::{ClientError, Request};
 use toolgraft::model::endpoint::{Decoder, insert_tools};
 use toolgraft::turn::KnownWays;
 
@@ -100,14 +100,14 @@ impl Embedded {
         passes: bool,
     ) -> Result<Option<Adapter>, Fault> {
         let kept = self.kept.of(None);
-        let (request, places, mut writer) = ChatRequest::converted(shape, body, tools, &self.config, &kept)?;
+        let (request, places, mut writer) = ChatRequest::read(shape, body, tools, &self.config, &kept)?;
         if passes && shape.passes_to().is_some() && request.is_plain() {
             return Ok(None);
         }
         let (model, is_stream) = (request.model.clone(), request.stream);
         if let Some(hosted) = request.hosted() {
             // No search runs here in place of the vendor's.
-            Chat.hosted(&hosted, None, &model, is_stream)?;
+            Chat.hosted(&hosted, None)?;
         }
         let asked = request.ask(&self.config, &self.cache, kept);
         let (prepared, asked) = asked.map_err(|fault| places.translate(shape, fault))?;
@@ -191,7 +191,7 @@ impl Adapter {
 
     /// Returns the types of tools that are left out because only the client's own service can run them.
     pub fn left_out(&self) -> &str {
-        self.exchange.left_out()
+        &self.exchange.prepared.offered.left_out
     }
 
     fn read(&mut self, decode: impl FnOnce(&mut Decoder)) {
@@ -206,10 +206,9 @@ impl Adapter {
 
     /// Queues a request. Its structure is written in OpenAI's form, since the endpoint's own form
     /// is not known here.
-    fn ask(&mut self, sent: ModelRequest) {
-        let ModelRequest { mut body, constraint, tools, tool_choice, .. } = sent;
-        insert_tools(&mut body, &tools, &tool_choice);
-        if let Some(schema) = constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {
+    fn ask(&mut self, mut body: Map<String, Value>, request: &Request) {
+        insert_tools(&mut body, &request.tools, &request.tool_choice);
+        if let Some(schema) = request.constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {
             let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
             body.insert("response_format".to_owned(), format);
         }
@@ -227,7 +226,7 @@ impl Adapter {
     fn take(&mut self) {
         while let Some(step) = self.exchange.step() {
             match step {
-                Step::Send(sent) => self.ask(sent),
+                Step::Send(body, request) => self.ask(body, &request),
                 Step::Cancel => self.answer = None,
                 Step::Run(call) => {
                     let outcome = Outcome::error(format!("there is no tool {:?}", call.tool));

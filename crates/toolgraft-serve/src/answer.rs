@@ -46,36 +46,32 @@ const HAND_OVER: usize = 2;
 pub(super) struct Running {
     shared: Arc<Shared>,
     driver: Box<Driver>,
+    /// The model by its name at the endpoint.
+    model: String,
     /// The inspector's entry for this request, if the server has an inspector.
     watch: Option<Watch>,
     /// The log line for this request, if the server has a log.
     line: Option<LogEntry>,
     calls: u64,
-    /// Text that the client was sent, collected while it may have to be recognized later in a
-    /// history. `None` once that is not needed.
-    said: Option<String>,
     failed: bool,
+    /// `true` once something was sent.
+    begun: bool,
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<LogEntry>) -> Self {
-        let said = driver.clean().map(|_| String::new());
-        Running { shared, driver, watch, line, calls: 0, said, failed: false }
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        driver: Box<Driver>,
+        model: String,
+        watch: Option<Watch>,
+        line: Option<LogEntry>,
+    ) -> Self {
+        Running { shared, driver, model, watch, line, calls: 0, failed: false, begun: false }
     }
 
     async fn next(&mut self) -> Option<Next> {
         let next = self.driver.next().await;
         match &next {
-            Some(Next::Out(Out::Text(text) | Out::Refusal(text))) => {
-                self.said.iter_mut().for_each(|said| said.push_str(text));
-            }
-            // The client may show reclassified text in any form, so it can no longer be recognized.
-            Some(Next::Out(Out::Reclassified(..))) => self.said = None,
-            Some(Next::Out(Out::Finish(_))) => {
-                if let (Some(kept), Some(said)) = (self.driver.clean(), self.said.take()) {
-                    kept.keep_clean(&said);
-                }
-            }
             Some(Next::Out(Out::Call(_))) => self.calls += 1,
             Some(Next::Out(Out::Failed(fault))) => self.fails(fault),
             _ => {}
@@ -125,39 +121,25 @@ impl Running {
         shape: &'static dyn Shape,
         mut writer: Box<dyn Writer>,
     ) -> Result<Response, Fault> {
-        let mut first = String::new();
-        let keep_alive = self.shared.config.keep_alive;
         // One timer for all pieces: resetting a timer costs a fraction of making one.
-        let mut silent = Box::pin(tokio::time::sleep(keep_alive));
-        while first.is_empty() {
-            // An endpoint that thinks for long sends nothing, not even headers, and the client or a
-            // load balancer before it would give up. So after `keep_alive` the stream begins; a
-            // later failure is reported inside it.
-            let Some(next) = self.within(keep_alive, &mut silent).await else {
-                first.push_str(shape.busy());
-                break;
-            };
-            match next {
-                Some(Next::Out(Out::Failed(fault))) => return Err(fault),
-                Some(Next::Out(out)) => writer.write(out, &mut first),
-                Some(Next::Busy) => first.push_str(shape.busy()),
-                None => break,
-            }
-        }
+        let mut silent = Box::pin(tokio::time::sleep(self.shared.config.keep_alive));
+        // An endpoint that thinks for long sends nothing, not even headers, and the client or a load balancer
+        // before it would give up. So after `keep_alive` the stream begins; a later failure is reported inside it.
+        let first = self.piece(shape, &mut *writer, &mut silent).await?;
+        self.begun = true;
         let progress = self.driver.progress();
         // In a box, since `unfold` moves its state for every piece.
-        let rest = stream::unfold(Some(Box::new((self, writer, silent))), move |state| async move {
+        let rest = (!first.is_last).then(|| Box::new((self, writer, silent)));
+        let rest = stream::unfold(rest, move |state| async move {
             let mut state = state?;
             let (running, writer, silent) = &mut *state;
             let shared = running.shared.clone();
-            let piece = match shared.caught(running.piece(shape, &mut **writer, silent)).await {
-                Ok(piece) => piece,
-                Err(fault) => running.broken(fault, &mut **writer),
-            };
+            let piece = shared.caught(running.piece(shape, &mut **writer, silent)).await;
+            let piece = piece.flatten().unwrap_or_else(|fault| running.broken(fault, &mut **writer));
             let is_over = piece.is_last && piece.text.is_empty();
             (!is_over).then(|| (Ok::<_, Infallible>(Bytes::from(piece.text)), (!piece.is_last).then_some(state)))
         });
-        let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
+        let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first.text)) });
         let body = Body::from_stream(first.chain(rest));
         let headers = [(header::CONTENT_TYPE, shape.stream_type()), (header::CACHE_CONTROL, "no-cache")];
         Ok(with_cost((StatusCode::OK, headers, body).into_response(), progress))
@@ -171,26 +153,31 @@ struct StreamPiece {
 }
 
 impl Running {
-    /// Returns the next piece: waits for one output and appends those that are ready by then.
+    /// Returns the next piece: waits for one output and, once the stream has begun, appends those that are ready by
+    /// then.
+    ///
+    /// # Errors
+    /// Fails if the answer failed before anything of it was sent.
     async fn piece(
         &mut self,
         shape: &'static dyn Shape,
         writer: &mut dyn Writer,
         silent: &mut Pin<Box<Sleep>>,
-    ) -> StreamPiece {
+    ) -> Result<StreamPiece, Fault> {
         let keep_alive = self.shared.config.keep_alive;
         let mut text = String::new();
         let mut next = self.within(keep_alive, silent).await;
         loop {
             match next {
                 None | Some(Some(Next::Busy)) => text.push_str(shape.busy()),
+                Some(Some(Next::Out(Out::Failed(fault)))) if text.is_empty() && !self.begun => return Err(fault),
                 Some(Some(Next::Out(out))) => writer.write(out, &mut text),
-                Some(None) => return StreamPiece { text, is_last: true },
+                Some(None) => return Ok(StreamPiece { text, is_last: true }),
             }
             next = if text.is_empty() {
                 self.within(keep_alive, silent).await
-            } else if text.len() >= PIECE {
-                return StreamPiece { text, is_last: false };
+            } else if text.len() >= PIECE || !self.begun {
+                return Ok(StreamPiece { text, is_last: false });
             } else {
                 // Output that is ready already goes into the same piece; this includes chunks that
                 // the task of the endpoint's connection has read and hands over one at a time.
@@ -202,7 +189,7 @@ impl Running {
                     }
                 }
                 if there.is_none() {
-                    return StreamPiece { text, is_last: false };
+                    return Ok(StreamPiece { text, is_last: false });
                 }
                 there
             };
@@ -230,9 +217,7 @@ impl Drop for Running {
         let (progress, prompt) = (self.driver.progress(), self.driver.prompt_cost());
         self.shared.metrics.ended(progress.rounds, self.calls, self.failed, prompt);
         self.line.iter().for_each(|line| line.took(progress, self.calls, prompt));
-        if let Some(watch) = &self.watch {
-            watch.over(prompt, watch.model().map(|model| self.shared.taught(model)).unwrap_or_default());
-        }
+        self.watch.iter().for_each(|watch| watch.over(prompt, self.shared.taught(&self.model)));
     }
 }
 

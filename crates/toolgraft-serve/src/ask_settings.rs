@@ -2,11 +2,11 @@
 //! its profile.
 
 use super::config::Config;
+use super::request::ModelFacts;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle, parameters_in_name};
 use toolgraft::message::Reads;
-use toolgraft::model::ModelInfo;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
 
@@ -51,7 +51,10 @@ impl AskSettings {
 
     /// Returns the settings for the model that the client names, or for the one that the endpoint
     /// serves in its place.
-    pub(super) fn of(config: &Config, model: &str, served: Option<&ModelInfo>, profile: &'static Profile) -> Self {
+    pub(super) fn of(config: &Config, model: &str, facts: &ModelFacts, profile: &'static Profile) -> Self {
+        let served = facts.served.as_ref();
+        let said = if config.hands_on_media { facts.reads } else { Reads::default() };
+        let reads = config.reads.with_images(config.reads.images || said.images);
         let known = [Some(model), served.map(|served| served.id.as_str())];
         let own = known.into_iter().flatten().find_map(|name| config.models.of(name)).unwrap_or_default();
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
@@ -66,20 +69,9 @@ impl AskSettings {
             constrain: own.constrain.unwrap_or(config.constrain),
             calls: own.way.unwrap_or(config.way).for_style(style),
             threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
-            context: None,
-            reads: config.reads,
+            context: facts.context,
+            reads: reads.with_audio(reads.audio || said.audio),
         }
-    }
-
-    /// Returns the same settings for a model that reads these media too.
-    pub(super) fn reading(self, said: Reads) -> Self {
-        let reads = self.reads.with_images(self.reads.images || said.images);
-        AskSettings { reads: reads.with_audio(reads.audio || said.audio), ..self }
-    }
-
-    /// Returns the same settings for a model with a context of so many tokens.
-    pub(super) fn within(self, context: Option<usize>) -> Self {
-        AskSettings { context, ..self }
     }
 
     /// Returns the options of the prompt for these settings.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
-use serde_json::Value;
+use futures::stream::{FuturesUnordered, StreamExt};
+use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
-use super::exchange::{Exchange, ModelRequest, Step};
+use super::exchange::{Exchange, Step};
 use super::fault::Fault;
 use super::inspect;
 use super::out::Out;
@@ -17,8 +17,7 @@ use super::progress::Progress;
 use super::prompt_cost::PromptCost;
 use super::redaction::RedactedEvents;
 use super::shared::Shared;
-use super::store::ClientStore;
-use toolgraft::agent::{CALL_TIMEOUT, run_call};
+use toolgraft::agent::{CALL_TIMEOUT, Events, run_call};
 use toolgraft::model::endpoint::{in_span, of_request};
 use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
 use toolgraft::route::{Invocation, Toolbox};
@@ -49,7 +48,7 @@ pub(super) struct Driver {
     /// Bytes of all requests of this answer, and how many of them repeat the beginning of an
     /// earlier request.
     sent: (u64, u64),
-    answer: Option<Answer>,
+    answer: Option<Events>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     /// The request's tracing span.
     span: Span,
@@ -82,31 +81,9 @@ impl Driver {
         }
     }
 
-    /// Returns the same if this answer must be recognized later as one that follows no text of
-    /// third parties.
-    pub(super) fn clean(&self) -> Option<&ClientStore> {
-        self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|exchange| exchange.kept())
-    }
-
     /// Returns the progress of the answer.
     pub(super) fn progress(&self) -> Progress {
         self.exchange.as_deref().map_or(self.progress, Exchange::progress)
-    }
-
-    /// Returns the number of tools whose description the listing cut, and of all listed tools.
-    pub(super) fn cut(&self) -> (usize, usize) {
-        self.exchange.as_deref().map_or((0, 0), Exchange::cut)
-    }
-
-    /// Returns the names of the tools whose schemas are set aside.
-    pub(super) fn set_aside(&self) -> Vec<String> {
-        self.exchange.as_deref().map(Exchange::set_aside).unwrap_or_default()
-    }
-
-    /// Returns the types of tools that are left out because only the client's own service can run
-    /// them.
-    pub(super) fn left_out(&self) -> String {
-        self.exchange.as_deref().map(Exchange::left_out).unwrap_or_default().to_owned()
     }
 
     /// Returns what the prompts of all finished rounds took.
@@ -137,14 +114,13 @@ impl Driver {
             let exchange = self.exchange.as_deref_mut()?;
             while let Some(step) = exchange.step() {
                 match step {
-                    Step::Send(sent) => {
-                        let (model, messages) = (&sent.body["model"], &sent.body["messages"]);
-                        let (bytes, repeated) = self
-                            .shared
-                            .beginnings
-                            .take(model.as_str().unwrap_or_default(), messages.as_array().map_or(&[], Vec::as_slice));
+                    Step::Send(body, request) => {
+                        let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+                        let model = request.model.as_deref().unwrap_or_default();
+                        let (bytes, repeated) = self.shared.beginnings.take(model, messages);
                         self.sent = (self.sent.0 + bytes, self.sent.1 + repeated);
-                        self.answer = send(exchange, sent, &self.shared.upstream.model, &self.headers, &self.secrets);
+                        let model = &self.shared.upstream.model;
+                        self.answer = send(exchange, body, request, model, &self.headers, &self.secrets);
                     }
                     Step::Cancel => self.answer = None,
                     Step::Run(call) => {
@@ -207,7 +183,7 @@ impl Driver {
                 exchange.model(event);
                 exchange
             };
-            shared.apart(span, job).await
+            shared.apart(true, span, job).await
         })
     }
 }
@@ -227,26 +203,19 @@ fn trace(span: &Span, exchange: &Exchange, out: &Out) {
     }
 }
 
-type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
-
 /// Sends a request to the model and returns the stream of its answer.
 fn send(
     exchange: &mut Exchange,
-    sent: ModelRequest,
+    body: Map<String, Value>,
+    mut request: Request,
     model: &OpenAi,
     headers: &[(String, String)],
     secrets: &Secrets,
-) -> Option<Answer> {
+) -> Option<Events> {
     // Only later rounds are retried: a client repeats a refused request itself, but knows nothing
     // of later rounds.
     let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };
-    let ModelRequest { body, constraint, alternatives, tools, tool_choice, by_prompt } = sent;
-    let mut request = Request::default();
-    // What is learned about an endpoint is stored for each model.
-    request.model = body.get("model").and_then(Value::as_str).map(str::to_owned);
-    (request.constraint, request.alternatives, request.by_prompt) = (constraint, alternatives, by_prompt);
-    (request.tools, request.tool_choice) = (tools, tool_choice);
-    let shown = exchange.is_recorded().then(|| inspect::request(&body));
+    let shown = exchange.record.as_ref().map(|_| inspect::request(&body));
     match model.for_body(body, headers, retries) {
         Ok(model) => {
             let span = of_request(&model, &mut request);
@@ -254,8 +223,8 @@ fn send(
             if !secrets.is_empty() {
                 answer = RedactedEvents::of(answer, secrets.clone());
             }
-            if let Some(shown) = shown {
-                answer = exchange.recorded(&shown, answer);
+            if let (Some(record), Some(shown)) = (&mut exchange.record, shown) {
+                answer = record.stream(exchange.prepared.setup.catalog(), &shown, answer);
             }
             Some(in_span(span, answer))
         }

@@ -32,28 +32,23 @@ use super::out::Out;
 use super::prepared::Prepared;
 use super::progress::Progress;
 use super::rendered_request::RenderedRequest;
-use super::store::ClientStore;
-use toolgraft::agent::Approval;
-use toolgraft::agent::{Events, TurnRecord};
-use toolgraft::constrain::Constraint;
+use toolgraft::agent::{Approval, TurnRecord};
 use toolgraft::event::RejectedKind;
-use toolgraft::message::NativeCall;
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
 use toolgraft::spans::{self, Span};
-use toolgraft::tools::{ToolChoice, ToolsMode};
-use toolgraft::transcript::Recorder;
-use toolgraft::turn::{Action, ClientPiece, ClientText, Input, ModelNote, Turn, TurnError, TurnStart};
+use toolgraft::tools::ToolsMode;
+use toolgraft::turn::{Action, ClientPiece, ClientText, Input, ModelNote, Turn, TurnError};
 use toolgraft::validate::takes_long;
-use toolgraft::wire::ToolDefinition;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 
 /// The next thing that the caller has to do.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Send this request to the endpoint and report its answer.
-    Send(ModelRequest),
+    /// Send this body to the endpoint and report its answer. The request has what is not in the body: a
+    /// structure that the answer is constrained to, and tools that it carries natively.
+    Send(Map<String, Value>, Request),
     /// Cancel the running answer.
     Cancel,
     /// Run this call and report its outcome.
@@ -70,23 +65,6 @@ impl From<ClientPiece> for Step {
             ClientPiece::Moved(to, bytes) => Out::Reclassified(to, bytes),
         })
     }
-}
-
-/// A request for the endpoint.
-#[derive(Debug)]
-pub(super) struct ModelRequest {
-    pub(super) body: Map<String, Value>,
-    /// The structure that the answer is constrained to, where the endpoint supports it. Not in the
-    /// body.
-    pub(super) constraint: Option<Arc<Constraint>>,
-    /// `true` if the probabilities of the answer's tokens are needed.
-    pub(super) alternatives: bool,
-    /// The tools, where the request carries them natively, and the choice among them. Not in the
-    /// body.
-    pub(super) tools: Vec<ToolDefinition>,
-    pub(super) tool_choice: ToolChoice,
-    /// `true` if the same question can be asked with the tools in the prompt.
-    pub(super) by_prompt: bool,
 }
 
 /// Fields by which some endpoints constrain an answer. If a client sets one, no structure of ours
@@ -114,7 +92,7 @@ struct OwnCall {
 
 /// One request in progress; see the module.
 pub(super) struct Exchange {
-    prepared: Arc<Prepared>,
+    pub(super) prepared: Arc<Prepared>,
     asked: RenderedRequest,
     turn: Turn,
     steps: VecDeque<Step>,
@@ -123,7 +101,11 @@ pub(super) struct Exchange {
     client_calls: Vec<Invocation>,
     own_calls: Vec<Invocation>,
     text: ClientText,
-    rounds: u32,
+    /// Text that the client was sent, collected while it may have to be recognized later in a
+    /// history. `None` once that is not needed.
+    said: Option<String>,
+    /// The progress so far, apart from costs.
+    progress: Progress,
     costs: Costs,
     /// Text that the model has sent in this round.
     spoken: String,
@@ -133,11 +115,7 @@ pub(super) struct Exchange {
     native: bool,
     /// `true` if the model refused to answer.
     refused: bool,
-    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
-    repeats: Option<u32>,
-    /// `own_begun` is the number of toolbox calls begun for this answer; `running` are those not
-    /// finished.
-    own_begun: usize,
+    /// Calls of the toolbox that are not finished.
     running: Vec<OwnCall>,
     /// `true` once a result with possible text of third parties is in the conversation.
     untrusted: bool,
@@ -145,8 +123,8 @@ pub(super) struct Exchange {
     since: Vec<Value>,
     /// `true` if checking a call or the answer may take long.
     is_heavy: bool,
-    /// The record for the inspector, if there is one.
-    record: Option<TurnRecord>,
+    /// The record of the requests, the model's events and the results for the inspector.
+    pub(super) record: Option<TurnRecord>,
 }
 
 impl Exchange {
@@ -159,71 +137,62 @@ impl Exchange {
             "-".clone_into(question);
         }
         let conversation = Conversation::from_user(question.as_str());
-        let mut client = TurnStart::default();
-        client.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
-        client.said = std::mem::take(&mut asked.history.said);
-        client.results = std::mem::take(&mut asked.history.results);
-        let results: usize = client.results.iter().map(|result| result.text.len()).sum();
-        client.rejected = std::mem::take(&mut asked.history.rejected);
-        client.postponed = asked.history.postponed.take();
-        client.calls = std::mem::take(&mut asked.history.calls);
+        let mut start = std::mem::take(&mut asked.history.start);
+        start.model = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
+        let results: usize = start.results.iter().map(|result| result.text.len()).sum();
         // If the client's own fields constrain the answer, no structure of ours is added.
-        client.is_free = is_held(&asked.body);
+        start.is_free = is_held(&asked.body);
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
-        let turn = Turn::begin(setup, conversation, output, client)?;
+        let turn = Turn::begin(setup, conversation, output, start)?;
         let output = asked.output.as_deref();
         let mut exchange = Box::new(Exchange {
             is_heavy: prepared.is_heavy || results > LONG || output.is_some_and(|output| takes_long(output.schema())),
-            prepared,
             turn,
             steps: VecDeque::new(),
             over: false,
             client_calls: Vec::new(),
             own_calls: Vec::new(),
             text: ClientText::new(asked.output.is_some()),
-            rounds: 0,
+            said: (prepared.watches() && !asked.history.untrusted).then(String::new),
+            progress: Progress::default(),
             costs: Costs::new(asked.context),
             spoken: String::new(),
             awaits: false,
             native: false,
-            own_begun: 0,
             refused: false,
-            repeats: None,
             running: Vec::new(),
             untrusted: asked.history.untrusted,
             since: Vec::new(),
             record: None,
+            prepared,
             asked,
         });
         exchange.run();
         Ok(exchange)
     }
 
-    /// Starts recording the requests to the model, its events and the results for the inspector.
-    pub(super) fn record(&mut self, recorder: Recorder) {
-        self.record = Some(TurnRecord::new(recorder));
-    }
-
-    /// Records a request and wraps the stream of its answer, if a recorder is set.
-    pub(super) fn recorded(&mut self, request: &Request, answer: Events) -> Events {
-        match &mut self.record {
-            Some(record) => record.stream(self.prepared.setup.catalog(), request, answer),
-            None => answer,
-        }
-    }
-
-    /// Returns `true` if the exchange is recorded.
-    pub(super) fn is_recorded(&self) -> bool {
-        self.record.is_some()
-    }
-
     /// Returns the next step; `None` until something is reported.
     pub(super) fn step(&mut self) -> Option<Step> {
-        let mut step = self.steps.pop_front();
-        if let Some(Step::Out(Out::Call(NativeCall { name, .. }))) = &mut step {
-            *name = self.prepared.named.given(name).to_owned();
+        let mut step = self.steps.pop_front()?;
+        if let Step::Out(out) = &mut step {
+            self.given(out);
         }
-        step
+        Some(step)
+    }
+
+    /// Prepares an output for the client, and remembers an answer that must be recognized later as one that
+    /// follows no text of third parties.
+    fn given(&mut self, out: &mut Out) {
+        match out {
+            Out::Call(call) => call.name = self.prepared.offered.named.given(&call.name).to_owned(),
+            Out::Text(text) | Out::Refusal(text) => self.said.iter_mut().for_each(|said| said.push_str(text)),
+            // The client may show reclassified text in any form, so it can no longer be recognized.
+            Out::Reclassified(..) => self.said = None,
+            Out::Finish(_) if self.prepared.watches() && !self.untrusted => {
+                self.said.take().iter().for_each(|said| self.asked.kept.keep_clean(said));
+            }
+            _ => {}
+        }
     }
 
     /// Returns `true` if the answer is over once all steps are taken.
@@ -231,48 +200,17 @@ impl Exchange {
         self.over
     }
 
-    /// Returns how many listed tools had their description cut at the start, and the number of all
-    /// listed tools.
-    pub(super) fn cut(&self) -> (usize, usize) {
-        self.prepared.cut
-    }
-
-    /// Returns the names of the tools whose schemas are set aside.
-    pub(super) fn set_aside(&self) -> Vec<String> {
-        let form = self.asked.no_form.then(|| "response_format".to_owned());
-        self.prepared.set_aside.iter().cloned().chain(form).collect()
-    }
-
-    /// Returns the types of tools that are left out because only the client's own service can run
-    /// them.
-    pub(super) fn left_out(&self) -> &str {
-        &self.prepared.left_out
-    }
-
     /// Returns the progress of the answer.
     pub(super) fn progress(&self) -> Progress {
         let offers = self.prepared.setup.config().tools_mode != ToolsMode::Prompt;
         Progress {
             prompt_tokens: self.costs.sent_tokens as u64,
-            rounds: self.rounds,
-            own_calls: self.own_begun,
             way: self.turn.way(),
             tools_mode: offers.then_some(if self.native { ToolsMode::Native } else { ToolsMode::Prompt }),
             usage: self.costs.total,
             cut_prompt: self.costs.cut_prompt,
-            repeats: self.repeats,
+            ..self.progress
         }
-    }
-
-    /// Returns the stored facts of the client that sends the request.
-    pub(super) fn kept(&self) -> &ClientStore {
-        &self.asked.kept
-    }
-
-    /// Returns `true` if this answer must be recognized later as one that follows no text of third
-    /// parties.
-    pub(super) fn is_clean(&self) -> bool {
-        self.prepared.watches() && !self.untrusted
     }
 
     /// Returns `true` if processing this event may take long: a call with a large schema is
@@ -373,7 +311,7 @@ impl Exchange {
                         }
                     }
                     None => {
-                        self.own_begun += 1;
+                        self.progress.own_calls += 1;
                         let untrusted = self.prepared.is_untrusted(call.server.as_deref());
                         self.running.push(OwnCall { id: call.id.clone(), untrusted });
                         self.steps.push_back(Step::Run(call));
@@ -414,7 +352,7 @@ impl Exchange {
         }
         self.steps.extend(self.text.event(&event).map(Step::from));
         match event {
-            AgentEvent::RoundStarted { round, .. } => self.rounds = round,
+            AgentEvent::RoundStarted { round, .. } => self.progress.rounds = round,
             AgentEvent::Correcting { kind, .. } => {
                 spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
             }
@@ -428,7 +366,7 @@ impl Exchange {
 
     /// Returns the outcome for a toolbox call that must not run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
-        let has_begun_all = self.own_begun >= self.prepared.config.max_calls;
+        let has_begun_all = self.progress.own_calls >= self.prepared.config.max_calls;
         let last = has_begun_all.then_some(ModelNote::LastRound);
         let note = self.prepared.refusal(call, self.untrusted).or(last)?;
         Some(Outcome::new(Status::Denied, self.prepared.setup.wording().note(note)))

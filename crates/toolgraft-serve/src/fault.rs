@@ -93,18 +93,17 @@ impl From<TurnError> for Fault {
 /// The fault for an answer that ended without a result.
 impl From<&StopReason> for Fault {
     fn from(reason: &StopReason) -> Self {
-        match reason {
-            StopReason::ModelFailed(failure) => failed(failure),
-            StopReason::CallMissing => Fault::upstream(502, reason.to_string()).with_code("tool_call_missing"),
-            StopReason::CorrectionsUsedUp { .. } => {
-                Fault::upstream(502, reason.to_string()).with_code("tool_call_invalid")
-            }
-            StopReason::EmptyAnswer => Fault::upstream(502, reason.to_string()).with_code("empty_answer"),
-            StopReason::OutputMismatch { .. } => Fault::upstream(502, reason.to_string()).with_code("output_mismatch"),
-            StopReason::SameCalls { .. } => Fault::upstream(502, reason.to_string()).with_code("same_calls"),
-            StopReason::MaxRounds { .. } => Fault::upstream(502, reason.to_string()).with_code("max_rounds"),
-            other => Fault::internal(other.to_string()),
-        }
+        let code = match reason {
+            StopReason::ModelFailed(failure) => return failed(failure),
+            StopReason::CallMissing => "tool_call_missing",
+            StopReason::CorrectionsUsedUp { .. } => "tool_call_invalid",
+            StopReason::EmptyAnswer => "empty_answer",
+            StopReason::OutputMismatch { .. } => "output_mismatch",
+            StopReason::SameCalls { .. } => "same_calls",
+            StopReason::MaxRounds { .. } => "max_rounds",
+            other => return Fault::internal(other.to_string()),
+        };
+        Fault::upstream(502, reason.to_string()).with_code(code)
     }
 }
 

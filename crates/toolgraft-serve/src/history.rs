@@ -15,12 +15,11 @@ use super::prepared::Prepared;
 use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies};
-use toolgraft::event::Rejected;
 use toolgraft::outcome::{
     RESULT, Status, break_tokens, foreign_in_frames, foreign_in_message, restore_tokens, told_apart,
 };
 use toolgraft::tools::Said;
-use toolgraft::turn::{ForeignResult, ModelNote, Withheld};
+use toolgraft::turn::{ForeignResult, ModelNote, TurnStart, Withheld};
 use toolgraft::wire::content::{make_legible, text_of};
 use toolgraft::wire::past::{self, Entry, PastCall};
 use toolgraft::wire::roles::join;
@@ -50,24 +49,17 @@ impl Done {
 }
 
 /// A rendered history.
+#[derive(Default)]
 pub(super) struct Rendered {
     /// Messages without native calls; equal in every later request that holds the same history.
     pub(super) messages: Vec<Value>,
     /// The last message with additions that hold only for this request (calls so far, what to do
     /// next), if it holds results.
-    pub(super) last: Option<Value>,
-    /// Results of the client's and the toolbox's tools, the oldest first.
-    pub(super) results: Vec<ForeignResult>,
+    pub(super) newest: Option<Value>,
     /// The person's last message.
     pub(super) question: String,
-    /// Questions and calls of the whole history, in order.
-    pub(super) said: Vec<Said<String>>,
-    /// The calls since the person's last message with their outcomes; `rejected` has the rejected
-    /// ones.
-    pub(super) calls: Vec<(Call, Outcome)>,
-    pub(super) rejected: Vec<Rejected>,
-    /// The call that waits for what the last ones look up.
-    pub(super) postponed: Option<Call>,
+    /// What the turn has to know of the history.
+    pub(super) start: TurnStart,
     /// `true` if rounds that the client did not see brought text of third parties.
     pub(super) untrusted: bool,
 }
@@ -87,7 +79,7 @@ pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entr
     };
     let mut entries = past::read(messages, outcome).map_err(|bad| Fault::field(bad.place, bad.message))?;
     for call in entries.iter_mut().flat_map(|entry| &mut entry.calls) {
-        call.name = prepared.named.shown(&call.name).to_owned();
+        call.name = prepared.offered.named.shown(&call.name).to_owned();
     }
     Ok(entries)
 }
@@ -97,48 +89,23 @@ pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entr
 /// # Errors
 /// Fails if a result cannot be rendered.
 pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientStore) -> Result<Rendered, Fault> {
-    let mut history = History {
-        prepared,
-        kept,
-        rendered: Vec::with_capacity(entries.len()),
-        question: String::new(),
-        done: Vec::new(),
-        before: [0; 2],
-        after_results: false,
-        newest: None,
-        results: Vec::new(),
-        rejected: Vec::new(),
-        postponed: None,
-        said: Vec::new(),
-        untrusted: false,
-    };
+    let told = Rendered { messages: Vec::with_capacity(entries.len()), ..Rendered::default() };
+    let mut history = History { prepared, kept, told, done: Vec::new(), before: [0; 2], after_results: false };
     entries.into_iter().try_for_each(|entry| history.entry(entry))?;
-    let History { rendered, question, newest: last, results, rejected, postponed, said, done, untrusted, .. } = history;
-    let calls = done.into_iter().map(|Done { call, outcome, .. }| (call, outcome)).collect();
-    Ok(Rendered { messages: rendered, last, results, question, said, calls, rejected, postponed, untrusted })
+    history.told.start.calls = history.done.into_iter().map(|Done { call, outcome, .. }| (call, outcome)).collect();
+    Ok(history.told)
 }
 
 struct History<'a> {
     prepared: &'a Prepared,
     kept: &'a ClientStore,
-    rendered: Vec<Value>,
-    question: String,
-    /// Calls since the person's last message.
+    /// The history so far, without the calls since the person's last message: these are in `done`.
+    told: Rendered,
     done: Vec<Done>,
     /// Hash of the person's last message and all calls since.
     before: [u64; 2],
     /// `true` if the last message holds results.
     after_results: bool,
-    /// The last message with additions for this request only, unless a message followed it.
-    newest: Option<Value>,
-    results: Vec<ForeignResult>,
-    /// Rejected calls since the person's last message.
-    rejected: Vec<Rejected>,
-    /// The call that waits for what the last ones look up.
-    postponed: Option<Call>,
-    said: Vec<Said<String>>,
-    /// `true` if rounds that the client did not see brought text of third parties.
-    untrusted: bool,
 }
 
 impl History<'_> {
@@ -158,25 +125,25 @@ impl History<'_> {
 
     fn push(&mut self, mut message: Map<String, Value>) {
         unmark(&mut message);
-        self.rendered.push(Value::Object(message));
-        (self.after_results, self.newest) = (false, None);
+        self.told.messages.push(Value::Object(message));
+        (self.after_results, self.told.newest) = (false, None);
     }
 
     fn user(&mut self, mut message: Map<String, Value>) {
         let content = message.entry("content").or_insert(Value::Null);
         let text = text_of(content);
-        self.results.extend(foreign_in_message(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
+        self.told.start.results.extend(foreign_in_message(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
         match own_words(content) {
             // Text that a client adds by itself is no new request of the person.
-            None if !self.question.is_empty() => {}
+            None if !self.told.question.is_empty() => {}
             words => {
-                self.question = words.unwrap_or(text);
-                self.said.push(Said::Question(self.question.clone()));
+                self.told.question = words.unwrap_or(text);
+                self.told.start.said.push(Said::Question(self.told.question.clone()));
                 self.done.clear();
-                self.rejected.clear();
-                self.postponed = None;
-                self.before = self.prepared.config.told.hash(&self.question);
-                self.newest = None;
+                self.told.start.rejected.clear();
+                self.told.start.postponed = None;
+                self.before = self.prepared.config.told.hash(&self.told.question);
+                self.told.newest = None;
             }
         }
         make_legible(content);
@@ -190,11 +157,11 @@ impl History<'_> {
     /// Appends a message to the results in the last one: these are a user's message too, and some
     /// endpoints require roles to alternate.
     fn beside_results(&mut self, mut message: Map<String, Value>) {
-        let Some(last) = self.rendered.last_mut() else { return };
+        let Some(last) = self.told.messages.last_mut() else { return };
         let told = take_member(last, "content");
         unmark(&mut message);
         let said = message.shift_remove("content").unwrap_or_default();
-        if let Some(newest) = &mut self.newest {
+        if let Some(newest) = &mut self.told.newest {
             let content = join_before(&told, take_member(newest, "content"), said.clone());
             set_member(newest, "content", content);
         }
@@ -205,13 +172,13 @@ impl History<'_> {
     /// identifier.
     fn unseen(&mut self, first: &str) {
         let Some(before) = self.kept.find(first, Instant::now()) else { return };
-        self.untrusted |= before.untrusted;
-        self.said.extend(before.searched.iter().cloned().map(Said::Searched));
+        self.told.untrusted |= before.untrusted;
+        self.told.start.said.extend(before.searched.iter().cloned().map(Said::Searched));
         for text in before.messages.iter().map(|message| text_of(&message["content"])) {
             let framed = foreign_in_frames(RESULT, &text);
-            self.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));
+            self.told.start.results.extend(framed.map(|text| ForeignResult::new("", restore_tokens(text))));
         }
-        before.messages.iter().cloned().for_each(|message| push(&mut self.rendered, message));
+        before.messages.iter().cloned().for_each(|message| push(&mut self.told.messages, message));
     }
 
     /// Adds a message with calls, and the user message with their results.
@@ -220,14 +187,14 @@ impl History<'_> {
         let prepared = self.prepared;
         let found = entry.calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
         let called = |tool: &Tool| Said::Called { server: tool.server.clone(), tool: tool.name.clone() };
-        self.said.extend(found.map(|found| called(found.tool)));
+        self.told.start.said.extend(found.map(|found| called(found.tool)));
         let written = self.kept.written(first);
         if let Some(written) = written.filter(|written| is_unchanged(&message, &entry.calls, written)) {
             let mut message = plain(message);
             // Control tokens in the stored text are escaped already, except those of the calls' own
             // syntax.
             message.insert("content".to_owned(), written.text.as_str().into());
-            self.rendered.push(Value::Object(message));
+            self.told.messages.push(Value::Object(message));
             return self.results(entry, &written.withheld);
         }
         let catalog = prepared.setup.catalog();
@@ -250,11 +217,11 @@ impl History<'_> {
         for done in answered.iter().filter(|done| done.outcome.status != Status::Cancelled) {
             // A failed call shows no file.
             let call = (done.outcome.status == Status::Result).then(|| done.call.clone());
-            self.results.push(ForeignResult::new(&*done.id, &*done.outcome.text).with_call(call));
+            self.told.start.results.push(ForeignResult::new(&*done.id, &*done.outcome.text).with_call(call));
         }
-        self.results.extend(orphans.iter().map(|done| ForeignResult::new(&*done.id, &*done.outcome.text)));
-        self.rejected.extend(withheld.rejected.iter().cloned());
-        self.postponed.clone_from(&withheld.postponed);
+        self.told.start.results.extend(orphans.iter().map(|done| ForeignResult::new(&*done.id, &*done.outcome.text)));
+        self.told.start.rejected.extend(withheld.rejected.iter().cloned());
+        self.told.start.postponed.clone_from(&withheld.postponed);
         let before = self.done.len();
         let denied = withheld.denied.iter().cloned().map(|(id, call, outcome)| Done { id, call, outcome });
         self.done.extend(answered.into_iter().chain(denied).chain(orphans));
@@ -268,15 +235,15 @@ impl History<'_> {
             replies.rejected = withheld.rejected.iter().collect();
             replies.notes = withheld.notes.iter().map(String::as_str).collect();
             replies.earlier = earlier.iter().map(Done::answered).collect();
-            replies.request = Some(self.question.as_str()).filter(|text| !text.trim().is_empty());
+            replies.request = Some(self.told.question.as_str()).filter(|text| !text.trim().is_empty());
             (replies.later, replies.without_status) = (later, without_status);
             prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))
         };
         let message = |text: &str| json!({"role": "user", "content": join(text.into(), others.clone())});
         let told = message(&prepared.config.told.text(key, || replies(1))?);
         let newest = if is_newest { Some(message(&replies(0)?)) } else { None };
-        (self.newest, self.after_results, self.before) = (newest, true, key);
-        self.rendered.push(told);
+        (self.told.newest, self.after_results, self.before) = (newest, true, key);
+        self.told.messages.push(told);
         Ok(())
     }
 

@@ -31,6 +31,7 @@ use super::ollama::{self, Ollama};
 use super::origins;
 use super::page;
 use super::passthrough::PassthroughRecord;
+use super::prepared::Prepared;
 use super::request::{self, ChatRequest};
 use super::reservation::Reservation;
 use super::responses::Responses;
@@ -41,6 +42,7 @@ use super::store::ClientStore;
 use super::upstream::{GOOGLE_KEY, client_key};
 use super::work::LARGE_BODY;
 use toolgraft::Model;
+use toolgraft::agent::TurnRecord;
 use toolgraft::model::ClientError;
 use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
@@ -115,9 +117,9 @@ const APIS: &[Api] = &[
 
 fn routes(shared: Arc<Shared>) -> Router {
     let apis = APIS.iter().fold(Router::new(), |router, Api { path, shape, .. }| {
-        router.route(path, post(move |State(s), request| answered(s, *shape, Target::Body, request)))
+        router.route(path, post(move |State(s), request| answered(s, *shape, Map::new(), request)))
     });
-    apis.route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
+    apis.route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Map::new(), request)))
         .route("/v1beta/models", get(gemini_models))
         .route("/v1beta/models/{*target}", post(gemini).get(model))
         .route("/v1/models/{*target}", post(gemini).get(model))
@@ -428,37 +430,20 @@ fn followed(line: Option<LogEntry>, answer: Response) -> Response {
     }
 }
 
-/// The place of a request's model and stream flag.
-enum Target {
-    Body,
-    Path { model: String, stream: bool },
-}
-
-impl Target {
-    /// Returns the body with the values from the path.
-    fn fill(self, mut body: Map<String, Value>) -> Map<String, Value> {
-        if let Target::Path { model, stream } = self {
-            body.insert("model".to_owned(), model.into());
-            body.insert("stream".to_owned(), stream.into());
-        }
-        body
-    }
-}
-
 /// Answers a request of Gemini's interface, whose path ends in `MODEL:METHOD`; streams are answered
 /// as events.
 async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, request: Request) -> Response {
     let (model, method) = target.rsplit_once(':').unwrap_or((&target, ""));
     let is_events = request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
-    let target = |stream| Target::Path { model: model.to_owned(), stream };
+    let named = |stream: bool| Map::from_iter([("model".to_owned(), model.into()), ("stream".to_owned(), stream.into())]);
     match method {
-        "generateContent" => answered(shared, &Gemini, target(false), request).await,
-        "streamGenerateContent" if is_events => answered(shared, &Gemini, target(true), request).await,
+        "generateContent" => answered(shared, &Gemini, named(false), request).await,
+        "streamGenerateContent" if is_events => answered(shared, &Gemini, named(true), request).await,
         "streamGenerateContent" => {
             let fault = Fault::field("alt", "a stream is sent as events here: request it with '?alt=sse'");
             refuse(&Gemini, &fault)
         }
-        "countTokens" => counted(shared, &Gemini, target(false), request).await,
+        "countTokens" => counted(shared, &Gemini, named(false), request).await,
         _ => {
             let message = format!("there is no {} here", request.uri().path());
             refuse(&Gemini, &Fault::door(404, "not_found", message))
@@ -467,8 +452,13 @@ async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, r
 }
 
 /// Answers a request in its client's shape: by an exchange, by passing it through, or by a search
-/// in place of the vendor's.
-async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
+/// in place of the vendor's. `beside` are fields of the body that the path has.
+async fn answered(
+    shared: Arc<Shared>,
+    shape: &'static dyn Shape,
+    beside: Map<String, Value>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
@@ -478,13 +468,13 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         }
         let (length, sent, state) = (body.len(), body.clone(), shared.clone());
         let kept = shared.kept.of(client_key(&parts.headers).as_deref());
-        let read = move || read(&state, shape, target, &sent, &kept);
-        let (request, places, mut writer) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
+        let read = move || read(&state, shape, beside, &sent, &kept);
+        let (request, places, mut writer) = shared.apart(length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         let line = line_of(&parts, &shared, &request.model);
         if let Some(hosted) = request.hosted() {
             line.iter().for_each(|line| line.leaves_out(&hosted.left_out));
-            let mut answer = hosted_answer(&shared, shape, &hosted, &request).await?;
+            let mut answer = hosted_answer(&shared, shape, &hosted).await?;
             name_left_out(&mut answer, &hosted.left_out);
             return Ok(answer);
         }
@@ -518,21 +508,17 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
         let within = span.clone();
-        let made = move || driver(&state, request, &headers, seen.as_ref(), span);
-        let driver = apart(&shared, is_large, within, made).await?.map_err(placed)?;
-        let left_out = driver.left_out();
-        line.iter().for_each(|line| {
-            line.lists(driver.cut(), driver.set_aside());
-            line.leaves_out(&left_out);
-        });
+        let logged = line.clone();
+        let made = move || driver(&state, request, &headers, seen.as_ref(), logged.as_ref(), span);
+        let (prepared, driver) = shared.apart(is_large, within, made).await?.map_err(placed)?;
         writer.begin(&model, driver.progress().prompt_tokens);
-        let running = Running::new(shared.clone(), driver, watch.clone(), line);
+        let running = Running::new(shared.clone(), driver, model, watch.clone(), line);
         let answer = match stream {
             true => running.streamed(shape, writer).await,
             false => running.whole(writer).await,
         };
         let mut answer = answer.map_err(placed)?;
-        name_left_out(&mut answer, &left_out);
+        name_left_out(&mut answer, &prepared.offered.left_out);
         Ok(answer)
     };
     match answered.await {
@@ -552,20 +538,15 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
 ///
 /// # Errors
 /// Fails if the interface reports such requests as errors.
-async fn hosted_answer(
-    shared: &Shared,
-    shape: &dyn Shape,
-    hosted: &Hosted,
-    request: &ChatRequest,
-) -> Result<Response, Fault> {
+async fn hosted_answer(shared: &Shared, shape: &dyn Shape, hosted: &Hosted) -> Result<Response, Fault> {
     let results = match (&shared.config.search, &shared.config.toolbox) {
         (Some(name), Some(toolbox)) if hosted.is_search() && shape.takes_results() => {
             Some(search(toolbox.clone(), name, hosted).await)
         }
         _ => None,
     };
-    let body = shape.hosted(hosted, results, &request.model, request.stream)?;
-    let kind = if request.stream { shape.stream_type() } else { "application/json" };
+    let body = shape.hosted(hosted, results)?;
+    let kind = if hosted.stream { shape.stream_type() } else { "application/json" };
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
@@ -584,21 +565,26 @@ fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Wa
 }
 
 /// Answers a request to count tokens: an estimate of the prompt's tokens, without asking the model.
-async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
+async fn counted(
+    shared: Arc<Shared>,
+    shape: &'static dyn Shape,
+    beside: Map<String, Value>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let counted = async {
         let body = admission::body(&parts, body, &shared.config).await?;
         let (length, state) = (body.len(), shared.clone());
         let kept = shared.kept.of(client_key(&parts.headers).as_deref());
-        let read = move || read(&state, shape, target, &body, &kept);
-        let (request, places, _) = apart(&shared, length >= LARGE_BODY, Span::none(), read).await??;
+        let read = move || read(&state, shape, beside, &body, &kept);
+        let (request, places, _) = shared.apart(length >= LARGE_BODY, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
         let request = shared.known(request).await;
         let is_large = request.is_large(length);
         let (state, headers) = (shared.clone(), parts.headers.clone());
-        let made = move || driver(&state, request, &headers, None, Span::none());
-        let driver = apart(&shared, is_large, Span::none(), made).await?.map_err(placed)?;
+        let made = move || driver(&state, request, &headers, None, None, Span::none());
+        let (_, driver) = shared.apart(is_large, Span::none(), made).await?.map_err(placed)?;
         let tokens = driver.progress().prompt_tokens;
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
@@ -609,32 +595,24 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
 fn read(
     shared: &Shared,
     shape: &'static dyn Shape,
-    target: Target,
+    beside: Map<String, Value>,
     body: &[u8],
     kept: &ClientStore,
 ) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
-    let (object, tools) = request::object(body, shape, &shared.cache)?;
-    ChatRequest::converted(shape, target.fill(object), tools, &shared.config, kept)
+    let (mut object, tools) = request::object(body, shape, &shared.cache)?;
+    object.extend(beside);
+    ChatRequest::read(shape, object, tools, &shared.config, kept)
 }
 
-/// Does the job on a thread apart from those that serve if it is large.
-async fn apart<T: Send + 'static>(
-    shared: &Shared,
-    is_large: bool,
-    span: Span,
-    job: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Fault> {
-    if is_large { shared.apart(span, job).await } else { Ok(job()) }
-}
-
-/// Makes the driver for a request that cannot be passed through.
+/// Makes the driver for a request that cannot be passed through, and returns it with the prepared list of its tools.
 fn driver(
     shared: &Arc<Shared>,
     request: ChatRequest,
     headers: &HeaderMap,
     watch: Option<&Watch>,
+    line: Option<&LogEntry>,
     span: Span,
-) -> Result<Box<Driver>, Fault> {
+) -> Result<(Arc<Prepared>, Box<Driver>), Fault> {
     let model = request.model.clone();
     let kept = shared.kept.of(client_key(headers).as_deref());
     let (prepared, asked) = request.ask(&shared.config, &shared.cache, kept)?;
@@ -648,11 +626,11 @@ fn driver(
             .with_reasoning_calls(turn.reasoning_calls);
         watch.record(&asked.history.question, session)
     });
-    let mut exchange = Exchange::new(prepared, asked)?;
-    if let Some(recorder) = recorder {
-        exchange.record(recorder);
-    }
+    line.into_iter().for_each(|line| line.lists(&prepared, asked.no_form));
+    let mut exchange = Exchange::new(prepared.clone(), asked)?;
+    exchange.record = recorder.map(TurnRecord::new);
     let secrets = Secrets::new(shared.config.keys());
     // In a box, since every future that it passes through would otherwise hold a copy of it.
-    Ok(Box::new(Driver::new(exchange, shared.clone(), shared.upstream.headers(headers), secrets, span)))
+    let driver = Driver::new(exchange, shared.clone(), shared.upstream.headers(headers), secrets, span);
+    Ok((prepared, Box::new(driver)))
 }

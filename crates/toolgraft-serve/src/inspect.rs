@@ -169,7 +169,6 @@ impl Inspector {
             id,
             secrets,
             recorder: OnceLock::new(),
-            model: OnceLock::new(),
         }))
     }
 }
@@ -285,8 +284,6 @@ struct Watched {
     id: u64,
     secrets: Secrets,
     recorder: OnceLock<Recorder>,
-    /// The model by its name at the endpoint.
-    model: OnceLock<String>,
 }
 
 impl Watch {
@@ -299,18 +296,12 @@ impl Watch {
         let model = self.0.secrets.hide(session.model.as_deref().unwrap_or_default()).into_owned();
         let session = session.with_title(Some(title.clone()).filter(|title| !title.is_empty()));
         self.change(|about| (about.title, about.model) = (title, model));
-        self.0.model.get_or_init(|| session.model.clone().unwrap_or_default());
         self.recorder(&session)
     }
 
     fn recorder(&self, session: &Session) -> Recorder {
         let sink = || Sink { inspector: self.0.inspector.clone(), id: self.0.id };
         self.0.recorder.get_or_init(|| Recorder::with_secrets(sink(), session, self.0.secrets.clone())).clone()
-    }
-
-    /// Returns the model by its name at the endpoint.
-    pub(super) fn model(&self) -> Option<&str> {
-        self.0.model.get().map(String::as_str)
     }
 
     /// Records the end of the request: what the prompts took, and what is known about the endpoint.

@@ -93,13 +93,14 @@ impl PassthroughRecord {
         {
             let rest = self.begun.split_off(end + 1);
             let lines = std::mem::replace(&mut self.begun, rest);
-            lines.split(|byte| *byte == b'\n').for_each(|line| self.line(line));
+            lines.split(|byte| *byte == b'\n').for_each(|line| self.read(line));
             self.write();
         }
     }
 
-    fn line(&mut self, line: &[u8]) {
-        let Some(data) = line.strip_prefix(b"data:") else { return };
+    /// Reads a line of a stream, or the whole completion.
+    fn read(&mut self, text: &[u8]) {
+        let data = if self.is_stream { text.strip_prefix(b"data:").unwrap_or_default() } else { text };
         // `[DONE]` is not JSON.
         if let Ok(value) = serde_json::from_slice(data) {
             self.decoder.value(value, false);
@@ -109,14 +110,7 @@ impl PassthroughRecord {
     /// Records the end of the answer.
     fn end(mut self) {
         let rest = std::mem::take(&mut self.begun);
-        match self.is_stream {
-            true => self.line(&rest),
-            false => {
-                if let Ok(value) = serde_json::from_slice(&rest) {
-                    self.decoder.value(value, false);
-                }
-            }
-        }
+        self.read(&rest);
         self.decoder.end();
         self.write();
     }

@@ -40,14 +40,10 @@ pub(super) struct Prepared {
     /// The configuration when this was prepared.
     pub(super) config: Config,
     pub(super) choice: ToolChoice,
-    /// The client's names of its tools.
-    pub(super) named: ToolNames,
+    /// What is known of the client's tools, apart from these themselves.
+    pub(super) offered: Offered,
     /// Number of listed tools whose description is cut at the start, and of all listed tools.
     pub(super) cut: (usize, usize),
-    /// Names of the client's tools whose schemas are set aside.
-    pub(super) set_aside: Vec<String>,
-    /// Types of tools that are left out because only the client's own service can run them.
-    pub(super) left_out: String,
     /// Hash of everything else on which rendered messages depend.
     pub(super) identity: [u64; 2],
     /// Its reservation in the budget, for the memory of the prepared data.
@@ -96,7 +92,8 @@ pub(super) struct Key {
 impl Prepared {
     pub(super) fn new(config: &Config, wanted: Wanted) -> Result<Self, Fault> {
         let profile = wanted.profile;
-        let Offered { tools, named, set_aside, left_out } = wanted.offered;
+        let mut offered = wanted.offered;
+        let tools = std::mem::take(&mut offered.tools);
         let client = tools.iter().map(|tool| tool.name.clone()).collect();
         // Parallel, since the client runs its calls after it has received all of them, in an order
         // of its own.
@@ -129,8 +126,7 @@ impl Prepared {
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
         // The client wrote its descriptions for an endpoint that takes tools, so they are not cut.
         let wording = wording.with_whole_descriptions();
-        let cut = wording.cut_descriptions().unwrap_or(0);
-        let cut = (cut, catalog.offered().count());
+        let cut = (wording.cut_descriptions().unwrap_or(0), catalog.offered().count());
         let wording = match profile.system {
             SystemPlacement::User => wording.with_examples_in_text(),
             _ => wording,
@@ -156,10 +152,8 @@ impl Prepared {
             client,
             config,
             choice: wanted.choice,
-            named,
+            offered,
             cut,
-            set_aside,
-            left_out,
             identity,
             room: None,
         })
@@ -327,6 +321,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::request::ModelFacts;
 
     fn list(tools: usize) -> Arc<Catalog> {
         let schema =
@@ -342,7 +337,7 @@ mod tests {
     fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
         let config = Config::new("http://127.0.0.1:1/v1").unwrap();
         let profile = config.profile_of("m");
-        let way = AskSettings::of(&config, "m", None, profile);
+        let way = AskSettings::of(&config, "m", &ModelFacts::default(), profile);
         let choice = String::new();
         let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |_: &str, own| {

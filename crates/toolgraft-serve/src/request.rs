@@ -118,9 +118,9 @@ pub(super) struct ModelFacts {
 }
 
 impl ChatRequest {
-    /// Converts a request in the form of a client's interface, with the places of its messages and the writer for its
+    /// Reads a body in the form of a client's interface, with the places of its messages and the writer for its
     /// answer. `tools_text` is the text of its tools, which may be missing in `body`.
-    pub(super) fn converted(
+    pub(super) fn read(
         shape: &dyn Shape,
         body: Map<String, Value>,
         tools_text: Option<String>,
@@ -128,12 +128,12 @@ impl ChatRequest {
         kept: &ClientStore,
     ) -> Result<(Self, Places, Box<dyn Writer>), Fault> {
         let Read { chat, places, writer } = shape.read(body, kept)?;
-        let request = ChatRequest::read(chat, config).map_err(|fault| places.translate(shape, fault))?;
+        let request = ChatRequest::of_chat(chat, config).map_err(|fault| places.translate(shape, fault))?;
         Ok((ChatRequest { tools_text, ..request }, places, writer))
     }
 
-    /// Reads the body. Fields are checked only where they are used here.
-    fn read(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
+    /// Reads the body of Chat Completions. Fields are checked only where they are used here.
+    fn of_chat(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
         let named = match body.get("model") {
             Some(Value::String(name)) if !name.is_empty() => Some(name.as_str()),
             None | Some(Value::Null) => None,
@@ -226,7 +226,8 @@ impl ChatRequest {
         let last = messages.rev().find(|message| message["role"] == "user");
         let query = last.map(|message| text_of(&message["content"])).unwrap_or_default();
         let name = tool["name"].as_str().unwrap_or(&kind).to_owned();
-        Some(Hosted { kind, name, query, left_out: services(tools) })
+        let (model, stream) = (self.model.clone(), self.stream);
+        Some(Hosted { kind, name, query, left_out: services(tools), model, stream })
     }
 
     /// Turns the request into a rendered request and the prepared list of its tools.
@@ -240,11 +241,9 @@ impl ChatRequest {
         self.list_named();
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
-        let ModelFacts { served, takes_tools, reads, context } = std::mem::take(&mut self.known);
-        let served = served.as_ref();
-        let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
-        let way = AskSettings::of(config, &self.model, served, profile).within(context);
-        let way = if config.hands_on_media { way.reading(reads) } else { way };
+        let known = std::mem::take(&mut self.known);
+        let profile = config.profile_of(known.served.as_ref().map_or(&self.model, |served| &served.id));
+        let way = AskSettings::of(config, &self.model, &known, profile);
         let key = Key {
             way,
             tools: match self.tools_text.take() {
@@ -259,9 +258,8 @@ impl ChatRequest {
         let client = config.client_key.is_none().then(|| kept.client());
         // A list of tools in the cache is not parsed again.
         let prepared = cache.get(key, own, client.as_deref(), |written, own| {
-            let Offered { mut tools, named, set_aside, left_out } = self.tools(written, &config.without)?;
-            let choice = self.choice(&mut tools, &named, &config.without)?;
-            let offered = Offered { tools, named, set_aside, left_out };
+            let mut offered = self.tools(written, &config.without)?;
+            let choice = self.choice(&mut offered, &config.without)?;
             Prepared::new(config, Wanted { profile, way, offered, own, choice, max_calls, ways: cache.ways() })
         })?;
         let asks_for_a_form = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
@@ -281,7 +279,8 @@ impl ChatRequest {
         let entries = history::read(messages, &prepared)?;
         let own = RoundModel::own(prepared.setup.config());
         let native = prepared.setup.natively(&own, &Some(self.model.clone()));
-        let native = native.unwrap_or_else(|| prepared.setup.takes_tools(&own, takes_tools)).then(|| entries.clone());
+        let takes = || prepared.setup.takes_tools(&own, known.takes_tools);
+        let native = native.unwrap_or_else(takes).then(|| entries.clone());
         let native = native.map(|entries| native::history(entries, &prepared, &kept)).transpose()?;
         let mut history = history::render(entries, &prepared, &kept)?;
         history.untrusted |= may_be;
@@ -290,7 +289,8 @@ impl ChatRequest {
         });
         self.body.insert("model".to_owned(), self.model.into());
         self.body.retain(|_, value| !value.is_null());
-        Ok((prepared, RenderedRequest { body: self.body, history, native, max_tokens, output, no_form, kept, context }))
+        let (body, context) = (self.body, known.context);
+        Ok((prepared, RenderedRequest { body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
     /// Lists those deferred tools that the history or the choice names. If the vendor's service
@@ -371,10 +371,11 @@ impl ChatRequest {
     }
 
     /// Returns the tool choice. A choice that allows some of the tools removes the others.
-    fn choice(&self, tools: &mut Vec<Tool>, named: &ToolNames, without: &[String]) -> Result<ToolChoice, Fault> {
+    fn choice(&self, offered: &mut Offered, without: &[String]) -> Result<ToolChoice, Fault> {
         if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
-            return self.allowed(allowed, tools, named, without);
+            return self.allowed(allowed, offered, without);
         }
+        let Offered { tools, named, .. } = &*offered;
         let named = |name: &Value| match name.as_str() {
             Some(name) if tools.iter().any(|tool| tool.name == named.shown(name)) => {
                 Ok(ToolChoice::Named(named.shown(name).to_owned()))
@@ -407,13 +408,8 @@ impl ChatRequest {
     ///
     /// # Errors
     /// Fails if no tool of the request has one of the names.
-    fn allowed(
-        &self,
-        choice: &Value,
-        tools: &mut Vec<Tool>,
-        named: &ToolNames,
-        without: &[String],
-    ) -> Result<ToolChoice, Fault> {
+    fn allowed(&self, choice: &Value, offered: &mut Offered, without: &[String]) -> Result<ToolChoice, Fault> {
+        let Offered { tools, named, .. } = offered;
         let list = list_of_allowed(choice);
         if !list["tools"].is_array() {
             return Err(Fault::field("tool_choice.tools", "'allowed_tools' needs a list 'tools'"));

@@ -41,15 +41,8 @@ pub(super) trait Shape: Send + Sync {
     ///
     /// # Errors
     /// Fails if the interface reports such requests as errors.
-    fn hosted(
-        &self,
-        hosted: &Hosted,
-        _results: Option<Result<Results, String>>,
-        model: &str,
-        _stream: bool,
-    ) -> Result<String, Fault> {
-        let message = format!("Hosted tool '{}' is not supported with {model}.", hosted.kind);
-        Err(Fault::field("tools", message))
+    fn hosted(&self, hosted: &Hosted, _results: Option<Result<Results, String>>) -> Result<String, Fault> {
+        Err(Fault::field("tools", format!("Hosted tool '{}' is not supported with {}.", hosted.kind, hosted.model)))
     }
 
     /// Returns the text that keeps a silent stream open: a comment, where the clients accept
@@ -100,6 +93,9 @@ pub(super) struct Hosted {
     pub(super) query: String,
     /// The types of all tools of the request that run at the service.
     pub(super) left_out: String,
+    pub(super) model: String,
+    /// `true` if the client wants a stream.
+    pub(super) stream: bool,
 }
 
 impl Hosted {

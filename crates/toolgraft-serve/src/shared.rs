@@ -69,7 +69,11 @@ impl Shared {
 
     /// Adds the facts about its model to a request.
     pub(super) async fn known(&self, mut request: ChatRequest) -> ChatRequest {
-        let served = self.served(&request.model).await;
+        // Asked only if the name leaves the prompt's style open. An endpoint may serve a single model under any name.
+        let served = match AskSettings::depends_on_size(&self.config, &request.model) {
+            true => self.upstream.model.listed_model(&request.model).await,
+            false => None,
+        };
         let context = match request.lists_much() {
             true => self.upstream.model.context_window(Some(&request.model)).await,
             false => None,
@@ -104,15 +108,19 @@ impl Shared {
         })
     }
 
-    /// Runs the job on a thread of its own, once one is free.
+    /// Runs the job, a large one on a thread of its own, once one is free.
     ///
     /// # Errors
     /// Fails if the job panicked, which is counted.
     pub(super) async fn apart<T: Send + 'static>(
         &self,
+        is_large: bool,
         span: Span,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
+        if !is_large {
+            return Ok(job());
+        }
         let worker = self.config.budgets.max_workers.wait(1).await;
         let done = tokio::task::spawn_blocking(move || {
             let _worker = worker;
@@ -161,15 +169,6 @@ impl Shared {
         match take_member(&mut list, "data") {
             Value::Array(models) => Ok(models),
             _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Returns the endpoint's entry for this model, or for the single model that it serves under
-    /// any name. Asked only if the name leaves the prompt's style open.
-    async fn served(&self, model: &str) -> Option<ModelInfo> {
-        match AskSettings::depends_on_size(&self.config, model) {
-            true => self.upstream.model.listed_model(model).await,
-            false => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Exchange, ModelRequest, Step, is_held};
+use super::{Exchange, Step, is_held};
 use toolgraft::Message;
 use toolgraft::conversation::shape::Spoken;
 use toolgraft::message::{FinishReason, Role};
@@ -26,44 +26,37 @@ impl Exchange {
             }
             body.insert(field.to_owned(), left.into());
         }
-        if let Some(temperature) = request.temperature
+        if let Some(temperature) = request.temperature.take()
             && !body.contains_key("temperature")
         {
             body.insert("temperature".to_owned(), temperature.into());
         }
-        let constraint = request.constraint.take().filter(|_| !is_held(&body));
-        let (alternatives, by_prompt) = (request.alternatives, request.by_prompt);
-        let (tools, tool_choice) = (std::mem::take(&mut request.tools), request.tool_choice.clone());
-        self.native = !tools.is_empty();
+        request.constraint = request.constraint.filter(|_| !is_held(&body));
+        self.native = !request.tools.is_empty();
         if std::mem::replace(&mut self.awaits, true) {
             // The answer so far of the request that this one replaces costs as well.
             self.costs.replaced(&self.spoken);
         }
         self.spoken.clear();
-        let messages = self.messages(request);
-        self.costs.sends(&messages, &tools);
+        let messages = self.messages(std::mem::take(&mut request.messages));
+        self.costs.sends(&messages, &request.tools);
         body.insert("messages".to_owned(), Value::Array(messages));
-        self.steps.push_back(Step::Send(ModelRequest {
-            body,
-            constraint,
-            alternatives,
-            tools,
-            tool_choice,
-            by_prompt,
-        }));
+        // What is learned about an endpoint is stored for each model.
+        request.model = body.get("model").and_then(Value::as_str).map(str::to_owned);
+        self.steps.push_back(Step::Send(body, request));
     }
 
     /// Returns the messages of a request: system text and examples, the client's history, and what
     /// came since.
-    fn messages(&mut self, request: Request) -> Vec<Value> {
+    fn messages(&mut self, own: Vec<Message>) -> Vec<Value> {
         if self.turn.is_alone() {
             self.since.clear();
             let history = self.asked.history.messages.iter();
             let system = history.take_while(|message| message["role"] == "system").cloned();
-            let own = request.messages.into_iter().map(|message| Value::said(message.role, message.content));
+            let own = own.into_iter().map(|message| Value::said(message.role, message.content));
             return shape(system.chain(own).collect(), None, self.prepared.placement);
         }
-        let mut own = request.messages.into_iter().peekable();
+        let mut own = own.into_iter().peekable();
         let system = own.next_if(|message| message.role == Role::System).map(|system| system.content);
         let examples = own.by_ref().take(self.turn.examples());
         let examples: Vec<Value> = examples.map(|message| Value::said(message.role, message.content)).collect();
@@ -71,14 +64,14 @@ impl Exchange {
         if self.native {
             // If a request by prompt follows, it needs the same messages as text, including a
             // client's call of this round with its result.
-            self.since = if self.own_begun > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
+            self.since = if self.progress.own_calls > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
             let mut messages = self.asked.native.clone().unwrap_or_default();
             messages.extend(since);
             return shape(messages, system, self.prepared.placement);
         }
         self.since = since;
         let mut messages = self.asked.history.messages.clone();
-        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.history.last, messages.last_mut()) {
+        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.history.newest, messages.last_mut()) {
             last.clone_from(told);
             self.close(last);
         }

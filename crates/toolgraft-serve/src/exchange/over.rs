@@ -21,7 +21,7 @@ impl Exchange {
     /// makes them again.
     pub(super) fn hand_out(&mut self) {
         self.steps.extend(self.text.settle().map(Step::from));
-        if self.asked.output.is_some() && self.rounds == 1 {
+        if self.asked.output.is_some() && self.progress.rounds == 1 {
             self.steps.extend(self.text.release().map(Step::from));
         }
         let written = self.turn.written();
@@ -37,7 +37,7 @@ impl Exchange {
                 .keep_written(&ids, WrittenMessage { calls: made, ids: own, text, withheld: self.turn.withheld() });
         }
         let searched = self.turn.searched();
-        if self.own_begun > 0 || !searched.is_empty() {
+        if self.progress.own_calls > 0 || !searched.is_empty() {
             let messages = std::mem::take(&mut self.since);
             let before = UnseenRounds { messages, searched, untrusted: self.untrusted };
             self.asked.kept.keep(ids, before, Instant::now());
@@ -48,13 +48,13 @@ impl Exchange {
     pub(super) fn end(&mut self, reason: FinishReason) {
         self.over = true;
         let Costs { delivered: usage, total, .. } = self.costs;
-        let finish = Finish { reason, usage, total, rounds: self.rounds, refused: self.refused };
+        let finish = Finish { reason, usage, total, rounds: self.progress.rounds, refused: self.refused };
         self.out(Out::Finish(finish));
     }
 
     pub(super) fn finished(&mut self, finished: Finished) {
         if let StopReason::Repetition { times } = finished.reason {
-            self.repeats = Some(times);
+            self.progress.repeats = Some(times);
         }
         let prepared = &self.prepared;
         let is_clients = |call: &Call| {

@@ -84,28 +84,33 @@ impl Shape for Gemini {
 
     /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
-        writer::error(fault)
+        let status = match fault.status {
+            401 => "UNAUTHENTICATED",
+            403 => "PERMISSION_DENIED",
+            404 => "NOT_FOUND",
+            429 => "RESOURCE_EXHAUSTED",
+            501 => "UNIMPLEMENTED",
+            503 => "UNAVAILABLE",
+            504 => "DEADLINE_EXCEEDED",
+            500.. => "INTERNAL",
+            _ => "INVALID_ARGUMENT",
+        };
+        json!({"error": {"code": fault.status, "message": fault.placed(), "status": status}})
     }
 
     fn takes_results(&self) -> bool {
         true
     }
 
-    fn hosted(
-        &self,
-        hosted: &Hosted,
-        results: Option<Result<Results, String>>,
-        model: &str,
-        stream: bool,
-    ) -> Result<String, Fault> {
-        match results {
-            Some(Ok(results)) => Ok(writer::found(hosted, &results, model, stream)),
-            Some(Err(why)) => Err(Fault::field("tools", why)),
-            None if hosted.is_search() => {
-                Err(Fault::field("tools", format!("Search Grounding is not supported with {model}.")))
-            }
-            None => Err(Fault::field("tools", format!("Tool '{}' is not supported with {model}.", hosted.kind))),
-        }
+    fn hosted(&self, hosted: &Hosted, results: Option<Result<Results, String>>) -> Result<String, Fault> {
+        let Hosted { kind, model, .. } = hosted;
+        let why = match results {
+            Some(Ok(results)) => return Ok(writer::found(hosted, &results)),
+            Some(Err(why)) => why,
+            None if hosted.is_search() => format!("Search Grounding is not supported with {model}."),
+            None => format!("Tool '{kind}' is not supported with {model}."),
+        };
+        Err(Fault::field("tools", why))
     }
 
     fn field(&self, field: &str) -> String {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::fault::Fault;
+use super::Gemini;
 use crate::ids::new_id;
 use crate::out::{Finish, Out, model_of};
-use crate::shape::{Hosted, Link, Results, Writer, data};
+use crate::shape::{Hosted, Link, Results, Shape, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 
 /// Writes an answer in pieces; the last has the finish reason and the usage.
@@ -68,7 +68,7 @@ impl Writer for GeminiStream {
         match out {
             // Google's clients ignore a content without parts.
             Out::Finish(finish) => data(to, &self.piece(vec![text_part(String::new())], Some(finish))),
-            Out::Failed(fault) => data(to, &error(&fault)),
+            Out::Failed(fault) => data(to, &Gemini.error(&fault)),
             out => self.part(out).into_iter().for_each(|part| data(to, &self.piece(vec![part], None))),
         }
     }
@@ -83,20 +83,15 @@ impl Writer for GeminiStream {
 }
 
 /// Returns the result of a search as an answer with its sources.
-pub(super) fn found(hosted: &Hosted, results: &Results, model: &str, stream: bool) -> String {
+pub(super) fn found(hosted: &Hosted, results: &Results) -> String {
     let chunk = |link: &Link| json!({"web": {"uri": link.url, "title": link.title}});
     let chunks: Value = results.links.iter().map(chunk).collect();
     let grounding = json!({"webSearchQueries": [hosted.query], "groundingChunks": chunks, "groundingSupports": []});
-    let candidate = json!({
-        "content": {"role": "model", "parts": [text_part(results.text.clone())]}, "index": 0, "finishReason": "STOP",
-        "groundingMetadata": grounding,
-    });
-    let usage = usage(Usage::default());
-    let answer = json!({
-        "candidates": [candidate], "modelVersion": model, "responseId": new_id(""), "usageMetadata": usage,
-    });
+    let writer = GeminiStream { model: hosted.model.clone(), ..GeminiStream::new(false) };
+    let mut answer = writer.piece(vec![text_part(results.text.clone())], Some(Finish::default()));
+    answer["candidates"][0]["groundingMetadata"] = grounding;
     let mut body = String::new();
-    match stream {
+    match hosted.stream {
         true => data(&mut body, &answer),
         false => body = answer.to_string(),
     }
@@ -120,20 +115,4 @@ fn usage(usage: Usage) -> Value {
         "candidatesTokenCount": usage.completion_tokens - thoughts, "thoughtsTokenCount": thoughts,
         "totalTokenCount": usage.prompt_tokens + usage.completion_tokens,
     })
-}
-
-/// Returns the error object for a fault.
-pub(super) fn error(fault: &Fault) -> Value {
-    let status = match fault.status {
-        401 => "UNAUTHENTICATED",
-        403 => "PERMISSION_DENIED",
-        404 => "NOT_FOUND",
-        429 => "RESOURCE_EXHAUSTED",
-        501 => "UNIMPLEMENTED",
-        503 => "UNAVAILABLE",
-        504 => "DEADLINE_EXCEEDED",
-        500.. => "INTERNAL",
-        _ => "INVALID_ARGUMENT",
-    };
-    json!({"error": {"code": fault.status, "message": fault.placed(), "status": status}})
 }

@@ -10,24 +10,16 @@ use crate::ids::new_id;
 use crate::out::{Finish, Out};
 use crate::shape::{Hosted, Link, Results, Writer};
 use crate::vendor::MESSAGES_TOOLS;
-use toolgraft::message::FinishReason;
 
 /// Returns the body of the answer.
 ///
 /// # Errors
 /// Fails if the tool's type has no result block.
-pub(super) fn answer(
-    hosted: &Hosted,
-    results: Option<Result<Results, String>>,
-    model: &str,
-    stream: bool,
-) -> Result<String, Fault> {
-    let Hosted { kind, name, query, .. } = hosted;
+pub(super) fn answer(hosted: &Hosted, results: Option<Result<Results, String>>) -> Result<String, Fault> {
+    let Hosted { kind, name, query, model, .. } = hosted;
     let Some((_, result)) = MESSAGES_TOOLS.iter().find(|(begin, _)| kind.starts_with(begin)) else {
-        return Err(Fault::field(
-            "tools",
-            format!("'{kind}' is not supported here: no tool runs at a vendor's service"),
-        ));
+        let message = format!("'{kind}' is not supported here: no tool runs at a vendor's service");
+        return Err(Fault::field("tools", message));
     };
     let id = new_id("srvtoolu_");
     let input = json!({"query": query});
@@ -46,11 +38,10 @@ pub(super) fn answer(
     writer.delta(json!({"type": "input_json_delta", "partial_json": input.to_string()}), &mut body);
     writer.open(result, result_block, &mut body);
     writer.write(Out::Text(text), &mut body);
-    let finish = Finish { reason: FinishReason::Stop, ..Finish::default() };
-    if !stream {
-        return Ok(writer.ended(&finish).to_string());
+    if !hosted.stream {
+        return Ok(writer.ended(&Finish::default()).to_string());
     }
-    writer.write(Out::Finish(finish), &mut body);
+    writer.write(Out::Finish(Finish::default()), &mut body);
     Ok(body)
 }
 

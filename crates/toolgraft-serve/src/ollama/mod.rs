@@ -67,7 +67,7 @@ impl Shape for Ollama {
 
     /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
-        writer::error(fault)
+        json!({"error": fault.placed()})
     }
 
     fn field(&self, field: &str) -> String {

@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fault::Fault;
 use crate::ids::utc_now;
 use crate::out::{Finish, Out, model_of};
-use crate::shape::{Writer, json_text};
+use crate::shape::{Shape, Writer, json_text};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::wire::set_member;
 
@@ -120,7 +119,7 @@ impl Writer for OllamaStream {
                 self.end(&mut line, &finish);
                 push_line(to, &line);
             }
-            Out::Failed(fault) => push_line(to, &error(&fault)),
+            Out::Failed(fault) => push_line(to, &self.shape.error(&fault)),
             out => {
                 if let Some(said) = self.said(out) {
                     push_line(to, &self.line([said]));
@@ -146,9 +145,4 @@ fn call(index: usize, call: NativeCall) -> Value {
     // The arguments were accepted by their schema, so they are an object.
     let arguments = call.object().unwrap_or_default();
     json!({"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}})
-}
-
-/// Returns the error object for a fault.
-pub(super) fn error(fault: &Fault) -> Value {
-    json!({"error": fault.placed()})
 }

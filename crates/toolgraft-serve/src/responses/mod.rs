@@ -30,6 +30,9 @@ pub(super) struct Responses;
 /// Fields that `read` consumes.
 const READ: [&str; 5] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options"];
 
+/// Fields of the answer that the request does not decide.
+const OF_THE_SERVER: [&str; 4] = ["background", "previous_response_id", "store", "reasoning"];
+
 /// The member of `include` by which a client asks for the probabilities of tokens.
 const LOGPROBS: &str = "message.output_text.logprobs";
 
@@ -86,31 +89,19 @@ impl Shape for Responses {
 
 /// Returns the fields of the request that the answer repeats.
 fn head(body: &Map<String, Value>) -> Map<String, Value> {
-    let or = |field: &str, otherwise: Value| {
-        let value = body.get(field).filter(|value| !value.is_null()).cloned();
-        (field.to_owned(), value.unwrap_or(otherwise))
-    };
-    let reasoning = |field: &str| body.get("reasoning").map(|reasoning| reasoning[field].clone()).unwrap_or_default();
-    let mut head = Map::from_iter([
-        or("instructions", Value::Null),
-        or("max_output_tokens", Value::Null),
-        or("max_tool_calls", Value::Null),
-        or("metadata", json!({})),
-        or("parallel_tool_calls", true.into()),
-        or("temperature", Value::Null),
-        or("text", json!({"format": {"type": "text"}})),
-        or("tool_choice", "auto".into()),
-        or("tools", json!([])),
-        or("top_p", Value::Null),
-        or("truncation", "disabled".into()),
-        or("user", Value::Null),
-    ]);
-    let fixed = json!({
+    let reasoning = body.get("reasoning").unwrap_or(&Value::Null);
+    let head = json!({
+        "instructions": null, "max_output_tokens": null, "max_tool_calls": null, "metadata": {},
+        "parallel_tool_calls": true, "temperature": null, "text": {"format": {"type": "text"}},
+        "tool_choice": "auto", "tools": [], "top_p": null, "truncation": "disabled", "user": null,
         "background": false, "previous_response_id": null, "store": false,
-        "reasoning": {"effort": reasoning("effort"), "summary": reasoning("summary")},
+        "reasoning": {"effort": reasoning["effort"], "summary": reasoning["summary"]},
     });
-    if let Value::Object(fixed) = fixed {
-        head.extend(fixed);
+    let Value::Object(mut head) = head else { return Map::new() };
+    for (field, value) in head.iter_mut().filter(|(field, _)| !OF_THE_SERVER.contains(&field.as_str())) {
+        if let Some(given) = body.get(field).filter(|given| !given.is_null()) {
+            value.clone_from(given);
+        }
     }
     head
 }

@@ -210,14 +210,14 @@ fn function_call(call_id: &Option<String>, name: &Value, arguments: &str, status
 }
 
 impl Forms {
-    /// Returns `true` if a call of this function is an item with one text.
-    pub(super) fn is_custom(&self, name: &str) -> bool {
-        matches!(self.0.get(name), Some(Form::Custom(_)))
-    }
-
-    /// Returns `true` if a call of this function has its arguments as JSON text.
-    pub(super) fn is_function(&self, name: &str) -> bool {
-        !matches!(self.0.get(name), Some(Form::Custom(_) | Form::Action(_)))
+    /// Returns the name of the events with the text of a call, and the field of its item that has this text; `None`
+    /// for an item without a text.
+    pub(super) fn text_of(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        match self.0.get(name) {
+            None | Some(Form::Function(_)) => Some(("function_call_arguments", "arguments")),
+            Some(Form::Custom(_)) => Some(("custom_tool_call_input", "input")),
+            Some(Form::Action(_)) => None,
+        }
     }
 
     /// Converts a call to the client's item.

@@ -104,16 +104,20 @@ impl ResponseStream {
             self.close("completed", to);
             self.open(kind, to);
         }
-        let index = self.index();
         let Some(open) = &mut self.open else { return };
         open.text.push_str(text);
-        let mut delta = json!({"item_id": open.id, "output_index": index, "delta": text});
-        let (place, name) = self.delta_of(kind);
-        set_member(&mut delta, place, 0);
-        if kind == Kind::Message {
-            delta["logprobs"] = json!([]);
+        let id = open.id.clone();
+        self.of_part(&format!("{}.delta", self.delta_of(kind).1), (kind, &id), ("delta", text.into()), to);
+    }
+
+    /// Appends an event about an item's only part.
+    fn of_part(&mut self, name: &str, (kind, id): (Kind, &str), (field, value): (&str, Value), to: &mut String) {
+        let mut data = json!({"item_id": id, "output_index": self.index(), field: value});
+        set_member(&mut data, self.delta_of(kind).0, 0);
+        if kind == Kind::Message && field != "part" {
+            data["logprobs"] = json!([]);
         }
-        self.event(&format!("response.{name}.delta"), delta, to);
+        self.event(&format!("response.{name}"), data, to);
     }
 
     /// Returns the field that numbers an item's parts, and the name of the events with its text.
@@ -136,25 +140,15 @@ impl ResponseStream {
         let item = self.item(kind, &id, None, "in_progress");
         let index = self.index();
         self.event("response.output_item.added", json!({"output_index": index, "item": item}), to);
-        let mut added = json!({"item_id": id, "output_index": index, "part": self.part(kind, "")});
-        set_member(&mut added, self.delta_of(kind).0, 0);
-        self.event(&format!("response.{}.added", self.part_of(kind)), added, to);
+        self.of_part(&format!("{}.added", self.part_of(kind)), (kind, &id), ("part", self.part(kind, "")), to);
         self.open = Some(OpenItem { kind, id, text: String::new() });
     }
 
     fn close(&mut self, status: &str, to: &mut String) {
         let Some(OpenItem { kind, id, text }) = self.open.take() else { return };
-        let (index, (place, name)) = (self.index(), self.delta_of(kind));
-        let mut done = json!({"item_id": id, "output_index": index});
-        set_member(&mut done, if kind == Kind::Refusal { "refusal" } else { "text" }, text.as_str());
-        set_member(&mut done, place, 0);
-        if kind == Kind::Message {
-            done["logprobs"] = json!([]);
-        }
-        self.event(&format!("response.{name}.done"), done, to);
-        let mut done = json!({"item_id": id, "output_index": index, "part": self.part(kind, &text)});
-        set_member(&mut done, place, 0);
-        self.event(&format!("response.{}.done", self.part_of(kind)), done, to);
+        let field = if kind == Kind::Refusal { "refusal" } else { "text" };
+        self.of_part(&format!("{}.done", self.delta_of(kind).1), (kind, &id), (field, text.as_str().into()), to);
+        self.of_part(&format!("{}.done", self.part_of(kind)), (kind, &id), ("part", self.part(kind, &text)), to);
         let item = self.item(kind, &id, Some(&text), status);
         self.item_done(item, to);
     }
@@ -194,26 +188,22 @@ impl ResponseStream {
     fn call(&mut self, call: NativeCall, to: &mut String) {
         self.start(to);
         self.close("completed", to);
-        let (is_function, is_custom) = (self.forms.is_function(&call.name), self.forms.is_custom(&call.name));
+        let text = self.forms.text_of(&call.name);
         let begun = self.forms.item(NativeCall { arguments: String::new(), ..call.clone() }, "in_progress");
         let id = begun["id"].clone();
         let index = self.index();
         self.event("response.output_item.added", json!({"output_index": index, "item": begun}), to);
         let mut item = self.forms.item(call, "completed");
         set_member(&mut item, "id", id.clone());
-        if is_function {
-            let delta = json!({"item_id": id, "output_index": index, "delta": item["arguments"]});
-            let done = json!({
-                "item_id": id, "output_index": index, "name": item["name"], "arguments": item["arguments"],
-            });
-            self.event("response.function_call_arguments.delta", delta, to);
-            self.event("response.function_call_arguments.done", done, to);
-        } else if is_custom {
-            let input = &item["input"];
-            let delta = json!({"item_id": id, "output_index": index, "delta": input});
-            let done = json!({"item_id": id, "output_index": index, "input": input});
-            self.event("response.custom_tool_call_input.delta", delta, to);
-            self.event("response.custom_tool_call_input.done", done, to);
+        if let Some((name, field)) = text {
+            let delta = json!({"item_id": id, "output_index": index, "delta": item[field]});
+            self.event(&format!("response.{name}.delta"), delta, to);
+            let mut done = json!({"item_id": id, "output_index": index});
+            if field == "arguments" {
+                set_member(&mut done, "name", item["name"].clone());
+            }
+            set_member(&mut done, field, item[field].clone());
+            self.event(&format!("response.{name}.done"), done, to);
         }
         self.item_done(item, to);
     }
