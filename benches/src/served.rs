@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use serde_json::{Value, json};
-use toolgraft_serve::{Adapter, Config, Piece};
+use toolgraft_serve::{Adapter, Config, Refusal};
 
 use crate::pass::cut;
 
@@ -135,20 +135,14 @@ pub fn answered(adapter: &mut Adapter, chunks: &[String]) -> usize {
 #[inline(never)]
 fn drive(adapter: &mut Adapter, chunks: &[String]) -> usize {
     let mut calls = 0;
-    let mut take = |adapter: &mut Adapter| {
-        while let Some(piece) = adapter.next() {
-            if let Piece::Text(text) = &piece {
-                calls += text.matches("\"tool_calls\":[").count();
-            }
-            black_box(&piece);
-        }
+    let mut take = |told: Result<String, Refusal>| {
+        calls += told.as_deref().map_or(0, |text| text.matches("\"tool_calls\":[").count());
+        black_box(told).is_ok()
     };
-    take(adapter);
+    black_box(adapter.request());
     for chunk in chunks {
-        adapter.push_data(chunk);
-        take(adapter);
+        take(adapter.push(chunk));
     }
-    adapter.end();
-    take(adapter);
+    take(adapter.end());
     calls
 }

@@ -1,22 +1,22 @@
 //! The code that the bindings for other languages share. Each binding has its own values and
 //! classes and passes JSON; this crate has the common behaviour, so that no binding differs.
 
+mod exchange;
 mod history;
 mod prompt;
 mod reader;
 mod settings;
 mod tools;
-mod turn;
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+pub use exchange::{embedded, placed};
 pub use history::read;
 pub use prompt::{render, results};
 pub use reader::MessageParser;
 pub use settings::{ParserSettings, load_dialect, model, options};
 pub use tools::{ToolSet, checked, tool, tools};
-pub use turn::{AnswerPiece, REASONING, TEXT, Turn};
 
 /// A mistake of the caller, by kind. Each binding has an exception for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +42,6 @@ impl Mistake {
     /// Creates the mistake for a prompt that cannot be rendered.
     pub(crate) fn prompt(error: impl Display) -> Self {
         Mistake::Prompt(error.to_string())
-    }
-
-    /// Creates the mistake for a method that was called in the wrong state.
-    pub(crate) fn state(error: impl Display) -> Self {
-        Mistake::State(error.to_string())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolgraft::event::{Assembled, Collector};
-use toolgraft::message::FinishReason;
+use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACall;
 use toolgraft::validate::Validator;
 use toolgraft::{Event, Parser};
@@ -44,28 +44,23 @@ impl MessageParser {
         self.is_over
     }
 
-    /// Parses the next chunk of the answer's text.
+    /// Parses the next chunk of the answer's text, or of a separate reasoning field.
     ///
     /// # Errors
     ///
     /// [`Mistake::State`] if the message has been finished.
-    pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
-        let MessageParser { parser, collected, collects, .. } = self.open()?;
-        let collects = *collects;
-        parser.push(chunk, &mut |event| keep(collects, collected, event, sink));
+    pub fn push(&mut self, kind: DeltaKind, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
+        self.open()?.take(kind, chunk, sink);
         Ok(())
     }
 
-    /// Parses the next chunk of a separate reasoning field.
-    ///
-    /// # Errors
-    ///
-    /// [`Mistake::State`] if the message has been finished.
-    pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Mistake> {
-        let MessageParser { parser, collected, collects, .. } = self.open()?;
-        let collects = *collects;
-        parser.push_reasoning(chunk, &mut |event| keep(collects, collected, event, sink));
-        Ok(())
+    fn take(&mut self, kind: DeltaKind, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        let MessageParser { parser, collected, collects, .. } = self;
+        let mut kept = |event: Event<'_>| keep(*collects, collected, event, sink);
+        match kind {
+            DeltaKind::Reasoning => parser.push_reasoning(chunk, &mut kept),
+            _ => parser.push(chunk, &mut kept),
+        }
     }
 
     /// Finishes the message with the endpoint's finish reason. `stop` are the stop sequences that
@@ -81,22 +76,25 @@ impl MessageParser {
         stop: Option<&[String]>,
         sink: &mut impl FnMut(Event<'_>),
     ) -> Result<(), Mistake> {
-        let MessageParser { parser, validator, collected, collects, is_over, .. } = self.open()?;
         if let Some(stop) = stop {
-            parser.set_stop(stop);
+            self.open()?.parser.set_stop(stop);
         }
-        let collects = *collects;
+        self.open()?.end(reason, sink);
+        Ok(())
+    }
+
+    fn end(&mut self, reason: &str, sink: &mut impl FnMut(Event<'_>)) {
+        let MessageParser { parser, validator, collected, collects, is_over, .. } = self;
         parser.finish(&FinishReason::from(reason), &mut |event| {
             // A call in a fence whose arguments do not fit the schema is only an example.
             if validator.as_deref().is_none_or(|validator| validator.admits(&event, collected)) {
-                keep(collects, collected, event, sink);
+                keep(*collects, collected, event, sink);
             }
         });
         *is_over = true;
         if let Some(near) = collects.then(|| parser.near_call(collected)).flatten() {
             keep(true, collected, near, sink);
         }
-        Ok(())
     }
 
     /// Returns the message after its end, and forgets it: a second call returns an empty one.
@@ -106,10 +104,10 @@ impl MessageParser {
     /// [`Mistake::State`] if the message is not finished, or was not collected.
     pub fn take_message(&mut self) -> Result<Assembled, Mistake> {
         if !self.collects {
-            return Err(Mistake::state("the message was not collected: set `collect` to true"));
+            return Err(Mistake::State("the message was not collected: set `collect` to true".to_owned()));
         }
         if !self.is_over {
-            return Err(Mistake::state("the message is not finished: call `finish` first"));
+            return Err(Mistake::State("the message is not finished: call `finish` first".to_owned()));
         }
         Ok(check(self.validator.as_deref(), std::mem::take(&mut self.collected)))
     }
@@ -139,25 +137,17 @@ impl MessageParser {
 
     /// Parses a whole message with these settings, independently of the message in progress.
     pub fn parse(&self, text: &str, reasoning: &str, reason: &str) -> Assembled {
-        let (mut parser, validator) = (self.parser.fork(), self.validator.as_deref());
-        let mut collected = Collector::new();
-        let sink = &mut |event: Event<'_>| {
-            if validator.is_none_or(|validator| validator.admits(&event, &collected)) {
-                collected.push(event);
-            }
-        };
-        parser.push_reasoning(reasoning, sink);
-        parser.push(text, sink);
-        parser.finish(&FinishReason::from(reason), sink);
-        if let Some(near) = parser.near_call(&collected) {
-            collected.push(near);
-        }
-        check(validator, collected)
+        let mut whole = MessageParser { collects: true, ..self.fork() };
+        let sink = &mut |_: Event<'_>| {};
+        whole.take(DeltaKind::Reasoning, reasoning, sink);
+        whole.take(DeltaKind::Content, text, sink);
+        whole.end(reason, sink);
+        check(whole.validator.as_deref(), whole.collected)
     }
 
     /// Returns `self` if its message is not finished.
     fn open(&mut self) -> Result<&mut Self, Mistake> {
-        if self.is_over { Err(Mistake::state(OVER)) } else { Ok(self) }
+        if self.is_over { Err(Mistake::State(OVER.to_owned())) } else { Ok(self) }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct ParserSettings {
 }
 
 /// Converts a setting's value to its type.
-fn typed<T: DeserializeOwned>(name: &str, value: &Value) -> Result<T, Mistake> {
+pub(crate) fn typed<T: DeserializeOwned>(name: &str, value: &Value) -> Result<T, Mistake> {
     serde_json::from_value(value.clone()).map_err(|error| Mistake::Type(format!("the setting `{name}`: {error}")))
 }
 

@@ -4,7 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Map, Value, json};
-use toolgraft_bindings::{MessageParser, Mistake, ParserSettings, ToolSet, Turn, options, render, results, tool};
+use toolgraft::message::DeltaKind;
+use toolgraft_bindings::{
+    MessageParser, Mistake, ParserSettings, ToolSet, embedded, options, placed, render, results, tool,
+};
+use toolgraft_serve::{Adapter, Refusal};
 
 fn settings(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
@@ -44,14 +48,14 @@ fn a_message_is_told_once_and_only_when_it_is_over() {
     let mut reader = MessageParser::new(ParserSettings::new(&Map::new()).unwrap(), &known());
     let mut events = 0;
     let text = r#"<tool_call>{"name": "forecast", "arguments": {"city": "Ulm"}}</tool_call>"#;
-    reader.push(text, &mut |_| events += 1).unwrap();
+    reader.push(DeltaKind::Content, text, &mut |_| events += 1).unwrap();
     assert!(matches!(reader.take_message(), Err(Mistake::State(_))));
     reader.finish("stop", None, &mut |_| events += 1).unwrap();
     assert!(events > 0);
     let message = reader.take_message().unwrap();
     assert_eq!(message, reader.fork().parse(text, "", "stop"));
     assert!(message.entries[0].result.is_ok());
-    assert!(matches!(reader.push("x", &mut |_| {}), Err(Mistake::State(_))));
+    assert!(matches!(reader.push(DeltaKind::Content, "x", &mut |_| {}), Err(Mistake::State(_))));
 }
 
 #[test]
@@ -71,18 +75,40 @@ fn results_and_rejected_calls_are_told_together() {
     assert!(render(&known(), options).unwrap().contains("forecast"));
 }
 
+/// Begins the exchange for a client's messages, with the tool `forecast`.
+fn begun(messages: &[Value], settings: Map<String, Value>) -> Result<Adapter, Refusal> {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let tool = json!({"type": "function", "function": {"name": "forecast", "parameters": schema}});
+    let body = json!({"model": "m", "stream": true, "messages": messages, "tools": [tool]});
+    let begun = embedded(settings).unwrap().begin("/v1/chat/completions", body.to_string().as_bytes(), false)?;
+    Ok(begun.unwrap())
+}
+
+/// Returns the messages that the model gets.
+fn sent(messages: &[Value], settings: Map<String, Value>) -> Vec<Value> {
+    begun(messages, settings).unwrap().request().unwrap()["messages"].as_array().unwrap().clone()
+}
+
 #[test]
-fn a_turn_sends_texts_and_gives_calls() {
-    let messages = vec![json!({"role": "user", "content": "The weather?"})];
-    let mut turn = Turn::new(&known(), messages, None, None, &Map::new()).unwrap();
-    assert!(matches!(turn.push("Too early."), Err(Mistake::State(_))));
-    let sent = turn.request().unwrap();
-    assert_eq!(sent[0]["role"], "system");
-    turn.push(r#"{"name": "forecast", "arguments": {"city": "Ulm"}}"#).unwrap();
-    if turn.is_streaming() {
-        turn.finish("stop").unwrap();
+fn an_exchange_sends_texts_and_gives_calls() {
+    let mut exchange = begun(&[json!({"role": "user", "content": "The weather?"})], Map::new()).unwrap();
+    assert!(!exchange.is_streaming());
+    assert_eq!(exchange.request().unwrap()["messages"][0]["role"], "system");
+    assert!(exchange.is_streaming() && exchange.request().is_none());
+    let text = r#"{"name": "forecast", "arguments": {"city": "Ulm"}}"#;
+    let mut told = exchange.push(&json!({"choices": [{"delta": {"content": text}}]}).to_string()).unwrap();
+    told += &exchange.push(&json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string()).unwrap();
+    told += &exchange.end().unwrap();
+    assert!(told.contains("\"name\":\"forecast\"") && told.contains("\"finish_reason\":\"tool_calls\""), "{told}");
+    assert_eq!(exchange.problem(), None);
+}
+
+#[test]
+fn a_setting_that_a_request_has_itself_is_refused_by_name() {
+    for name in ["system", "tool_choice", "max_calls", "description_chars"] {
+        let refused = embedded(settings(json!({name: "x"}))).err();
+        assert!(matches!(&refused, Some(Mistake::Type(words)) if words.contains(name)), "{name}");
     }
-    assert_eq!((turn.calls()[0].tool.as_str(), turn.finish_reason()), ("forecast", Some("tool_calls")));
 }
 
 #[test]
@@ -94,8 +120,7 @@ fn what_the_user_did_not_write_is_framed() {
         (vec![json!({"role": "user", "content": [{"type": "text", "text": "Read."}, file]})], "<file name=\"a.txt\""),
         (vec![json!({"role": "user", "content": "Read."}), result], "<tool_result"),
     ] {
-        let mut turn = Turn::new(&known(), messages, None, None, &Map::new()).unwrap();
-        let sent = serde_json::to_string(&turn.request().unwrap()).unwrap();
+        let sent = Value::Array(sent(&messages, Map::new())).to_string();
         assert!(sent.contains(&frame.replace('"', "\\\"")), "{sent}");
     }
 }
@@ -109,7 +134,7 @@ fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
         json!({"role": "assistant", "content": "Let me see."}),
         json!({"role": "tool", "tool_call_id": "c1", "content": "Sunny."}),
     ];
-    let sent = Turn::new(&known(), messages, None, None, &Map::new()).unwrap().request().unwrap();
+    let sent = sent(&messages, Map::new());
     let told: Vec<_> = sent.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(told, ["system", "user", "assistant", "user"]);
     let result = sent[3]["content"].as_str().unwrap();
@@ -119,19 +144,16 @@ fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
 #[test]
 fn what_cannot_be_read_is_named_by_its_message() {
     let call = json!({"id": "a", "function": {"name": "forecast", "arguments": "{}"}});
-    let begun = [json!({"role": "user", "content": "Hi"}), json!({"role": "assistant", "tool_calls": [call]})];
-    let result = json!({"role": "tool", "tool_call_id": "a", "content": "no", "status": "bad"});
+    let history = [json!({"role": "user", "content": "Hi"}), json!({"role": "assistant", "tool_calls": [call]})];
     for (message, place) in [
         (json!(7), "messages[2]: "),
         (json!({"content": "Hi"}), "messages[2].role: "),
         (json!({"role": "critic", "content": "Hi"}), "messages[2].role: expected 'system'"),
-        (json!({"role": "user", "content": 3}), "messages[2]: "),
         (json!({"role": "assistant", "tool_calls": [{}]}), "messages[2].tool_calls[0].function.name: "),
-        (result, "messages[2]: status: "),
     ] {
-        let messages = begun.iter().cloned().chain([message]).collect();
-        let wrong = Turn::new(&known(), messages, None, None, &Map::new()).unwrap_err();
-        assert!(matches!(&wrong, Mistake::Tool(words) if words.starts_with(place)), "{place} {wrong:?}");
+        let messages: Vec<Value> = history.iter().cloned().chain([message]).collect();
+        let wrong = placed(&begun(&messages, Map::new()).err().unwrap());
+        assert!(wrong.starts_with(place), "{place} {wrong:?}");
     }
 }
 
@@ -143,8 +165,7 @@ fn a_call_that_nothing_answers_was_stopped_in_the_prompts_language() {
     for (lang, said) in [("en", "was stopped before this call was over"), ("zh", "任务在这个调用结束之前被中止了")]
     {
         let settings = Map::from_iter([("lang".to_owned(), json!(lang))]);
-        let mut turn = Turn::new(&known(), messages.clone(), None, None, &settings).unwrap();
-        let sent = turn.request().unwrap().pop().unwrap()["content"].to_string();
+        let sent = sent(&messages, settings).pop().unwrap()["content"].to_string();
         assert!(sent.contains(said) && (lang == "en" || !sent.contains("stopped")), "{sent}");
     }
 }

@@ -462,7 +462,9 @@ export interface ResultsSettings extends PromptSettings {
 }
 
 /** Settings of a turn. */
-export interface TurnSettings extends Omit<ResultsSettings, "system"> {
+export interface TurnSettings extends Omit<ResultsSettings, "system" | "descriptionChars" | "maxCalls"> {
+  /** 1 where the answer may hold one call at most. */
+  maxCalls?: 1 | null;
   /** JSON Schema that the answer has to match. */
   output?: Schema | null;
   /** How many requests in a row may only correct. */

@@ -416,40 +416,97 @@ export function neutralise(text, tools) {
 
 // A request with tools, to a model without.
 
+/** What turns with the same settings share. */
+const exchanges = new Map();
+
+function exchangesOf(given) {
+  if (!exchanges.has(given)) {
+    if (exchanges.size >= 16) exchanges.clear();
+    exchanges.set(given, guarded(() => new half.Exchanges(given)));
+  }
+  return exchanges.get(given);
+}
+
 export class Turn {
   #native;
   #text = new Pieces();
   #reasoning = new Pieces();
+  #calls = [];
+  #content = "";
+  #thought = "";
+  #end = null;
 
-  constructor(tools, messages, { output, maxCorrections, ...options } = {}) {
-    const native = catalog(tools);
-    const given = json([...messages], "the messages");
-    const schema = output == null ? null : json(output, "the schema of the answer");
-    this.#native = guarded(() => new half.Turn(native, given, schema, maxCorrections, settings(options, "a turn")));
+  constructor(tools, messages, { output, toolChoice = null, maxCalls = null, ...options } = {}) {
+    if ("system" in options) throw new SettingError("the system text is not a setting: put it first in the messages");
+    if (maxCalls !== null && maxCalls !== 1) {
+      throw new SettingError("a turn has any number of calls, or at most one: `maxCalls` is 1 or null");
+    }
+    const isWord = toolChoice === null || ["auto", "none", "required"].includes(toolChoice);
+    const functions = JSON.parse(catalog(tools).tools());
+    const body = {
+      model: options.model ?? "model",
+      stream: true,
+      messages: [...messages].map(checked),
+      tools: functions.map(({ name, description, inputSchema: parameters }) => ({
+        type: "function",
+        function: { name, description, parameters },
+      })),
+      tool_choice: isWord ? toolChoice : { function: { name: toolChoice } },
+      parallel_tool_calls: maxCalls ? false : null,
+      response_format: output == null ? null : { type: "json_schema", json_schema: { name: "answer", schema: output } },
+    };
+    const shared = exchangesOf(settings(options, "a turn"));
+    const given = json(body, "the messages");
+    this.#native = guarded(() => shared.begin(given));
   }
 
   request() {
-    const messages = this.#native.request();
-    return messages == null ? null : JSON.parse(messages);
+    const body = this.#native.request();
+    return body == null ? null : JSON.parse(body).messages;
   }
 
   push(chunk) {
-    const text = this.#text.next(chunk);
-    return told(guarded(() => this.#native.push(text)), text);
+    return this.#take({ content: this.#text.next(chunk) });
   }
 
   pushReasoning(chunk) {
-    const text = this.#reasoning.next(chunk);
-    return told(guarded(() => this.#native.pushReasoning(text)), text);
+    return this.#take({ reasoning_content: this.#reasoning.next(chunk) });
   }
 
   finish(reason = "stop") {
     string(reason, "a reason");
     const [thought, text] = [this.#reasoning.last(), this.#text.last()];
     const before = [];
-    if (thought && this.isStreaming) before.push(...this.pushReasoning(thought));
-    if (text && this.isStreaming) before.push(...this.push(text));
-    return [...before, ...told(guarded(() => this.#native.finish(reason)), "")];
+    if (thought && this.isStreaming) before.push(...this.#take({ reasoning_content: thought }));
+    if (text && this.isStreaming) before.push(...this.#take({ content: text }));
+    return [...before, ...this.#take({}, reason), ...this.#told(guarded(() => this.#native.end()))];
+  }
+
+  #take(delta, reason = null) {
+    if (!this.isStreaming) throw new StateError("no answer is expected: send `request` first, unless the turn is over");
+    const chunk = JSON.stringify({ choices: [{ delta, finish_reason: reason }] });
+    return this.#told(guarded(() => this.#native.push(chunk)));
+  }
+
+  /** Takes events for a client of Chat Completions. */
+  #told(events) {
+    const told = [];
+    for (const line of events.split("\n").filter((line) => line.startsWith("data: {"))) {
+      const { error, choices = [] } = JSON.parse(line.slice(6));
+      if (error) this.#end = "error";
+      for (const { delta, finish_reason: end } of choices) {
+        this.#end = end ?? this.#end;
+        const [text, thought] = [delta.content || delta.refusal, delta.reasoning_content];
+        if (text) told.push({ type: "text", text });
+        if (thought) told.push({ type: "reasoning", text: thought });
+        this.#content += text ?? "";
+        this.#thought += thought ?? "";
+        for (const { id, function: { name: tool, arguments: args } } of delta.tool_calls ?? []) {
+          this.#calls.push({ id, tool, arguments: JSON.parse(args) });
+        }
+      }
+    }
+    return told;
   }
 
   get isStreaming() {
@@ -457,19 +514,19 @@ export class Turn {
   }
 
   get calls() {
-    return JSON.parse(this.#native.calls());
+    return [...this.#calls];
   }
 
   get content() {
-    return this.#native.content();
+    return this.#content;
   }
 
   get reasoning() {
-    return this.#native.reasoning();
+    return this.#thought;
   }
 
   get finishReason() {
-    return this.#native.finishReason() ?? null;
+    return this.#end;
   }
 
   get problem() {
@@ -477,7 +534,12 @@ export class Turn {
   }
 }
 
-function told(sent, chunk) {
-  if (sent === 0) return [];
-  return typeof sent === "number" ? [{ type: KINDS[sent], text: chunk }] : JSON.parse(sent);
+/** A message whose faults the exchange would forgive. */
+function checked(message, at) {
+  const { content = null, status = null } = message ?? {};
+  if (content !== null && typeof content !== "string" && !Array.isArray(content)) {
+    throw new ToolError(`messages[${at}]: the content is not text`);
+  }
+  if (status !== null) guarded(() => half.status(status));
+  return message;
 }

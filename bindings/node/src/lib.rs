@@ -5,9 +5,9 @@
 //! object field by field.
 
 mod error;
+pub mod exchange;
 pub mod parser;
 pub mod tools;
-pub mod turn;
 
 use napi_derive::napi;
 use toolgraft::Dialect;

@@ -5,6 +5,7 @@ use napi_derive::napi;
 use serde_json::{Value, json};
 use toolgraft::Event;
 use toolgraft::event::{Assembled, OwnedEvent, Span};
+use toolgraft::message::DeltaKind;
 use toolgraft_bindings::{MessageParser, ParserSettings};
 
 use crate::error::{Result, Settings, thrown, written};
@@ -35,7 +36,7 @@ impl Parser {
     #[napi]
     pub fn push(&mut self, chunk: String) -> Result<Sent> {
         let mut events = Events::new(&chunk);
-        self.0.push(&chunk, &mut |event| events.add(event)).map_err(thrown)?;
+        self.0.push(DeltaKind::Content, &chunk, &mut |event| events.add(event)).map_err(thrown)?;
         events.sent()
     }
 
@@ -43,7 +44,7 @@ impl Parser {
     #[napi]
     pub fn push_reasoning(&mut self, chunk: String) -> Result<Sent> {
         let mut events = Events::new(&chunk);
-        self.0.push_reasoning(&chunk, &mut |event| events.add(event)).map_err(thrown)?;
+        self.0.push(DeltaKind::Reasoning, &chunk, &mut |event| events.add(event)).map_err(thrown)?;
         events.sent()
     }
 

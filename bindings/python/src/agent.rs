@@ -47,12 +47,6 @@ pub(crate) fn output(schema: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<O
     Ok(Some(Arc::new(schema)))
 }
 
-/// Reads a list of strings. A single string is an error, because it would be read as a list of its
-/// characters.
-fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    value.extract()
-}
-
 /// Reads the settings of turns, which are those that do not belong to the prompt. Also returns the
 /// time limit of a call.
 fn config(
@@ -67,10 +61,10 @@ fn config(
     for (name, value) in keywords {
         let name = name.extract::<String>()?;
         match name.as_str() {
-            "allow" => allowed.extend(strings(&value)?.into_iter().map(Value::from)),
-            "ask" | "deny" => drop(policy.insert(name, strings(&value)?.into())),
+            "allow" => allowed.extend(value.extract::<Vec<String>>()?.into_iter().map(Value::from)),
+            "ask" | "deny" => drop(policy.insert(name, value.extract::<Vec<String>>()?.into())),
             "otherwise" => drop(policy.insert(name, value.extract::<String>()?.into())),
-            "untrusted" => config.untrusted = strings(&value)?,
+            "untrusted" => config.untrusted = value.extract()?,
             "temperature" => config.temperature = value.extract()?,
             "max_tokens" => config.max_tokens = value.extract()?,
             "context" => config.context = value.extract()?,
@@ -94,7 +88,7 @@ fn config(
 /// function of the name `tool/` and the tool's name, which takes its arguments.
 fn functions(tools: Vec<Tool>, parallel: bool) -> Functions {
     let functions = if parallel { Functions::unnamed().parallel() } else { Functions::unnamed() };
-    tools.into_iter().map(toolgraft::Tool::from).fold(functions, |functions, tool| {
+    tools.into_iter().fold(functions, |functions, Tool(tool)| {
         if tool.display_only {
             return functions.display(tool);
         }

@@ -86,7 +86,7 @@ pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
 impl Servers {
     /// Returns the tools of all servers.
     fn tools(&self) -> Vec<Tool> {
-        self.hub.catalog().tools().cloned().map(Tool::from).collect()
+        self.hub.catalog().tools().cloned().map(Tool).collect()
     }
 
     /// Returns the status of the servers.

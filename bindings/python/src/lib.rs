@@ -16,7 +16,6 @@ mod prompt;
 mod records;
 mod settings;
 mod tools;
-mod turn;
 mod value;
 
 /// The native half of the package `toolgraft`.
@@ -46,8 +45,6 @@ mod _native {
     use crate::records::{Call, Entry, Message, NotACall, Reason, Rejected, Span, ToolResult};
     #[pymodule_export]
     use crate::tools::{Catalog, Tool, load_dialect, neutralise, validate};
-    #[pymodule_export]
-    use crate::turn::Turn;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,6 +5,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 use toolgraft::Event;
 use toolgraft::event::OwnedEvent;
+use toolgraft::message::DeltaKind;
 use toolgraft_bindings::{MessageParser, Mistake, ParserSettings};
 
 use crate::error::{ToolError, raised};
@@ -33,23 +34,14 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
-    /// Creates a parser with the caller's settings.
-    fn with(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let reading = ParserSettings::new(&settings::map(settings)?).map_err(raised)?;
-        let catalog = Catalog::given(py, tools)?;
-        let known = &catalog.get().0;
-        Ok(Parser { reader: py.detach(|| MessageParser::new(reading, known)), message: None })
-    }
-
-    fn take<'py>(&mut self, reasoning: bool, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+    fn take<'py>(&mut self, kind: DeltaKind, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = chunk.py();
         let text = PyBackedStr::try_from(chunk.clone())?;
         if text.len() >= LONG {
-            return self
-                .apart(py, |reader, kept| push(reader, reasoning, &text, &mut |event| kept.push(event.into_owned())));
+            return self.apart(py, |reader, kept| reader.push(kind, &text, &mut |event| kept.push(event.into_owned())));
         }
         let mut events = Events::new(py, Some((&text, chunk)));
-        push(&mut self.reader, reasoning, &text, &mut |event| events.add(event)).map_err(raised)?;
+        self.reader.push(kind, &text, &mut |event| events.add(event)).map_err(raised)?;
         events.finish()
     }
 
@@ -70,15 +62,6 @@ impl Parser {
         }
         events.finish()
     }
-}
-
-fn push(
-    reader: &mut MessageParser,
-    reasoning: bool,
-    text: &str,
-    sink: &mut impl FnMut(Event<'_>),
-) -> Result<(), Mistake> {
-    if reasoning { reader.push_reasoning(text, sink) } else { reader.push(text, sink) }
 }
 
 /// A growing list of events.
@@ -110,19 +93,22 @@ impl Parser {
     #[new]
     #[pyo3(signature = (tools = None, **settings))]
     fn new(py: Python<'_>, tools: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Parser::with(py, tools, settings)
+        let reading = ParserSettings::new(&settings::map(settings)?).map_err(raised)?;
+        let catalog = Catalog::given(py, tools)?;
+        let known = &catalog.get().0;
+        Ok(Parser { reader: py.detach(|| MessageParser::new(reading, known)), message: None })
     }
 
     /// Parses the next chunk of the answer's text, and returns the events that are certain now.
     #[pyo3(signature = (chunk, /))]
     fn push<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
-        self.take(false, chunk)
+        self.take(DeltaKind::Content, chunk)
     }
 
     /// Parses the next chunk of a separate reasoning field (`reasoning_content`).
     #[pyo3(signature = (chunk, /))]
     fn push_reasoning<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
-        self.take(true, chunk)
+        self.take(DeltaKind::Reasoning, chunk)
     }
 
     /// Finishes the message with the endpoint's finish reason, and returns the last events. If a
@@ -198,5 +184,5 @@ pub(crate) fn parse(
     reasoning_field: &str,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<records::Message> {
-    Parser::with(text.py(), tools, settings)?.parse(text, reasoning_field, finish_reason)
+    Parser::new(text.py(), tools, settings)?.parse(text, reasoning_field, finish_reason)
 }

@@ -16,19 +16,7 @@ use crate::value;
 /// A tool that a model may call.
 #[pyclass(frozen, eq, module = "toolgraft", from_py_object)]
 #[derive(Clone, PartialEq)]
-pub(crate) struct Tool(toolgraft::Tool);
-
-impl From<toolgraft::Tool> for Tool {
-    fn from(tool: toolgraft::Tool) -> Self {
-        Tool(tool)
-    }
-}
-
-impl From<Tool> for toolgraft::Tool {
-    fn from(tool: Tool) -> Self {
-        tool.0
-    }
-}
+pub(crate) struct Tool(pub(crate) toolgraft::Tool);
 
 #[pymethods]
 impl Tool {
@@ -131,14 +119,10 @@ impl Tool {
 pub(crate) struct Catalog(pub(crate) ToolSet);
 
 impl Catalog {
-    fn of(tools: Vec<toolgraft::Tool>) -> Self {
-        Catalog(ToolSet::new(tools))
-    }
-
     /// Converts the caller's `tools`: a catalog, a list of tools, or nothing.
     pub(crate) fn given<'py>(py: Python<'py>, tools: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Catalog>> {
         match tools {
-            None => Bound::new(py, Catalog::of(Vec::new())),
+            None => Bound::new(py, Catalog(ToolSet::new(Vec::new()))),
             Some(tools) => match tools.cast::<Catalog>() {
                 Ok(catalog) => Ok(catalog.clone()),
                 Err(_) => Bound::new(py, Catalog::new(tools)?),
@@ -165,7 +149,7 @@ impl Catalog {
                 _ => return Err(PyTypeError::new_err(format!("expected a Tool or a dict, found {}", tool.repr()?))),
             }
         }
-        Ok(Catalog::of(list))
+        Ok(Catalog(ToolSet::new(list)))
     }
 
     /// The tools, server by server.

@@ -4,9 +4,10 @@ mod inspect;
 pub(crate) mod log;
 mod probed;
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::base::{Failure, input, output, signals::Signals};
@@ -347,10 +348,13 @@ fn config_at(settings: &Settings, args: &ModelArgs, (url, trust): (String, Trust
     config = set(config, settings.way, Config::with_way);
     config = set(config, settings.call_threshold, Config::with_call_threshold);
     config = set(config, settings.prompt_style, Config::with_style);
-    let said = settings.clone();
-    config = config.with_renewed_settings(move || {
-        let profiles = saved.changed()?;
-        Some(profiles.into_iter().map(|kept| (kept.name.clone(), probed(said.clone(), &kept))).collect())
+    let (said, known) = (settings.clone(), RwLock::new(HashMap::new()));
+    config = config.with_model_settings(move |model| {
+        if let Some(profiles) = saved.changed() {
+            let settings = profiles.into_iter().map(|kept| (kept.name.clone(), probed(said.clone(), &kept))).collect();
+            *known.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        }
+        known.read().unwrap_or_else(PoisonError::into_inner).get(model).copied()
     });
     config = args.without.iter().fold(config, Config::with_left_out);
     config = match settings.images.unwrap_or(Images::Auto) {

@@ -1,10 +1,9 @@
-//! Answers requests without HTTP, for programs that send the requests to the endpoint themselves: the package for
-//! Python, tests and benchmarks. Not part of the public interface.
+//! Answers requests without HTTP, for programs that send the requests to the endpoint themselves: the packages for
+//! Python and Node, tests and benchmarks. Not part of the public interface.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use axum::http::Method;
+use axum::http::{HeaderMap, Method};
 use serde_json::{Map, Value, json};
 
 use super::chat::Chat;
@@ -18,8 +17,8 @@ use super::request::{ChatRequest, object};
 use super::shape::{Shape, Writer};
 use super::store::Store;
 use toolgraft::Outcome;
-use toolgraft::model::{ClientError, Request};
 use toolgraft::model::endpoint::{Decoder, insert_tools};
+use toolgraft::model::{ClientError, Request};
 use toolgraft::turn::KnownWays;
 
 /// A request that was refused, or an answer that failed.
@@ -35,33 +34,16 @@ pub struct Refusal {
     pub code: Option<&'static str>,
     /// Field of the request that is wrong, if one is.
     pub param: Option<String>,
-    /// The error object in the form of the client's interface, or its event in a stream that has begun.
+    /// The error object in the form of the client's interface.
     pub body: String,
 }
 
 impl Refusal {
-    fn new(fault: Fault, body: String) -> Self {
+    fn of(shape: &dyn Shape, fault: Fault) -> Self {
+        let body = shape.error(&fault).to_string();
         let Fault { status, message, code, param, .. } = fault;
         Refusal { status, message, code, param, body }
     }
-
-    fn of(shape: &dyn Shape, fault: Fault) -> Self {
-        let body = shape.error(&fault).to_string();
-        Refusal::new(fault, body)
-    }
-}
-
-/// One output of an [`Adapter`].
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Piece {
-    /// Send this body to the endpoint's `/chat/completions`, and [`push`](Adapter::push) the
-    /// chunks of its answer. An earlier answer that still streams is cancelled.
-    Request(Value),
-    /// Text for the client: its whole answer, or events of its stream, each with an empty line after it.
-    Text(String),
-    /// The answer failed with this error; nothing follows.
-    Failed(Refusal),
 }
 
 /// A server without HTTP: the settings, the prepared lists of tools and the store that its requests share.
@@ -87,7 +69,7 @@ impl Embedded {
     /// # Errors
     /// Fails if the request cannot be answered; the error names the field that is wrong.
     pub fn begin(&self, path: &str, body: &[u8], passes: bool) -> Result<Option<Adapter>, Refusal> {
-        let shape = shape_of(&Method::POST, path);
+        let shape = shape_of(&Method::POST, path, &HeaderMap::new());
         let begun = object(body, shape, &self.cache).and_then(|(body, tools)| self.adapter(shape, body, tools, passes));
         begun.map_err(|fault| Refusal::of(shape, fault))
     }
@@ -113,13 +95,17 @@ impl Embedded {
         let (prepared, asked) = asked.map_err(|fault| places.translate(shape, fault))?;
         let exchange = Exchange::new(prepared, asked)?;
         writer.begin(&model, exchange.progress().prompt_tokens);
-        let (whole, chunks) = (Collected::default(), VecDeque::new());
-        Ok(Some(Adapter { exchange, shape, writer, is_stream, whole, answer: None, chunks }))
+        let (whole, line, text) = Default::default();
+        let (answer, request, refusal) = Default::default();
+        let mut adapter = Adapter { exchange, shape, writer, is_stream, whole, answer, request, line, text, refusal };
+        adapter.take();
+        Ok(Some(adapter))
     }
 }
 
-/// Processes one request with tools: takes the endpoint's chunks, returns request bodies for the endpoint and the
-/// answer for the client.
+/// One request of a client on its way. The caller sends what [`request`](Adapter::request) returns to the endpoint's
+/// `/chat/completions`, and passes on its answer; the methods for that return text for the client: its whole answer, or
+/// events of its stream, each with an empty line after it.
 pub struct Adapter {
     exchange: Box<Exchange>,
     shape: &'static dyn Shape,
@@ -129,7 +115,13 @@ pub struct Adapter {
     /// The answer so far for a client that gets no stream.
     whole: Collected,
     answer: Option<Decoder>,
-    chunks: VecDeque<Piece>,
+    /// The body to send next.
+    request: Option<Value>,
+    /// The beginning of a line of the endpoint's stream.
+    line: Vec<u8>,
+    /// Text for the client that no call has returned yet.
+    text: String,
+    refusal: Option<Refusal>,
 }
 
 impl Adapter {
@@ -148,35 +140,65 @@ impl Adapter {
         adapter.map_err(|fault| Refusal::of(&Chat, fault))
     }
 
-    /// Takes one answer of the endpoint: a chunk, a whole completion or an error object.
-    pub fn push(&mut self, chunk: Value) {
-        self.read(|decoder| decoder.value(chunk, false));
+    /// Returns the body to send now, once; `None` if there is nothing to send. An earlier answer that still streams is
+    /// cancelled.
+    pub fn request(&mut self) -> Option<Value> {
+        self.line.clear();
+        self.request.take()
     }
 
-    /// Takes the text after `data:` in the endpoint's stream: JSON text, or `[DONE]`. Cheaper than
-    /// [`push`](Adapter::push), since chunks that differ only in their text are not parsed
-    /// completely.
-    pub fn push_data(&mut self, data: &str) {
-        self.read(|decoder| decoder.data(data, false));
+    /// Takes bytes of the endpoint's stream.
+    ///
+    /// # Errors
+    /// Fails if the answer failed, and the client gets no stream.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<String, Refusal> {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(line);
+            if line.ends_with(b"\n") && self.is_streaming() {
+                self.read_line();
+            }
+        }
+        self.told()
     }
 
-    /// Signals that the endpoint's answer has ended.
-    pub fn end(&mut self) {
-        if let Some(mut decoder) = self.answer.take() {
+    /// Takes the text after `data:` in the endpoint's stream, its whole answer, or an error object.
+    ///
+    /// # Errors
+    /// As for [`feed`](Adapter::feed).
+    pub fn push(&mut self, data: &str) -> Result<String, Refusal> {
+        self.read(data);
+        self.told()
+    }
+
+    /// Ends an answer of the endpoint.
+    ///
+    /// # Errors
+    /// As for [`feed`](Adapter::feed).
+    pub fn end(&mut self) -> Result<String, Refusal> {
+        self.read_line();
+        // Otherwise its end was in the stream, and the next request is not answered yet.
+        if self.request.is_none()
+            && let Some(mut decoder) = self.answer.take()
+        {
             decoder.end();
-            // An event may start a new request, whose answer has a decoder of its own:
-            // `self.answer` is not set back here.
+            // An event may start a new request, whose answer has a decoder of its own: `self.answer` is not set back
+            // here.
             while let Some(event) = decoder.pop() {
                 self.exchange.model(Some(event));
             }
             self.take();
         }
+        self.told()
     }
 
     /// Ends the answer because the endpoint refused a request.
-    pub fn fail(&mut self, status: u16, message: &str) {
+    ///
+    /// # Errors
+    /// As for [`feed`](Adapter::feed).
+    pub fn fail(&mut self, status: u16, message: &str) -> Result<String, Refusal> {
         self.exchange.fail(Fault::upstream(status, message));
         self.take();
+        self.told()
     }
 
     /// Returns `true` if the client gets a stream.
@@ -186,7 +208,17 @@ impl Adapter {
 
     /// Returns `true` while more of the endpoint's answer is wanted.
     pub fn is_streaming(&self) -> bool {
-        self.answer.is_some()
+        self.request.is_none() && self.answer.is_some()
+    }
+
+    /// Returns the error that the answer ended with; in a stream its event is part of the text.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_ref()
+    }
+
+    /// Returns a message for the user if the answer is not what was requested, or failed.
+    pub fn problem(&self) -> Option<&str> {
+        self.refusal.as_ref().map(|refusal| &*refusal.message).or(self.exchange.problem.as_deref())
     }
 
     /// Returns the types of tools that are left out because only the client's own service can run them.
@@ -194,33 +226,28 @@ impl Adapter {
         &self.exchange.prepared.offered.left_out
     }
 
-    fn read(&mut self, decode: impl FnOnce(&mut Decoder)) {
-        self.answer.as_mut().map(decode);
-        // `take` drops the decoder when the answer is cancelled, so no further event is read from
-        // it.
+    fn read_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if let Some(data) = String::from_utf8_lossy(&line).strip_prefix("data:") {
+            self.read(data);
+        }
+    }
+
+    fn read(&mut self, data: &str) {
+        self.answer.iter_mut().for_each(|decoder| decoder.data(data, false));
+        // `take` drops the decoder when the answer is cancelled, so no further event is read from it.
         while let Some(event) = self.answer.as_mut().and_then(Decoder::pop) {
             self.exchange.model(Some(event));
             self.take();
         }
     }
 
-    /// Queues a request. Its structure is written in OpenAI's form, since the endpoint's own form
-    /// is not known here.
-    fn ask(&mut self, mut body: Map<String, Value>, request: &Request) {
-        insert_tools(&mut body, &request.tools, &request.tool_choice);
-        if let Some(schema) = request.constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {
-            let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
-            body.insert("response_format".to_owned(), format);
+    /// Returns the text for the client.
+    fn told(&mut self) -> Result<String, Refusal> {
+        match &self.refusal {
+            Some(refusal) if !self.is_stream => Err(refusal.clone()),
+            _ => Ok(std::mem::take(&mut self.text)),
         }
-        self.answer = Some(Decoder::new("the endpoint".to_owned()).with_fields(true));
-        self.chunks.push_back(Piece::Request(if self.is_stream { streamed(body) } else { Value::Object(body) }));
-    }
-
-    /// Returns the next output, for the endpoint or for the client; `None` until more is pushed.
-    #[expect(clippy::should_implement_trait, reason = "it is no iterator: more may come after `None`")]
-    pub fn next(&mut self) -> Option<Piece> {
-        self.take();
-        self.chunks.pop_front()
     }
 
     fn take(&mut self) {
@@ -237,36 +264,32 @@ impl Adapter {
         }
     }
 
+    /// Keeps a request. Its structure is written in OpenAI's form, since the endpoint's own form is not known here.
+    fn ask(&mut self, mut body: Map<String, Value>, request: &Request) {
+        insert_tools(&mut body, &request.tools, &request.tool_choice);
+        if let Some(schema) = request.constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {
+            let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
+            body.insert("response_format".to_owned(), format);
+        }
+        if self.is_stream {
+            body.insert("stream".to_owned(), true.into());
+            body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+        }
+        self.answer = Some(Decoder::new("the endpoint".to_owned()).with_fields(true));
+        self.request = Some(Value::Object(body));
+    }
+
     fn out(&mut self, out: Out) {
-        let mut text = String::new();
+        if let Out::Failed(fault) = &out {
+            self.refusal = Some(Refusal::of(self.shape, fault.clone()));
+        }
         match out {
-            Out::Failed(fault) if self.is_stream => {
-                self.writer.write(Out::Failed(fault.clone()), &mut text);
-                return self.chunks.push_back(Piece::Failed(Refusal::new(fault, text)));
-            }
-            Out::Failed(fault) => {
-                return self.chunks.push_back(Piece::Failed(Refusal::of(self.shape, fault)));
-            }
-            out if self.is_stream => self.writer.write(out, &mut text),
+            out if self.is_stream => self.writer.write(out, &mut self.text),
             Out::Finish(finish) => {
-                text = self.writer.whole(std::mem::take(&mut self.whole).pieces(), finish).to_string();
+                self.text = self.writer.whole(std::mem::take(&mut self.whole).pieces(), finish).to_string();
             }
             // A failure, the only fault of a piece, is above.
             out => drop(self.whole.push(out)),
         }
-        self.chunks.extend(Some(text).filter(|text| !text.is_empty()).map(Piece::Text));
-    }
-}
-
-/// Adds the streaming fields to the body, as the model client does.
-fn streamed(mut body: Map<String, Value>) -> Value {
-    body.insert("stream".to_owned(), true.into());
-    body.insert("stream_options".to_owned(), json!({"include_usage": true}));
-    Value::Object(body)
-}
-
-impl std::fmt::Debug for Adapter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Adapter").field("over", &self.exchange.is_over()).finish_non_exhaustive()
     }
 }

@@ -38,14 +38,14 @@ impl AskSettings {
     /// Returns `true` if the prompt's style depends on the model's size and its name does not tell
     /// that.
     pub(super) fn depends_on_size(config: &Config, model: &str) -> bool {
-        let own = config.models.of(model).and_then(|own| own.style).or(config.style);
+        let own = config.settings_of(model).and_then(|own| own.style).or(config.style);
         let said = own.or(config.profile_of(model).style).is_some();
         !said && parameters_in_name(model).is_none()
     }
 
     /// Returns `true` if the endpoint must be asked whether it takes tools for this model.
     pub(super) fn asks_for_tools(config: &Config, model: &str) -> bool {
-        let own = config.models.of(model).and_then(|own| own.tools_mode);
+        let own = config.settings_of(model).and_then(|own| own.tools_mode);
         own.unwrap_or(config.tools_mode) == ToolsMode::Auto && config.profile_of(model).native_tools != Some(false)
     }
 
@@ -56,7 +56,7 @@ impl AskSettings {
         let said = if config.hands_on_media { facts.reads } else { Reads::default() };
         let reads = config.reads.with_images(config.reads.images || said.images);
         let known = [Some(model), served.map(|served| served.id.as_str())];
-        let own = known.into_iter().flatten().find_map(|name| config.models.of(name)).unwrap_or_default();
+        let own = known.into_iter().flatten().find_map(|name| config.settings_of(name)).unwrap_or_default();
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
         let style = own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size));
         AskSettings {

@@ -28,13 +28,6 @@ impl Shape for Chat {
         Ok(Read { chat: body, places: Places::default(), writer })
     }
 
-    /// The error object; also used for a failure in mid-stream.
-    fn error(&self, fault: &Fault) -> Value {
-        json!({"error": {
-            "message": fault.message, "type": error_type(fault.status), "param": fault.param, "code": fault.code,
-        }})
-    }
-
     fn passes_to(&self) -> Option<&'static str> {
         Some("chat/completions")
     }

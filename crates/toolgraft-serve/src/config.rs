@@ -1,6 +1,5 @@
 //! The configuration of a server.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use super::endpoint_facts::{Learned, Learning};
 use super::inspect::Inspector;
 use super::log::{Log, Served};
 use super::permissions::Permissions;
-use super::settings::{ModelSettings, SettingsTable};
+use super::settings::{ModelSettings, ModelTable};
 use super::text_cache::TextCache;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -18,7 +17,7 @@ use toolgraft::message::Reads;
 use toolgraft::model::{ClientError, IDLE_TIMEOUT};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
-use toolgraft::tools::ToolsMode;
+use toolgraft::tools::{Decision, ToolsMode};
 use toolgraft::turn::{MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, MAX_SAME_RESULTS};
 use toolgraft::{Dialect, OpenAi, Policy};
 
@@ -45,14 +44,6 @@ pub const MAX_OWN_CALLS: usize = 64;
 /// Default time that running answers get to end when the server stops.
 pub const DRAIN: Duration = Duration::from_secs(30);
 
-/// The proxy for an endpoint with TLS.
-#[derive(Clone)]
-pub(super) struct HttpsProxy {
-    pub(super) url: String,
-    /// Hosts that are reached without the proxy, in the form of `NO_PROXY`.
-    pub(super) except: String,
-}
-
 impl Config {
     /// Makes the configuration of a server in front of the endpoint at `base_url`, such as
     /// `http://localhost:11434/v1`, with all defaults.
@@ -65,25 +56,10 @@ impl Config {
         Ok(Config::defaults(base_url))
     }
 
-    /// Sets the settings for the model with this name, as the endpoint has it; they take precedence
-    /// over those for all models.
-    #[must_use]
-    pub fn with_model_settings(mut self, model: impl Into<String>, settings: ModelSettings) -> Self {
-        self.models.insert(model.into(), settings);
-        self
-    }
-
-    /// Sets a function that is asked for the settings of models before each request, so that they
-    /// can change while the server runs. It returns `None` if they are unchanged, else all
-    /// settings, which replace those of [`with_model_settings`](Self::with_model_settings).
-    /// Requests wait for it, so it must not take long.
-    #[must_use]
-    pub fn with_renewed_settings(
-        mut self,
-        renew: impl Fn() -> Option<HashMap<String, ModelSettings>> + Send + Sync + 'static,
-    ) -> Self {
-        self.models = self.models.renewed_by(Arc::new(renew));
-        self
+    /// Makes the configuration of a server whose requests the program itself sends to an endpoint.
+    #[doc(hidden)]
+    pub fn embedded() -> Self {
+        Config::defaults(String::new())
     }
 
     /// Removes clients' tools whose names match this glob, such as `Cron*`: the model does not see
@@ -164,6 +140,11 @@ impl Config {
         }
     }
 
+    /// Returns the settings of this model; `None` if it has none of its own.
+    pub(super) fn settings_of(&self, model: &str) -> Option<ModelSettings> {
+        self.models.as_ref()?(model)
+    }
+
     /// Returns the profile of this model.
     pub(super) fn profile_of(&self, model: &str) -> &'static Profile {
         self.profile.unwrap_or_else(|| Profile::for_model(model))
@@ -206,6 +187,11 @@ macro_rules! config {
 config! {
     /// Sets the model that answers every request, whatever model a client names.
     with_model(model: impl Into<String>) sets model: Option<String> = None => Some(model.into());
+
+    /// Sets a function that returns the settings of the model with this name, as the endpoint has it; they take
+    /// precedence over those for all models. It is asked before each request, so that they can change while the server
+    /// runs, and must not take long.
+    with_model_settings(find: impl Fn(&str) -> Option<ModelSettings> + Send + Sync + 'static) sets models: Option<ModelTable> = None => Some(Arc::new(find));
 
     /// Sets the profile of every model. Without it the profile is chosen by the model's name.
     with_profile(profile: &'static Profile) sets profile: Option<&'static Profile> = None => Some(profile);
@@ -267,12 +253,12 @@ config! {
     /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that are
     /// reached without it, in the form of `NO_PROXY`. Any other endpoint is reached directly, and
     /// no proxy is taken from the environment.
-    with_https_proxy(url: impl Into<String>, except: impl Into<String>) sets https_proxy: Option<HttpsProxy> = None => Some(HttpsProxy { url: url.into(), except: except.into() });
+    with_https_proxy(url: impl Into<String>, except: impl Into<String>) sets https_proxy: Option<(String, String)> = None => Some((url.into(), except.into()));
 
     /// Sets which calls of the toolbox may run. Without a policy none do. A call for which the
     /// policy would ask a person does not run, nor does one of a tool that has changed since it was
     /// allowed.
-    with_policy(policy: Policy) sets policy: Permissions = Permissions::default() => Permissions::of(policy);
+    with_policy(policy: Policy) sets policy: Permissions = Permissions::of(Policy::new(Decision::Deny)) => Permissions::of(policy);
 
     /// Sets which media, such as images, the model reads in results of the toolbox's tools; by
     /// default those that the endpoint reports. What clients send is forwarded in any case. The hub
@@ -351,7 +337,6 @@ config! {
     with_learning(keep: impl Fn(Learned) + Send + Sync + 'static) sets learning: Option<Learning> = None => Some(Arc::new(keep));
 
     beside {
-        models: SettingsTable = SettingsTable::default();
         without: Vec<String> = Vec::new();
         hosts: Vec<String> = Vec::new();
         toolbox: Option<Arc<dyn Toolbox>> = None;

@@ -21,7 +21,7 @@ pub(super) struct Costs {
     pub(super) total: Usage,
     pub(super) delivered: Usage,
     /// Size of the model's context in tokens, where it is known.
-    context: Option<usize>,
+    pub(super) context: Option<usize>,
     /// Tokens that the round's message may have, where the client sets a limit.
     limit: Option<u64>,
     /// Number of messages in a row that a limit cut off.
@@ -36,10 +36,6 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    pub(super) fn new(context: Option<usize>) -> Self {
-        Costs { context, ..Costs::default() }
-    }
-
     /// Returns how many tokens the next message may have when the whole answer may have `most`, and
     /// remembers that.
     pub(super) fn left(&mut self, most: u64) -> u64 {

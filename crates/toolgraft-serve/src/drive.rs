@@ -3,27 +3,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
-use super::exchange::{Exchange, Step};
+use super::exchange::{Exchange, Progress, Step};
 use super::fault::Fault;
 use super::inspect;
 use super::out::Out;
-use super::progress::Progress;
 use super::prompt_cost::PromptCost;
-use super::redaction::RedactedEvents;
+use super::redaction;
 use super::shared::Shared;
+use super::upstream::Upstream;
 use toolgraft::agent::{CALL_TIMEOUT, Events, run_call};
 use toolgraft::model::endpoint::{in_span, of_request};
 use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
-use toolgraft::{Model, OpenAi, Outcome};
+use toolgraft::{Model, Outcome};
 
 /// The next output of a driver.
 pub(super) enum Next {
@@ -43,8 +43,6 @@ pub(super) struct Driver {
     /// The last progress, for the time while the exchange is away.
     progress: Progress,
     headers: Vec<(String, String)>,
-    /// Secrets that no client may see, whatever the endpoint sends.
-    secrets: Secrets,
     /// Bytes of all requests of this answer, and how many of them repeat the beginning of an
     /// earlier request.
     sent: (u64, u64),
@@ -57,21 +55,14 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(
-        exchange: Box<Exchange>,
-        shared: Arc<Shared>,
-        headers: Vec<(String, String)>,
-        secrets: Secrets,
-        span: Span,
-    ) -> Self {
+    pub(super) fn new(exchange: Box<Exchange>, shared: Arc<Shared>, headers: &HeaderMap, span: Span) -> Self {
         // A time too long for the clock is no limit.
         let limit = shared.config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
         Driver {
             progress: exchange.progress(),
             exchange: Some(exchange),
             away: None,
-            headers,
-            secrets,
+            headers: shared.upstream.headers(headers),
             sent: (0, 0),
             shared,
             answer: None,
@@ -119,8 +110,7 @@ impl Driver {
                         let model = request.model.as_deref().unwrap_or_default();
                         let (bytes, repeated) = self.shared.beginnings.take(model, messages);
                         self.sent = (self.sent.0 + bytes, self.sent.1 + repeated);
-                        let model = &self.shared.upstream.model;
-                        self.answer = send(exchange, body, request, model, &self.headers, &self.secrets);
+                        self.answer = send(exchange, body, request, &self.shared.upstream, &self.headers);
                     }
                     Step::Cancel => self.answer = None,
                     Step::Run(call) => {
@@ -129,7 +119,7 @@ impl Driver {
                     }
                     Step::Out(mut out) => {
                         if let Out::Failed(fault) = &mut out {
-                            fault.message = self.secrets.hide(&fault.message).into_owned();
+                            fault.message = self.shared.upstream.secrets.hide(&fault.message).into_owned();
                         }
                         trace(&self.span, exchange, &out);
                         return Some(Next::Out(out));
@@ -208,20 +198,19 @@ fn send(
     exchange: &mut Exchange,
     body: Map<String, Value>,
     mut request: Request,
-    model: &OpenAi,
+    upstream: &Upstream,
     headers: &[(String, String)],
-    secrets: &Secrets,
 ) -> Option<Events> {
     // Only later rounds are retried: a client repeats a refused request itself, but knows nothing
     // of later rounds.
     let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };
     let shown = exchange.record.as_ref().map(|_| inspect::request(&body));
-    match model.for_body(body, headers, retries) {
+    match upstream.model.for_body(body, headers, retries) {
         Ok(model) => {
             let span = of_request(&model, &mut request);
             let mut answer = span.in_scope(|| model.stream(request));
-            if !secrets.is_empty() {
-                answer = RedactedEvents::of(answer, secrets.clone());
+            if !upstream.secrets.is_empty() {
+                answer = redaction::events(answer, upstream.secrets.clone());
             }
             if let (Some(record), Some(shown)) = (&mut exchange.record, shown) {
                 answer = record.stream(exchange.prepared.setup.catalog(), &shown, answer);

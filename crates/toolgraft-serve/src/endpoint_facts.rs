@@ -58,17 +58,13 @@ pub(super) type Learning = Arc<dyn Fn(Learned) + Send + Sync>;
 /// Results of trials, from earlier runs and this one.
 pub(super) struct TrialResults {
     learned: Mutex<Vec<Learned>>,
-    tell: Option<Learning>,
+    /// Stores a result, so that a trial is worth its cost.
+    pub(super) tell: Option<Learning>,
 }
 
 impl TrialResults {
     pub(super) fn new(learned: Vec<Learned>, tell: Option<Learning>) -> Arc<Self> {
         Arc::new(TrialResults { learned: Mutex::new(learned), tell })
-    }
-
-    /// Returns `true` if the program stores results, so that a trial is worth its cost.
-    pub(super) fn is_kept(&self) -> bool {
-        self.tell.is_some()
     }
 
     fn learned(&self) -> MutexGuard<'_, Vec<Learned>> {

@@ -28,20 +28,66 @@ use serde_json::{Map, Value};
 
 use super::cost::Costs;
 use super::fault::Fault;
+use super::history::Rendered;
 use super::out::Out;
 use super::prepared::Prepared;
-use super::progress::Progress;
-use super::rendered_request::RenderedRequest;
+use super::store::ClientStore;
 use toolgraft::agent::{Approval, TurnRecord};
+use toolgraft::constrain::Way;
 use toolgraft::event::RejectedKind;
+use toolgraft::message::Usage;
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
 use toolgraft::spans::{self, Span};
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{Action, ClientPiece, ClientText, Input, ModelNote, Turn, TurnError};
-use toolgraft::validate::takes_long;
+use toolgraft::validate::{OutputSchema, takes_long};
 use toolgraft::{AgentEvent, Conversation, Outcome};
+
+/// A client's request in the shape of Chat Completions, with its history rendered.
+pub(super) struct RenderedRequest {
+    /// Fields for the endpoint, without messages, tools and the fields that this server consumes.
+    pub(super) body: Map<String, Value>,
+    /// The client's history with its calls and results rendered in the dialect. Its `untrusted` is
+    /// also set where the server cannot rule out that the history holds text of third parties.
+    pub(super) history: Rendered,
+    /// The same history with calls and results in their native fields; present where requests may
+    /// carry the tools natively.
+    pub(super) native: Option<Vec<Value>>,
+    /// Name and value of the field that limits the tokens of the answer, over all rounds.
+    pub(super) max_tokens: Option<(&'static str, u64)>,
+    /// The schema that the answer must match.
+    pub(super) output: Option<Arc<OutputSchema>>,
+    /// `true` if the requested response format was set aside because it cannot be satisfied.
+    pub(super) no_form: bool,
+    /// Size of the model's context in tokens, where the request asked for it to be respected.
+    pub(super) context: Option<usize>,
+    /// Stored facts of the client that sends the request.
+    pub(super) kept: ClientStore,
+}
+
+/// The progress of an exchange.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Progress {
+    /// Tokens of the last request by our own count.
+    pub(super) prompt_tokens: u64,
+    /// Number of requests to the endpoint so far.
+    pub(super) rounds: u32,
+    /// Number of calls of the toolbox begun so far.
+    pub(super) own_calls: usize,
+    /// The way that is used to decide on a call, if one other than the free one is configured.
+    pub(super) way: Option<Way>,
+    /// The mode in which the last request offered the tools, if one other than by prompt is configured.
+    pub(super) tools_mode: Option<ToolsMode>,
+    /// Summed usage of all finished rounds.
+    pub(super) usage: Usage,
+    /// For a prompt that the endpoint cut: its tokens by our own count, and how many of them the
+    /// endpoint read.
+    pub(super) cut_prompt: Option<(u64, u64)>,
+    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
+    pub(super) repeats: Option<u32>,
+}
 
 /// The next thing that the caller has to do.
 #[derive(Debug)]
@@ -115,6 +161,8 @@ pub(super) struct Exchange {
     native: bool,
     /// `true` if the model refused to answer.
     refused: bool,
+    /// A message for the user if the answer is not what was requested.
+    pub(super) problem: Option<String>,
     /// Calls of the toolbox that are not finished.
     running: Vec<OwnCall>,
     /// `true` once a result with possible text of third parties is in the conversation.
@@ -155,11 +203,12 @@ impl Exchange {
             text: ClientText::new(asked.output.is_some()),
             said: (prepared.watches() && !asked.history.untrusted).then(String::new),
             progress: Progress::default(),
-            costs: Costs::new(asked.context),
+            costs: Costs::default(),
             spoken: String::new(),
             awaits: false,
             native: false,
             refused: false,
+            problem: None,
             running: Vec::new(),
             untrusted: asked.history.untrusted,
             since: Vec::new(),
@@ -167,6 +216,7 @@ impl Exchange {
             prepared,
             asked,
         });
+        exchange.costs.context = exchange.asked.context;
         exchange.run();
         Ok(exchange)
     }

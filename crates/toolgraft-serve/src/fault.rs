@@ -48,12 +48,6 @@ impl Fault {
         Fault { retry: status == 429 || status == 503, ..Fault::new(status, message) }
     }
 
-    /// Makes a fault for a request at which this program panicked.
-    pub(super) fn broken() -> Self {
-        let message = "the server failed at this request because of a bug in it; its stderr says where";
-        Fault::new(500, message).with_code("internal_error")
-    }
-
     /// Makes a fault for an error of this program.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Fault::new(500, message)

@@ -14,7 +14,7 @@ use super::own_words::own_words;
 use super::prepared::Prepared;
 use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::shape::push;
-use toolgraft::conversation::{Answered, Replies};
+use toolgraft::conversation::{Answered, Replies, User};
 use toolgraft::outcome::{
     RESULT, Status, break_tokens, foreign_in_frames, foreign_in_message, restore_tokens, told_apart,
 };
@@ -131,9 +131,14 @@ impl History<'_> {
 
     fn user(&mut self, mut message: Map<String, Value>) {
         let content = message.entry("content").or_insert(Value::Null);
+        let own = own_words(content);
+        frame_files(content);
         let text = text_of(content);
-        self.told.start.results.extend(foreign_in_message(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
-        match own_words(content) {
+        self.told
+            .start
+            .results
+            .extend(foreign_in_message(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
+        match own {
             // Text that a client adds by itself is no new request of the person.
             None if !self.told.question.is_empty() => {}
             words => {
@@ -269,6 +274,16 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
             format!("{told}\n\n{more}{}", &text[told.len()..]).into()
         }
         _ => join(newest, more),
+    }
+}
+
+/// Frames the texts of files in a content, since the person did not write them.
+fn frame_files(content: &mut Value) {
+    for part in content.as_array_mut().into_iter().flatten() {
+        if let Some(text) = part["file"]["text"].as_str() {
+            let name = part["file"]["filename"].as_str().unwrap_or("file");
+            *part = json!({"type": "text", "text": User::default().with_file(name, text).text});
+        }
     }
 }
 

@@ -25,14 +25,14 @@ use super::gemini::Gemini;
 use super::inspect::Watch;
 use super::keep_open::keep_open;
 use super::log::LogEntry;
-use super::messages::{self, Messages};
+use super::messages::Messages;
 use super::missing_routes;
 use super::ollama::{self, Ollama};
 use super::origins;
 use super::page;
 use super::passthrough::PassthroughRecord;
 use super::prepared::Prepared;
-use super::request::{self, ChatRequest};
+use super::request::{self, ChatRequest, LARGE_BODY};
 use super::reservation::Reservation;
 use super::responses::Responses;
 use super::search::search;
@@ -40,7 +40,6 @@ use super::shape::{Hosted, Places, Shape, Writer};
 use super::shared::Shared;
 use super::store::ClientStore;
 use super::upstream::{GOOGLE_KEY, client_key};
-use super::work::LARGE_BODY;
 use toolgraft::Model;
 use toolgraft::agent::TurnRecord;
 use toolgraft::model::ClientError;
@@ -120,7 +119,7 @@ fn routes(shared: Arc<Shared>) -> Router {
         router.route(path, post(move |State(s), request| answered(s, *shape, Map::new(), request)))
     });
     apis.route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Map::new(), request)))
-        .route("/v1beta/models", get(gemini_models))
+        .route("/v1beta/models", get(models))
         .route("/v1beta/models/{*target}", post(gemini).get(model))
         .route("/v1/models/{*target}", post(gemini).get(model))
         .route("/api/{*path}", any(ollama_told))
@@ -140,21 +139,27 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/", get(|| async { page::html() }))
         .route("/page.css", get(|| async { page::css() }))
         .route("/page.js", get(|| async { page::js() }))
-        .fallback(|request: Request| async move {
-            let fault = missing_routes::fault(request.uri().path(), request.headers());
-            refuse(shape_of(request.method(), request.uri().path()), &fault)
-        })
+        .fallback(|request: Request| async move { missing_routes::fault(request.uri().path(), request.headers()) })
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))
         .with_state(shared)
 }
 
-async fn not_allowed(request: Request) -> Response {
+async fn not_allowed(request: Request) -> Fault {
     let message = format!("{} does not take {}", request.uri().path(), request.method());
-    refuse(shape_of(request.method(), request.uri().path()), &Fault::door(405, "method_not_allowed", message))
+    Fault::door(405, "method_not_allowed", message)
 }
 
-/// Runs the checks that every route needs, and counts and logs the request.
+/// The response for a fault, which [`at_the_door`] writes in the form of the client's interface.
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let mut response = Response::default();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Runs the checks that every route needs, and counts and logs the request. Writes the fault of a refused request.
 async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
@@ -165,25 +170,26 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     if let Some(line) = &line {
         request.extensions_mut().insert(line.clone());
     }
+    let shape = shape_of(&method, &path, request.headers());
     let origin = origins::allowed(request.headers(), &shared.config);
-    let mut response = match admission::check_names(request.headers(), request.uri(), &shared.config) {
-        // A browser's preflight request comes without the key.
-        Ok(()) => match origin.as_ref().and_then(|_| origins::preflight(&method, request.headers())) {
-            Some(answer) => answer,
-            None => {
-                let answered = shared.caught(inner.run(request)).await;
-                answered.unwrap_or_else(|fault| refuse(shape_of(&method, &path), &fault))
-            }
-        },
-        Err(fault) => refuse(shape_of(&method, &path), &fault),
+    // A browser's preflight request comes without the key.
+    let preflight = origin.as_ref().and_then(|_| origins::preflight(&method, request.headers()));
+    let mut response = match (admission::check_names(request.headers(), request.uri(), &shared.config), preflight) {
+        (Ok(()), Some(answer)) => answer,
+        (Ok(()), None) => shared.caught(inner.run(request)).await.into_response(),
+        (Err(fault), _) => fault.into_response(),
     };
+    let fault = response.extensions_mut().remove::<Fault>();
+    if let Some(fault) = &fault {
+        refuse(&mut response, shape, fault);
+    }
     if let Some(origin) = origin {
         response = origins::readable(response, origin);
     }
     let status = response.status().as_u16();
     shared.metrics.answered(route(&path), status);
     if let Some(line) = line {
-        line.answered(status, response.extensions().get::<RefusalCode>().and_then(|refused| refused.0));
+        line.answered(status, fault.and_then(|fault| fault.code));
     }
     response
 }
@@ -193,10 +199,6 @@ fn is_asked(path: &str) -> bool {
     !matches!(path, "/health" | "/ready" | "/metrics" | "/" | "/page.css" | "/page.js")
 }
 
-/// The error code of a refused request, as an extension of the response for the log.
-#[derive(Clone)]
-struct RefusalCode(Option<&'static str>);
-
 /// Returns the request's log line, with the model set, if the server has a log.
 fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<LogEntry> {
     let line = parts.extensions.get::<LogEntry>()?;
@@ -205,42 +207,37 @@ fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<LogEntry> {
     Some(line.clone())
 }
 
-async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
-    let checked = admission::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
-        // Clients of Ollama's interface need no content type; litellm and curl send none or
-        // another. A page in a browser does need it.
-        Method::POST
-            if request.uri().path().starts_with(ollama::PATHS) && !admission::is_of_a_page(request.headers()) =>
-        {
-            Ok(())
-        }
-        Method::POST => admission::check_type(request.headers()),
-        _ => Ok(()),
-    });
-    match checked {
-        Ok(()) => inner.run(request).await,
-        Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
+async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Result<Response, Fault> {
+    let headers = request.headers();
+    admission::check_key(headers, &shared.config)?;
+    // Clients of Ollama's interface need no content type; litellm and curl send none or another. A page in a browser
+    // does need it.
+    let is_ollamas = request.uri().path().starts_with(ollama::PATHS) && !admission::is_of_a_page(headers);
+    if request.method() == Method::POST && !is_ollamas {
+        admission::check_type(headers)?;
     }
+    Ok(inner.run(request).await)
 }
 
 /// Returns the router for a connection beyond the budget: it refuses every request.
 pub(super) fn refusing_router(fault: Fault) -> Router {
     Router::new().fallback(move |request: Request| async move {
-        let refused = refuse(shape_of(request.method(), request.uri().path()), &fault);
-        ([(header::CONNECTION, "close")], refused)
+        let mut refused = ([(header::CONNECTION, "close")], ()).into_response();
+        refuse(&mut refused, shape_of(request.method(), request.uri().path(), request.headers()), &fault);
+        refused
     })
 }
 
 /// Answers a request if the budgets have room for it. The reservation lasts until the end of the
 /// answer.
-async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
-    match Reservation::new(request.headers(), &shared.config) {
-        Ok(held) => {
-            request.extensions_mut().insert(held.clone());
-            held.until_over(inner.run(request).await)
-        }
-        Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
-    }
+async fn within_budgets(
+    State(shared): State<Arc<Shared>>,
+    mut request: Request,
+    inner: Inner,
+) -> Result<Response, Fault> {
+    let held = Reservation::new(request.headers(), &shared.config)?;
+    request.extensions_mut().insert(held.clone());
+    Ok(held.until_over(inner.run(request).await))
 }
 
 /// Returns a route's name in the metrics.
@@ -260,8 +257,8 @@ fn route(path: &str) -> &'static str {
     }
 }
 
-/// Returns the shape in which the clients of a path read errors.
-pub(super) fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
+/// Returns the shape in which the client of a request reads errors and lists of models.
+pub(super) fn shape_of(method: &Method, path: &str, headers: &HeaderMap) -> &'static dyn Shape {
     // Clients that add the version to a base URL that has one.
     let path = path.strip_prefix("/v1").filter(|_| missing_routes::is_doubled(path)).unwrap_or(path);
     if let Some(api) = APIS.iter().find(|api| path.starts_with(api.path)) {
@@ -272,23 +269,29 @@ pub(super) fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
         return &Gemini;
     }
-    if path.starts_with(ollama::PATHS) { &Ollama::Chat } else { &Chat }
+    let is_models = path.starts_with("/v1/models");
+    match path.starts_with(ollama::PATHS) {
+        true => &Ollama::Chat,
+        false if is_models && headers.contains_key("anthropic-version") => &Messages,
+        false if is_models && headers.contains_key(GOOGLE_KEY) => &Gemini,
+        false => &Chat,
+    }
 }
 
-/// Returns the response for a fault in this shape.
-fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
-    let body = shape.error(fault);
-    let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
-    response.extensions_mut().insert(RefusalCode(fault.code));
-    if status.is_server_error() && !fault.retry {
+/// Writes a fault in this shape into its response.
+fn refuse(response: &mut Response, shape: &dyn Shape, fault: &Fault) {
+    *response.status_mut() = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.body_mut() = shape.error(fault).to_string().into();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.remove(header::CONTENT_LENGTH);
+    if fault.status >= 500 && !fault.retry {
         // OpenAI's clients retry server errors by themselves, which would be futile here.
-        response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
+        headers.insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
     }
     if let Some(after) = fault.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, after.as_secs().into());
+        headers.insert(header::RETRY_AFTER, after.as_secs().into());
     }
-    response
 }
 
 async fn ready(State(shared): State<Arc<Shared>>) -> Response {
@@ -308,49 +311,38 @@ const CODEX_LIST: &str = "client_version=";
 
 /// Lists the endpoint's models; with a toolbox each a second time, under the name that has its
 /// tools. Clients of Anthropic's and Google's interfaces get their own form.
-async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let headers = request.headers();
-    if headers.contains_key("anthropic-version") {
-        let models = listed_as(&shared, headers, messages::model).await.map(messages::models);
-        return told(&Messages, models.map(|models| (StatusCode::OK, models)));
+async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Fault> {
+    let (headers, query) = (request.headers(), request.uri().query().unwrap_or_default());
+    let shape = shape_of(request.method(), request.uri().path(), headers);
+    if shape.model("").is_some() {
+        let models = shared.models(headers).await?;
+        let models = models.iter().filter_map(|model| shape.model(model["id"].as_str()?)).collect();
+        return Ok(whole(StatusCode::OK, &shape.models(models)));
     }
-    if headers.contains_key(GOOGLE_KEY) {
-        return gemini_models(State(shared), request).await;
+    let is_codex = query.split('&').any(|pair| pair.starts_with(CODEX_LIST));
+    if !is_codex && (shared.config.toolbox.is_none() || shared.config.toolbox_always) {
+        return shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
     }
-    if request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with(CODEX_LIST))) {
-        return told(
-            &Chat,
-            shared.listed(headers).await.map(|(status, mut list)| {
-                // Empty, since the list is for models that Codex knows: for all others it uses its
-                // defaults.
-                set_member(&mut list, "models", json!([]));
-                (status, list)
-            }),
-        );
+    let (status, mut list) = shared.listed(headers).await?;
+    if is_codex {
+        // Empty, since the list is for models that Codex knows: for all others it uses its defaults.
+        set_member(&mut list, "models", json!([]));
     }
-    if shared.config.toolbox.is_none() || shared.config.toolbox_always {
-        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
-        return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
-    }
-    told(&Chat, shared.listed(headers).await)
+    Ok(whole(status, &list))
 }
 
 /// Returns one of the endpoint's models in its client's form: OpenAI's, Anthropic's or Google's.
-async fn model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+async fn model(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response, Fault> {
     if is_answering(&name) {
-        let refused = not_allowed(request).await;
-        return ([(header::ALLOW, "POST")], refused).into_response();
+        return Ok(([(header::ALLOW, "POST")], not_allowed(request).await).into_response());
     }
-    let headers = request.headers();
-    let found = shared.models(headers).await.and_then(|models| found(&shared, &name, &models));
-    let formed = |model: Result<Value, Fault>, form: fn(&str) -> Value| model.map(|model| form(&text_of(&model["id"])));
-    let is_googles = request.uri().path().starts_with("/v1beta/") || headers.contains_key(GOOGLE_KEY);
-    let (shape, model): (&dyn Shape, _) = match headers.contains_key("anthropic-version") {
-        _ if is_googles => (&Gemini, formed(found, super::gemini::model)),
-        true => (&Messages, formed(found, messages::model)),
-        false => (&Chat, found),
-    };
-    told(shape, model.map(|model| (StatusCode::OK, model)))
+    let model = found(&shared, &name, &shared.models(request.headers()).await?)?;
+    let shape = shape_of(request.method(), request.uri().path(), request.headers());
+    Ok(whole(StatusCode::OK, &shape.model(&text_of(&model["id"])).unwrap_or(model)))
 }
 
 /// Finds a model of the endpoint by its name.
@@ -370,31 +362,14 @@ fn found(shared: &Shared, name: &str, models: &[Value]) -> Result<Value, Fault> 
     })
 }
 
-/// Lists the endpoint's models in Gemini's form.
-async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let models = listed_as(&shared, request.headers(), super::gemini::model).await;
-    told(&Gemini, models.map(|models| (StatusCode::OK, json!({"models": models}))))
-}
-
 /// Returns `true` if a path below the models asks for an answer.
 fn is_answering(target: &str) -> bool {
     [":generateContent", ":streamGenerateContent", ":countTokens"].iter().any(|method| target.ends_with(method))
 }
 
-/// Returns the endpoint's models, each converted by `form`.
-async fn listed_as(shared: &Shared, headers: &HeaderMap, form: fn(&str) -> Value) -> Result<Vec<Value>, Fault> {
-    let models = shared.models(headers).await?;
-    Ok(models.iter().filter_map(|model| Some(form(model.get("id")?.as_str()?))).collect())
-}
-
 /// Answers the requests of Ollama's interface other than chat and generate.
-async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    told(&Ollama::Chat, ollama::told(&shared, request).await.map(|told| (StatusCode::OK, told)))
-}
-
-/// Returns the response for a result: its body, or the fault in this shape.
-fn told(shape: &dyn Shape, found: Result<(StatusCode, Value), Fault>) -> Response {
-    found.map_or_else(|fault| refuse(shape, &fault), |(status, body)| whole(status, &body))
+async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Fault> {
+    Ok(whole(StatusCode::OK, &ollama::told(&shared, request).await?))
 }
 
 fn whole(status: StatusCode, body: &Value) -> Response {
@@ -403,50 +378,44 @@ fn whole(status: StatusCode, body: &Value) -> Response {
 
 /// Passes a request through to the endpoint; only the model's name is replaced if one is
 /// configured.
-async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Response {
+async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
-    let passed = async {
-        let body = admission::body(&parts, body, &shared.config).await?;
-        let mut object = admission::object(&body)?;
-        let named = object.get("model").and_then(Value::as_str);
-        let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
-        let body = match &shared.config.model {
-            Some(model) => {
-                object.insert("model".to_owned(), model.as_str().into());
-                Value::Object(object).to_string().into()
-            }
-            None => body,
-        };
-        let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await?;
-        Ok(followed(line, answer))
+    let body = admission::body(&parts, body, &shared.config).await?;
+    let mut object = admission::object(&body)?;
+    let named = object.get("model").and_then(Value::as_str);
+    let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
+    let body = match &shared.config.model {
+        Some(model) => {
+            object.insert("model".to_owned(), model.as_str().into());
+            Value::Object(object).to_string().into()
+        }
+        None => body,
     };
-    passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
-}
-
-fn followed(line: Option<LogEntry>, answer: Response) -> Response {
-    match line {
-        Some(line) => line.follow(answer),
-        None => answer,
-    }
+    let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await?;
+    Ok(line.into_iter().fold(answer, |answer, line| line.follow(answer)))
 }
 
 /// Answers a request of Gemini's interface, whose path ends in `MODEL:METHOD`; streams are answered
 /// as events.
-async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, request: Request) -> Response {
+async fn gemini(
+    State(shared): State<Arc<Shared>>,
+    Path(target): Path<String>,
+    request: Request,
+) -> Result<Response, Fault> {
     let (model, method) = target.rsplit_once(':').unwrap_or((&target, ""));
     let is_events = request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
-    let named = |stream: bool| Map::from_iter([("model".to_owned(), model.into()), ("stream".to_owned(), stream.into())]);
+    let named =
+        |stream: bool| Map::from_iter([("model".to_owned(), model.into()), ("stream".to_owned(), stream.into())]);
     match method {
         "generateContent" => answered(shared, &Gemini, named(false), request).await,
         "streamGenerateContent" if is_events => answered(shared, &Gemini, named(true), request).await,
         "streamGenerateContent" => {
-            let fault = Fault::field("alt", "a stream is sent as events here: request it with '?alt=sse'");
-            refuse(&Gemini, &fault)
+            Err(Fault::field("alt", "a stream is sent as events here: request it with '?alt=sse'"))
         }
         "countTokens" => counted(shared, &Gemini, named(false), request).await,
         _ => {
             let message = format!("there is no {} here", request.uri().path());
-            refuse(&Gemini, &Fault::door(404, "not_found", message))
+            Err(Fault::door(404, "not_found", message))
         }
     }
 }
@@ -458,7 +427,7 @@ async fn answered(
     shape: &'static dyn Shape,
     beside: Map<String, Value>,
     request: Request,
-) -> Response {
+) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
@@ -487,14 +456,9 @@ async fn answered(
             let (state, stream, body) = (shared.clone(), request.stream, request.passed(body));
             let answer = async move {
                 let answer = state.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
-                match (answer.map(|answer| followed(line, answer)), passed) {
-                    (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
-                    (Err(fault), Some(passed)) => {
-                        passed.refused(&fault);
-                        Err(fault)
-                    }
-                    (answer, None) => answer,
-                }
+                let answer = answer.inspect_err(|fault| passed.iter().for_each(|passed| passed.refused(fault)))?;
+                let answer = line.into_iter().fold(answer, |answer, line| line.follow(answer));
+                Ok(passed.into_iter().fold(answer, |answer, passed| passed.follow(answer)))
             };
             return match stream {
                 true => keep_open(shape, shared.config.keep_alive, answer).await,
@@ -521,16 +485,12 @@ async fn answered(
         name_left_out(&mut answer, &prepared.offered.left_out);
         Ok(answer)
     };
-    match answered.await {
-        Ok(response) => {
-            watch.iter().for_each(|watch| watch.answered(response.status().as_u16()));
-            response
-        }
-        Err(fault) => {
-            watch.iter().for_each(|watch| watch.refused(&fault));
-            refuse(shape, &fault)
-        }
-    }
+    let answered: Result<Response, Fault> = answered.await;
+    watch.iter().for_each(|watch| match &answered {
+        Ok(response) => watch.answered(response.status().as_u16()),
+        Err(fault) => watch.refused(fault),
+    });
+    answered
 }
 
 /// Answers a request that only a tool of the vendor's own service could answer: with the results of
@@ -570,25 +530,21 @@ async fn counted(
     shape: &'static dyn Shape,
     beside: Map<String, Value>,
     request: Request,
-) -> Response {
+) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
-    let counted = async {
-        let body = admission::body(&parts, body, &shared.config).await?;
-        let (length, state) = (body.len(), shared.clone());
-        let kept = shared.kept.of(client_key(&parts.headers).as_deref());
-        let read = move || read(&state, shape, beside, &body, &kept);
-        let (request, places, _) = shared.apart(length >= LARGE_BODY, Span::none(), read).await??;
-        let placed = |fault| places.translate(shape, fault);
-        line_of(&parts, &shared, &request.model);
-        let request = shared.known(request).await;
-        let is_large = request.is_large(length);
-        let (state, headers) = (shared.clone(), parts.headers.clone());
-        let made = move || driver(&state, request, &headers, None, None, Span::none());
-        let (_, driver) = shared.apart(is_large, Span::none(), made).await?.map_err(placed)?;
-        let tokens = driver.progress().prompt_tokens;
-        Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
-    };
-    counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
+    let body = admission::body(&parts, body, &shared.config).await?;
+    let (length, state) = (body.len(), shared.clone());
+    let kept = shared.kept.of(client_key(&parts.headers).as_deref());
+    let read = move || read(&state, shape, beside, &body, &kept);
+    let (request, places, _) = shared.apart(length >= LARGE_BODY, Span::none(), read).await??;
+    line_of(&parts, &shared, &request.model);
+    let request = shared.known(request).await;
+    let is_large = request.is_large(length);
+    let state = shared.clone();
+    let made = move || driver(&state, request, &parts.headers, None, None, Span::none());
+    let made = shared.apart(is_large, Span::none(), made).await?;
+    let (_, driver) = made.map_err(|fault| places.translate(shape, fault))?;
+    Ok(whole(StatusCode::OK, &shape.count(driver.progress().prompt_tokens)))
 }
 
 /// Reads a body into a request, with the places of its messages and the writer for its answer.
@@ -629,8 +585,6 @@ fn driver(
     line.into_iter().for_each(|line| line.lists(&prepared, asked.no_form));
     let mut exchange = Exchange::new(prepared.clone(), asked)?;
     exchange.record = recorder.map(TurnRecord::new);
-    let secrets = Secrets::new(shared.config.keys());
     // In a box, since every future that it passes through would otherwise hold a copy of it.
-    let driver = Driver::new(exchange, shared.clone(), shared.upstream.headers(headers), secrets, span);
-    Ok((prepared, Box::new(driver)))
+    Ok((prepared, Box::new(Driver::new(exchange, shared.clone(), headers, span))))
 }

@@ -141,12 +141,12 @@ impl Inspector {
 
     /// Returns the recorded requests, the newest first.
     pub fn list(&self) -> Vec<Inspected> {
-        self.kept().entries.iter().rev().map(InspectedEntry::about).collect()
+        self.kept().entries.iter().rev().map(|entry| entry.about.clone()).collect()
     }
 
     /// Returns the recorded request with this number.
     pub fn find(&self, id: u64) -> Option<Inspected> {
-        self.kept().entry(id).map(|entry| entry.about())
+        self.kept().entry(id).map(|entry| entry.about.clone())
     }
 
     /// Returns the recording of a request so far, in the format that
@@ -164,12 +164,7 @@ impl Inspector {
     pub(super) fn begin(&self, interface: &'static str, secrets: &Secrets) -> Watch {
         let id = self.kept().begin(interface);
         let secrets = self.secrets.and(secrets);
-        Watch(Arc::new(Watched {
-            inspector: self.clone(),
-            id,
-            secrets,
-            recorder: OnceLock::new(),
-        }))
+        Watch(Arc::new(Watched { inspector: self.clone(), id, secrets, recorder: OnceLock::new() }))
     }
 }
 
@@ -177,12 +172,6 @@ impl std::fmt::Debug for Inspector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kept = self.kept();
         f.debug_struct("Inspector").field("requests", &kept.entries.len()).field("bytes", &kept.bytes).finish()
-    }
-}
-
-impl InspectedEntry {
-    fn about(&self) -> Inspected {
-        Inspected { bytes: self.text.len(), ..self.about.clone() }
     }
 }
 
@@ -233,6 +222,7 @@ impl Requests {
         }
         entry.text.extend_from_slice(line);
         let about = &mut entry.about;
+        about.bytes += line.len();
         match kind(line) {
             b"request" => about.rounds += 1,
             b"call" | b"native_call" => about.calls += 1,

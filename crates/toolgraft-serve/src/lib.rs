@@ -40,11 +40,10 @@
 //! - `store`: messages of rounds that a client did not see, until it sends its results.
 //! - `seal`: signed identifiers, which carry their client and a mark for text of third parties.
 //! - `budgets`, `reservation`: limits for all requests together, and each request's share.
-//! - `work`: long computations, on threads apart from those that serve.
 //! - `prepared`: prompt, parser and schemas for a list of tools, cached for a while.
 //! - `exchange`: a request in progress, without I/O; corrects the model's mistakes.
 //! - `cost`: token accounting of an answer's rounds.
-//! - `adapter`: an exchange for programs that send the requests themselves, such as the package for Python.
+//! - `adapter`: an exchange for programs that send the requests themselves: the packages for Python and Node.
 //! - `drive`, `upstream`: the endpoint, as a model and for requests that are passed through.
 //! - `redaction`: removes the server's keys from the endpoint's answers.
 //! - `shape`: the trait of client interfaces; `chat`, `messages`, `responses`, `gemini`, `ollama`:
@@ -90,11 +89,9 @@ mod passthrough;
 mod pending_calls;
 mod permissions;
 mod prepared;
-mod progress;
 mod prompt_cost;
 mod ready;
 mod redaction;
-mod rendered_request;
 mod request;
 mod reservation;
 mod responses;
@@ -110,10 +107,9 @@ mod text_cache;
 mod tool_names;
 mod upstream;
 mod vendor;
-mod work;
 
 #[doc(hidden)]
-pub use adapter::{Adapter, Embedded, Piece, Refusal};
+pub use adapter::{Adapter, Embedded, Refusal};
 pub use answer::{LEFT_OUT_HEADER, ROUNDS_HEADER, USAGE_HEADER};
 pub use budgets::Budgets;
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};

@@ -7,9 +7,9 @@ use axum::body::Body;
 use axum::response::Response;
 use futures::StreamExt;
 
+use super::exchange::Progress;
 use super::fault::Fault;
 use super::prepared::Prepared;
-use super::progress::Progress;
 use super::prompt_cost::PromptCost;
 use toolgraft::constrain::Way;
 use toolgraft::secrets::Secrets;
@@ -92,7 +92,8 @@ impl LogEntry {
     /// Sets the facts about the list of tools. With `no_form` the requested response format is set aside.
     pub(super) fn lists(&self, prepared: &Prepared, no_form: bool) {
         let mut about = self.about();
-        let set_aside = prepared.offered.set_aside.iter().map(String::as_str).chain(no_form.then_some("response_format"));
+        let set_aside =
+            prepared.offered.set_aside.iter().map(String::as_str).chain(no_form.then_some("response_format"));
         about.set_aside = set_aside.map(|name| name.chars().take(MODEL).collect()).collect();
         about.cut_descriptions = prepared.cut;
         about.left_out.clone_from(&prepared.offered.left_out);
@@ -129,14 +130,11 @@ impl LogEntry {
     pub(super) fn follow(self, response: Response) -> Response {
         self.about().rounds = 1;
         response.map(|body| {
-            let pieces = futures::stream::unfold((body.into_data_stream(), self), |(mut pieces, line)| async {
-                let next = pieces.next().await;
-                if let Some(Err(_)) = next {
-                    line.about().code = Some("failed");
+            Body::from_stream(body.into_data_stream().inspect(move |piece| {
+                if piece.is_err() {
+                    self.about().code = Some("failed");
                 }
-                Some((next?, (pieces, line)))
-            });
-            Body::from_stream(pieces)
+            }))
         })
     }
 }

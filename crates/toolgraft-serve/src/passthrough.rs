@@ -3,10 +3,12 @@
 //! The answer is not changed or delayed. It is read as the endpoint's chunks or as one completion;
 //! anything else, and lines that are too long, are not recorded.
 
+use std::future::ready;
+
 use axum::body::{Body, Bytes};
 use axum::response::Response;
 use futures::channel::mpsc;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 
@@ -58,7 +60,7 @@ impl PassthroughRecord {
     }
 
     /// Records that there is no answer.
-    pub(super) fn refused(self, fault: &Fault) {
+    pub(super) fn refused(&self, fault: &Fault) {
         self.recorder.notice("error", &fault.message);
     }
 
@@ -68,17 +70,15 @@ impl PassthroughRecord {
         let kind = response.headers().get("content-type").map(|kind| kind.as_bytes().to_vec());
         self.is_stream = kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"));
         response.map(|body| {
-            let pieces =
-                futures::stream::unfold((body.into_data_stream(), Some(self)), |(mut pieces, mut passed)| async {
-                    let next = pieces.next().await;
-                    match (&next, &mut passed) {
-                        (Some(Ok(bytes)), Some(passed)) => passed.push(bytes),
-                        (None, _) => passed.take().into_iter().for_each(PassthroughRecord::end),
-                        _ => {}
-                    }
-                    Some((next?, (pieces, passed)))
-                });
-            Body::from_stream(pieces)
+            let pieces = body.into_data_stream().map(Some).chain(stream::once(async { None }));
+            Body::from_stream(pieces.filter_map(move |piece| {
+                match &piece {
+                    Some(Ok(bytes)) => self.push(bytes),
+                    Some(Err(_)) => {}
+                    None => self.end(),
+                }
+                ready(piece)
+            }))
         })
     }
 
@@ -108,7 +108,7 @@ impl PassthroughRecord {
     }
 
     /// Records the end of the answer.
-    fn end(mut self) {
+    fn end(&mut self) {
         let rest = std::mem::take(&mut self.begun);
         self.read(&rest);
         self.decoder.end();

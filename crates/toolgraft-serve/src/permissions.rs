@@ -12,13 +12,6 @@ use toolgraft::{Catalog, Policy};
 #[derive(Clone)]
 pub(super) struct Permissions(Arc<Mutex<Policy>>);
 
-/// Permissions by which no call runs.
-impl Default for Permissions {
-    fn default() -> Self {
-        Permissions::of(Policy::new(Decision::Deny))
-    }
-}
-
 impl Permissions {
     pub(super) fn of(policy: Policy) -> Self {
         Permissions(Arc::new(Mutex::new(policy)))

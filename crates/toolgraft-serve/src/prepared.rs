@@ -85,7 +85,6 @@ pub(super) struct Key {
     pub(super) way: AskSettings,
     pub(super) tools: String,
     pub(super) choice: String,
-    pub(super) with_tools: bool,
     pub(super) max_calls: Option<usize>,
 }
 
@@ -339,7 +338,7 @@ mod tests {
         let profile = config.profile_of("m");
         let way = AskSettings::of(&config, "m", &ModelFacts::default(), profile);
         let choice = String::new();
-        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
+        let key = Key { way, tools: text.to_owned(), choice, max_calls: None };
         let prepare = |_: &str, own| {
             let choice = ToolChoice::Auto;
             let (offered, ways) = (Offered::default(), cache.ways());

@@ -13,15 +13,14 @@ use serde_json::{Map, Value};
 use super::admission;
 use super::ask_settings::AskSettings;
 use super::config::{Config, WITH_TOOLS};
+use super::exchange::RenderedRequest;
 use super::fault::Fault;
 use super::history;
 use super::native;
 use super::prepared::{Cache, Key, Offered, Prepared, Wanted};
-use super::rendered_request::RenderedRequest;
 use super::shape::{Hosted, Places, Read, Shape, Writer};
 use super::store::ClientStore;
 use super::tool_names::ToolNames;
-use super::work::{LARGE_BODY, LARGE_WITH_NEW_TOOLS};
 use toolgraft::Tool;
 use toolgraft::message::Reads;
 use toolgraft::model::ModelInfo;
@@ -36,6 +35,13 @@ use toolgraft::wire::{set_member, take_member};
 /// smallest context that servers use, 2,048 tokens
 /// ([`tool_budget`](toolgraft::prompt::tool_budget)), at four bytes a token.
 const LONG_LIST: usize = 2_048;
+
+/// Size of a body in bytes from which on it is read on a thread apart from those that serve, so that other requests are
+/// answered meanwhile. A smaller one takes less than a millisecond, and each handover takes a part of that.
+pub(super) const LARGE_BODY: usize = 64 << 10;
+
+/// The same limit for a body with new tools, whose schemas have to be compiled.
+const LARGE_WITH_NEW_TOOLS: usize = 16 << 10;
 
 /// Fields that this server consumes: they mean nothing to the endpoint once the prompt describes
 /// the tools.
@@ -94,7 +100,7 @@ pub(super) struct ChatRequest {
     /// `true` if the client wants a stream.
     pub(super) stream: bool,
     /// `true` if the toolbox's tools are wanted.
-    with_tools: bool,
+    pub(super) with_tools: bool,
     /// The text of the client's tools, if it is known; the body may then lack them.
     tools_text: Option<String>,
     /// Facts about the request's model.
@@ -144,11 +150,6 @@ impl ChatRequest {
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
         Ok(ChatRequest { with_tools, tools_text: None, known: ModelFacts::default(), model, stream, body })
-    }
-
-    /// Returns `true` if the request uses the toolbox.
-    pub(super) fn wants_toolbox(&self) -> bool {
-        self.with_tools
     }
 
     /// Returns `true` if the request has tools.
@@ -251,7 +252,6 @@ impl ChatRequest {
                 None => self.body.get("tools").map(Value::to_string).unwrap_or_default(),
             },
             choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
-            with_tools: self.with_tools,
             max_calls,
         };
         // With a configured key all clients send the same one, so they cannot be told apart.
@@ -334,15 +334,11 @@ impl ChatRequest {
     /// Returns the tools that the client offers. They are taken from the body, or parsed from
     /// `written` if the body lacks them.
     fn tools(&mut self, written: &str, without: &[String]) -> Result<Offered, Fault> {
-        let given = match self.body.get_mut("tools").map(Value::take) {
-            Some(tools) => tools,
-            None if written.is_empty() => Value::Null,
-            None => serde_json::from_str(written).map_err(admission::not_json)?,
-        };
-        let list = match given {
-            Value::Null => return Ok(Offered::default()),
-            Value::Array(list) => list,
-            _ => return Err(Fault::field("tools", "'tools' must be a list")),
+        let list: Vec<Value> = match self.body.get_mut("tools").map(Value::take) {
+            Some(Value::Array(list)) => list,
+            None if !written.is_empty() => serde_json::from_str(written).map_err(admission::not_json)?,
+            None | Some(Value::Null) => return Ok(Offered::default()),
+            Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
         };
         let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), ToolNames::default(), Vec::new());
         let names = named_once(&list, without)?;

@@ -1,13 +1,11 @@
 //! The share of the budgets that one request has reserved.
 
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderMap;
+use axum::body::{Body, HttpBody};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use hyper::body::{Frame, SizeHint};
+use futures::StreamExt;
 
 use super::config::Config;
 use super::fault::Fault;
@@ -48,32 +46,11 @@ impl Reservation {
 
     /// Attaches the reservations to the answer's body: they are returned after its last byte.
     pub(super) fn until_over(self, response: Response) -> Response {
-        response.map(|body| Body::new(ReservedBody { body, _held: self }))
-    }
-}
-
-/// The body of an answer that keeps its request's reservations.
-struct ReservedBody {
-    body: Body,
-    _held: Reservation,
-}
-
-impl HttpBody for ReservedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let length = response.body().size_hint().exact();
+        let mut response = response.map(|body| Body::from_stream(body.into_data_stream().inspect(move |_| _ = &self)));
+        if let Some(length) = length {
+            response.headers_mut().entry(header::CONTENT_LENGTH).or_insert(length.into());
+        }
+        response
     }
 }

@@ -17,14 +17,7 @@ const SIGNATURE: usize = 16;
 
 /// A client, as far as its key identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub(super) struct Client(u64);
-
-impl Client {
-    /// Returns a name that tells it from other clients and shows nothing of its key.
-    pub(super) fn name(self) -> String {
-        format!("{:x}", self.0)
-    }
-}
+pub(super) struct Client(pub(super) u64);
 
 /// The signing key of an instance, or of several instances of one service.
 pub(super) struct Seal {

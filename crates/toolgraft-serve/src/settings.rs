@@ -1,7 +1,6 @@
 //! Settings for single models of a server.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -29,35 +28,5 @@ pub struct ModelSettings {
     pub call_threshold: Option<f64>,
 }
 
-/// Returns the current settings of all models; `None` if they are unchanged.
-type Renew = dyn Fn() -> Option<HashMap<String, ModelSettings>> + Send + Sync;
-
-/// The models that have settings of their own, by their names at the endpoint.
-#[derive(Clone, Default)]
-pub(crate) struct SettingsTable {
-    known: Arc<RwLock<HashMap<String, ModelSettings>>>,
-    renew: Option<Arc<Renew>>,
-}
-
-impl SettingsTable {
-    /// Adds a model's settings. Copies made earlier are not changed.
-    pub(crate) fn insert(&mut self, model: String, settings: ModelSettings) {
-        let mut known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
-        known.insert(model, settings);
-        self.known = Arc::new(RwLock::new(known));
-    }
-
-    /// Sets the function that is asked for current settings before each answer.
-    pub(crate) fn renewed_by(mut self, renew: Arc<Renew>) -> Self {
-        self.renew = Some(renew);
-        self
-    }
-
-    /// Returns the current settings of a model; `None` if it has none.
-    pub(crate) fn of(&self, model: &str) -> Option<ModelSettings> {
-        if let Some(new) = self.renew.as_ref().and_then(|renew| renew()) {
-            *self.known.write().unwrap_or_else(PoisonError::into_inner) = new;
-        }
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(model).copied()
-    }
-}
+/// Returns the settings of a model by its name; `None` if it has none of its own.
+pub(crate) type ModelTable = Arc<dyn Fn(&str) -> Option<ModelSettings> + Send + Sync>;

@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::chat::error_type;
 use super::fault::Fault;
 use super::out::{Finish, Out};
 use super::store::ClientStore;
@@ -17,8 +18,12 @@ pub(super) trait Shape: Send + Sync {
     /// Fails if a field is not supported or has the wrong type.
     fn read(&self, body: Map<String, Value>, kept: &ClientStore) -> Result<Read, Fault>;
 
-    /// Returns the error object for a fault.
-    fn error(&self, fault: &Fault) -> Value;
+    /// Returns the error object for a fault, by default in OpenAI's form; also used for a failure in mid-stream.
+    fn error(&self, fault: &Fault) -> Value {
+        serde_json::json!({"error": {
+            "message": fault.message, "type": error_type(fault.status), "param": fault.param, "code": fault.code,
+        }})
+    }
 
     /// Returns this interface's name for a field of Chat Completions, for errors.
     fn field(&self, field: &str) -> String {
@@ -43,6 +48,16 @@ pub(super) trait Shape: Send + Sync {
     /// Fails if the interface reports such requests as errors.
     fn hosted(&self, hosted: &Hosted, _results: Option<Result<Results, String>>) -> Result<String, Fault> {
         Err(Fault::field("tools", format!("Hosted tool '{}' is not supported with {}.", hosted.kind, hosted.model)))
+    }
+
+    /// Returns a model of the endpoint in the form of this interface's list; `None` for OpenAI's form.
+    fn model(&self, _name: &str) -> Option<Value> {
+        None
+    }
+
+    /// Returns the list of these models.
+    fn models(&self, models: Vec<Value>) -> Value {
+        serde_json::json!({"models": models})
     }
 
     /// Returns the text that keeps a silent stream open: a comment, where the clients accept
@@ -131,6 +146,19 @@ impl Messages {
     pub(super) fn push(&mut self, place: &str, message: Value) {
         self.list.push(message);
         self.places.push(place.to_owned());
+    }
+
+    /// Adds a message with these parts, joined with `between` if all are texts, and with these calls; none if there are
+    /// neither.
+    pub(super) fn said(&mut self, place: &str, role: &str, parts: Vec<Value>, calls: Vec<Value>, between: &str) {
+        if parts.is_empty() && calls.is_empty() {
+            return;
+        }
+        let mut message = serde_json::json!({"role": role, "content": content_of(parts, role == "user", between)});
+        if !calls.is_empty() {
+            message["tool_calls"] = calls.into();
+        }
+        self.push(place, message);
     }
 
     /// Inserts the messages into a request, and the tools if there are any; returns the places of

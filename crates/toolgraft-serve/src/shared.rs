@@ -4,7 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::body::Bytes;
+use axum::http::{HeaderMap, Method, StatusCode};
 use futures::FutureExt;
 use serde_json::Value;
 
@@ -82,7 +83,7 @@ impl Shared {
             true => self.upstream.model.native_tools(Some(&request.model)).await,
             false => None,
         };
-        let info = match request.wants_toolbox() {
+        let info = match request.with_tools {
             true => self.upstream.model.with_model(&request.model).model_info().await,
             false => None,
         };
@@ -102,10 +103,14 @@ impl Shared {
     /// # Errors
     /// Fails if the work panicked, which is counted.
     pub(super) async fn caught<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
-        AssertUnwindSafe(work).catch_unwind().await.map_err(|_| {
-            self.metrics.broke();
-            Fault::broken()
-        })
+        AssertUnwindSafe(work).catch_unwind().await.map_err(|_| self.broken())
+    }
+
+    /// Counts a panic, and returns the fault for its request.
+    fn broken(&self) -> Fault {
+        self.metrics.broke();
+        let message = "the server failed at this request because of a bug in it; its stderr says where";
+        Fault::internal(message).with_code("internal_error")
     }
 
     /// Runs the job, a large one on a thread of its own, once one is free.
@@ -126,10 +131,7 @@ impl Shared {
             let _worker = worker;
             span.in_scope(job)
         });
-        done.await.map_err(|_| {
-            self.metrics.broke();
-            Fault::broken()
-        })
+        done.await.map_err(|_| self.broken())
     }
 
     /// Returns what is known about a model at the endpoint.
@@ -142,7 +144,8 @@ impl Shared {
 
     /// Returns the endpoint's list of models; with a toolbox each model has a second entry.
     pub(super) async fn listed(&self, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
-        let (status, mut list) = self.upstream.models(headers).await?;
+        let (status, mut list) =
+            self.upstream.json(Method::GET, "models", headers, Bytes::new(), "list of models").await?;
         let twice = self.config.toolbox.is_some() && !self.config.toolbox_always;
         if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
             let named = |model: &Value| {

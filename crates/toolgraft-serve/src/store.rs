@@ -143,7 +143,7 @@ impl ClientStore {
 
     /// Returns a name of the client, which shows nothing of its key.
     pub(super) fn client(&self) -> String {
-        self.client.name()
+        format!("{:x}", self.client.0)
     }
 
     /// Stores an item of Responses, to which the client may refer in a later request.

@@ -11,8 +11,6 @@ const LONGEST: usize = 128;
 /// The client's tools that have another name in the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ToolNames {
-    /// The client's names by those in the prompt.
-    given: HashMap<String, String>,
     /// The names in the prompt by the client's.
     shown: HashMap<String, String>,
 }
@@ -30,7 +28,6 @@ impl ToolNames {
             near
         };
         if near != given {
-            self.given.insert(near.clone(), given.to_owned());
             self.shown.insert(given.to_owned(), near.clone());
         }
         near
@@ -38,7 +35,7 @@ impl ToolNames {
 
     /// Returns the client's name for a tool of the prompt.
     pub(super) fn given<'n>(&'n self, shown: &'n str) -> &'n str {
-        self.given.get(shown).map_or(shown, String::as_str)
+        self.shown.iter().find(|(_, near)| *near == shown).map_or(shown, |(given, _)| given)
     }
 
     /// Returns the name in the prompt for a client's tool.

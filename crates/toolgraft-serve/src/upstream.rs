@@ -45,7 +45,7 @@ pub(super) struct Upstream {
     http: reqwest::Client,
     key: Option<HeaderValue>,
     /// Secrets that no client may see, whatever the endpoint sends.
-    secrets: Secrets,
+    pub(super) secrets: Secrets,
     /// `true` if a client's key is forwarded to the endpoint.
     hands_on_key: bool,
     idle: Duration,
@@ -62,11 +62,11 @@ impl Upstream {
             .pool_max_idle_per_host(MAX_IDLE)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy();
-        if let Some(proxy) = &config.https_proxy {
+        if let Some((url, except)) = &config.https_proxy {
             // The error is not quoted, since the URL may hold a password.
             let bad = |_| ClientError::new("cannot set up HTTP: the proxy's URL cannot be used", None);
-            let except = reqwest::NoProxy::from_string(&proxy.except);
-            http = http.proxy(reqwest::Proxy::https(&proxy.url).map_err(bad)?.no_proxy(except));
+            let except = reqwest::NoProxy::from_string(except);
+            http = http.proxy(reqwest::Proxy::https(url).map_err(bad)?.no_proxy(except));
         }
         let http = http
             .build()
@@ -76,7 +76,7 @@ impl Upstream {
             builder = builder.api_key(key.clone());
         }
         // If nobody stores the results, each start of the server would repeat the trials.
-        if learned.is_kept() {
+        if learned.tell.is_some() {
             builder = builder.native_trials(learned.clone());
         }
         let model = builder.build()?;
@@ -96,8 +96,7 @@ impl Upstream {
 
     /// Returns the headers of a client that identify its tracing span.
     pub(super) fn traced(&self, from: &HeaderMap) -> Vec<(String, String)> {
-        let text = |name: &str| Some((name.to_owned(), from.get(name)?.to_str().ok()?.to_owned()));
-        ["traceparent", "tracestate"].into_iter().filter_map(text).collect()
+        self.headers(from).into_iter().filter(|(name, _)| name.starts_with("trace")).collect()
     }
 
     /// Returns the headers of a client's request to forward, with its key if no other key is sent.
@@ -178,11 +177,6 @@ impl Upstream {
         Ok(response)
     }
 
-    /// Returns the endpoint's list of models.
-    pub(super) async fn models(&self, from: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
-        self.json(Method::GET, "models", from, Bytes::new(), "list of models").await
-    }
-
     /// Sends a request and parses its answer as JSON; `name` is the answer's name in errors.
     pub(super) async fn json(
         &self,
@@ -239,17 +233,14 @@ fn silent(idle: Duration) -> Fault {
 fn not_sent(error: &reqwest::Error) -> Fault {
     let (cause, trust) =
         (toolgraft::Cause::chain(error), "SSL_CERT_FILE can name a file of those to trust, its own among them");
-    if let Some(fault) = certificate_fault(&cause, trust) {
-        return Fault::upstream(502, format!("cannot connect to the endpoint: {fault}"))
-            .with_code("upstream_untrusted");
-    }
-    if let Some(fault) = proxy_fault(&cause) {
-        return Fault::upstream(502, format!("cannot connect to the endpoint: {fault}"))
-            .with_code("upstream_unreachable");
-    }
-    if error.is_connect() {
-        let message = "cannot connect to the endpoint: is the server running, and is this its port?";
-        return Fault::upstream(502, message).with_code("upstream_unreachable");
-    }
-    Fault::upstream(502, "the request to the endpoint failed").with_code("upstream_failed")
+    let (why, code) = if let Some(fault) = certificate_fault(&cause, trust) {
+        (fault, "upstream_untrusted")
+    } else if let Some(fault) = proxy_fault(&cause) {
+        (fault.to_owned(), "upstream_unreachable")
+    } else if error.is_connect() {
+        ("is the server running, and is this its port?".to_owned(), "upstream_unreachable")
+    } else {
+        return Fault::upstream(502, "the request to the endpoint failed").with_code("upstream_failed");
+    };
+    Fault::upstream(502, format!("cannot connect to the endpoint: {why}")).with_code(code)
 }

@@ -1,7 +1,7 @@
 //! Histories as clients send them, and the messages that the endpoint gets.
 
 use serde_json::{Value, json};
-use toolgraft_serve::{Adapter, Config, Piece};
+use toolgraft_serve::{Adapter, Config};
 
 /// A template without a system role, like those of Gemma 2 and Mistral 7B v0.1.
 pub const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
@@ -78,8 +78,7 @@ pub fn tool() -> Value {
 pub fn sent(config: &Config, history: &Value) -> Value {
     let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool()]});
     let mut adapter = Adapter::new(config, request).unwrap();
-    let Some(Piece::Request(mut body)) = adapter.next() else { panic!("the model is asked") };
-    body["messages"].take()
+    adapter.request().expect("the model is asked")["messages"].take()
 }
 
 /// Returns the numbers in brackets that a history contains.

@@ -34,7 +34,6 @@ from ._native import (
     ToolError,
     ToolgraftError,
     ToolResult,
-    Turn,
     __version__,
     load_dialect,
     neutralise,
@@ -43,6 +42,7 @@ from ._native import (
     results_message,
     validate,
 )
+from ._turn import Turn
 from ._words import Dialect, MarkerKind, Provenance, QuotedIn, RejectedKind, Status
 from .agent import Agent, RunError, tool_from_function
 from .hub import Hub

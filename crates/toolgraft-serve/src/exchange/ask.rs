@@ -64,14 +64,16 @@ impl Exchange {
         if self.native {
             // If a request by prompt follows, it needs the same messages as text, including a
             // client's call of this round with its result.
-            self.since = if self.progress.own_calls > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
+            self.since =
+                if self.progress.own_calls > 0 { self.since(self.turn.by_prompt().into_iter()) } else { Vec::new() };
             let mut messages = self.asked.native.clone().unwrap_or_default();
             messages.extend(since);
             return shape(messages, system, self.prepared.placement);
         }
         self.since = since;
         let mut messages = self.asked.history.messages.clone();
-        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.history.newest, messages.last_mut()) {
+        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.history.newest, messages.last_mut())
+        {
             last.clone_from(told);
             self.close(last);
         }

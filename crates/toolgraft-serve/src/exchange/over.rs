@@ -53,6 +53,7 @@ impl Exchange {
     }
 
     pub(super) fn finished(&mut self, finished: Finished) {
+        self.problem = (!finished.reason.is_answer()).then(|| finished.reason.to_string());
         if let StopReason::Repetition { times } = finished.reason {
             self.progress.repeats = Some(times);
         }

@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fields::part;
+use super::part;
 use crate::fault::Fault;
 use crate::pending_calls::PendingCalls;
-use crate::shape::{self, Messages, content_of, role_of};
+use crate::shape::{self, Messages, role_of};
 use crate::vendor::asks;
 
 /// Messages, each with the place of the content that it was made from.
@@ -68,17 +68,9 @@ impl ContentsReader {
                 parts.extend(plain(item, &place)?);
             }
         }
-        if parts.is_empty() && calls.is_empty() {
-            return Ok(());
-        }
         // Gemini's clients send one text as several parts if it was streamed, so they are joined
         // without a separator.
-        let content = content_of(parts, role == "user", "");
-        let mut message = json!({"role": role, "content": content});
-        if !calls.is_empty() {
-            message["tool_calls"] = Value::Array(calls);
-        }
-        self.messages.push(place, message);
+        self.messages.said(place, role, parts, calls, "");
         Ok(())
     }
 

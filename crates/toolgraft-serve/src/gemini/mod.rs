@@ -7,13 +7,11 @@
 //! are refused; safety settings and labels are left out.
 
 mod contents;
-mod fields;
 mod writer;
 
 use serde_json::{Map, Value, json};
 
 use self::contents::ContentsReader;
-use self::fields::{part, take};
 use self::writer::GeminiStream;
 use super::fault::Fault;
 use super::shape::{Hosted, NO_THINKING, Read, Results, Shape, set};
@@ -127,6 +125,11 @@ impl Shape for Gemini {
         }
     }
 
+    fn model(&self, name: &str) -> Option<Value> {
+        let methods = ["generateContent", "streamGenerateContent", "countTokens"];
+        Some(json!({"name": format!("models/{name}"), "displayName": name, "supportedGenerationMethods": methods}))
+    }
+
     fn count(&self, tokens: u64) -> Value {
         json!({"totalTokens": tokens})
     }
@@ -137,23 +140,14 @@ impl Shape for Gemini {
     }
 }
 
-/// Returns a model of the endpoint in the form of Gemini's list of models.
-pub(super) fn model(id: &str) -> Value {
-    let methods = ["generateContent", "streamGenerateContent", "countTokens"];
-    json!({"name": format!("models/{id}"), "displayName": id, "supportedGenerationMethods": methods})
-}
-
 /// Refuses answers other than text.
 fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     let modalities = take(config, "responseModalities");
     let other = modalities.iter().flat_map(|list| list.as_array().into_iter().flatten()).find(|kind| *kind != "TEXT");
-    match other {
-        Some(other) => {
-            let message = format!("answers are text here, not of the kind {other}");
-            Err(Fault::field("generationConfig.responseModalities", message))
-        }
-        None => Ok(()),
-    }
+    other.map_or(Ok(()), |other| {
+        let message = format!("answers are text here, not of the kind {other}");
+        Err(Fault::field("generationConfig.responseModalities", message))
+    })
 }
 
 /// Returns the `response_format` of Chat Completions for the requested type and schema.
@@ -238,4 +232,16 @@ fn choice_of(config: Option<Value>) -> Result<Option<Value>, Fault> {
         }
         _ => mode.into(),
     }))
+}
+
+/// Removes a field in either spelling, such as `topP` or `top_p`, and returns its value if it is
+/// not null.
+fn take(object: &mut Map<String, Value>, field: &str) -> Option<Value> {
+    let spellings = [object.shift_remove(field), object.shift_remove(&vendor::snake(field))];
+    spellings.into_iter().flatten().find(|value| !value.is_null())
+}
+
+/// Does the same for a value, which may not be an object.
+pub(super) fn part(value: &mut Value, field: &str) -> Option<Value> {
+    take(value.as_object_mut()?, field)
 }

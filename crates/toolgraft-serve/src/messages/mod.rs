@@ -18,9 +18,7 @@ use self::blocks::part;
 use self::tools::tools_of;
 use self::writer::MessageStream;
 use super::fault::Fault;
-use super::shape::{
-    Hosted, Messages as History, NO_THINKING, Read, Results, Shape, call, content_of, given, role_of, set,
-};
+use super::shape::{Hosted, Messages as History, NO_THINKING, Read, Results, Shape, call, given, role_of, set};
 use super::store::ClientStore;
 use super::vendor;
 use toolgraft::wire::take_member;
@@ -102,25 +100,22 @@ impl Shape for Messages {
         hosted::answer(hosted, results)
     }
 
+    /// A model of Anthropic's list (docs.claude.com/en/api/models-list). Its creation date is not known.
+    fn model(&self, name: &str) -> Option<Value> {
+        Some(json!({"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}))
+    }
+
+    fn models(&self, models: Vec<Value>) -> Value {
+        let [first, last] = [models.first(), models.last()].map(|model| model.map(|model| &model["id"]));
+        json!({"data": models, "has_more": false, "first_id": first, "last_id": last})
+    }
+
     fn field(&self, field: &str) -> String {
         if field == "response_format.json_schema.schema" {
             return "output_config.format.schema".to_owned();
         }
         field.replace(".function.parameters", ".input_schema").replace(".function", "")
     }
-}
-
-/// Returns a model of the endpoint in the form of Anthropic's list
-/// (docs.claude.com/en/api/models-list). Its creation date is not known.
-pub(super) fn model(id: &str) -> Value {
-    json!({"type": "model", "id": id, "display_name": id, "created_at": "1970-01-01T00:00:00Z"})
-}
-
-/// Returns the list of these models.
-pub(super) fn models(models: Vec<Value>) -> Value {
-    let id = |model: Option<&Value>| model.map(|model| model["id"].clone()).unwrap_or_default();
-    let (first, last) = (id(models.first()), id(models.last()));
-    json!({"data": models, "has_more": false, "first_id": first, "last_id": last})
 }
 
 /// Returns a text, or the joined text of a list of blocks without Claude Code's billing line.
@@ -164,16 +159,8 @@ fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), F
             _ => parts.push(part(block, &within)?),
         }
     }
-    if parts.is_empty() && calls.is_empty() {
-        return Ok(());
-    }
     // Text alone becomes a string, which is the form that most endpoints accept.
-    let content = content_of(parts, role == "user", "\n\n");
-    let mut message = json!({"role": role, "content": content});
-    if !calls.is_empty() {
-        message["tool_calls"] = Value::Array(calls);
-    }
-    messages.push(place, message);
+    messages.said(place, role, parts, calls, "\n\n");
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
 /// Writes an answer as events.
+#[derive(Default)]
 pub(super) struct MessageStream {
     model: String,
     prompt_tokens: u64,
@@ -24,15 +25,7 @@ pub(super) struct MessageStream {
 
 impl MessageStream {
     pub(super) fn new(thinking: bool) -> Self {
-        MessageStream {
-            model: String::new(),
-            prompt_tokens: 0,
-            thinking,
-            open: None,
-            content: Vec::new(),
-            index: 0,
-            begun: false,
-        }
+        MessageStream { thinking, ..MessageStream::default() }
     }
 
     fn start(&mut self, to: &mut String) {

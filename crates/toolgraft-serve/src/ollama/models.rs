@@ -43,26 +43,22 @@ pub(crate) async fn told(shared: &Shared, request: Request) -> Result<Value, Fau
         );
         return Err(Fault::door(501, "not_implemented", message));
     }
-    let wanted = match asked {
-        "version" | "tags" | "ps" => Method::GET,
-        "show" | "embed" | "embeddings" => Method::POST,
-        _ => return Err(missing_routes::fault(path, headers)),
-    };
     // HEAD counts as GET: a client may check with it that the server is there.
-    if parts.method != wanted && (wanted != Method::GET || parts.method != Method::HEAD) {
-        let message = format!("{path} does not take {}", parts.method);
-        return Err(Fault::door(405, "method_not_allowed", message));
-    }
-    if wanted == Method::GET {
-        return match asked {
-            "tags" => tags(shared, headers).await,
-            // Only an Ollama server knows which models are loaded.
-            "ps" => {
-                let said = shared.upstream.of_ollama(Method::GET, "ps", headers, axum::body::Bytes::new()).await;
-                Ok(said.filter(|said| said["models"].is_array()).unwrap_or_else(|| json!({"models": []})))
-            }
-            _ => Ok(json!({"version": VERSION})),
-        };
+    let gets = matches!(parts.method, Method::GET | Method::HEAD);
+    match asked {
+        "version" if gets => return Ok(json!({"version": VERSION})),
+        "tags" if gets => return tags(shared, headers).await,
+        // Only an Ollama server knows which models are loaded.
+        "ps" if gets => {
+            let said = shared.upstream.of_ollama(Method::GET, "ps", headers, axum::body::Bytes::new()).await;
+            return Ok(said.filter(|said| said["models"].is_array()).unwrap_or_else(|| json!({"models": []})));
+        }
+        "show" | "embed" | "embeddings" if parts.method == Method::POST => {}
+        "version" | "tags" | "ps" | "show" | "embed" | "embeddings" => {
+            let message = format!("{path} does not take {}", parts.method);
+            return Err(Fault::door(405, "method_not_allowed", message));
+        }
+        _ => return Err(missing_routes::fault(path, headers)),
     }
     let body = admission::object(&admission::body(&parts, body, &shared.config).await?)?;
     match asked {

@@ -17,7 +17,6 @@ use serde_json::{Map, Value, json};
 use self::items::ItemsReader;
 use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
-use super::chat::Chat;
 use super::fault::Fault;
 use super::shape::{Read, Shape, given, set};
 use super::store::ClientStore;
@@ -71,10 +70,6 @@ impl Shape for Responses {
         body.retain(|field, _| !READ.contains(&field.as_str()));
         body.extend(chat);
         Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms, kept.clone())) })
-    }
-
-    fn error(&self, fault: &Fault) -> Value {
-        Chat.error(fault)
     }
 
     fn field(&self, field: &str) -> String {

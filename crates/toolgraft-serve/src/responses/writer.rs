@@ -51,18 +51,9 @@ enum Kind {
 
 impl ResponseStream {
     pub(super) fn new(head: Map<String, Value>, summary: bool, forms: Forms, kept: ClientStore) -> Self {
-        ResponseStream {
-            id: new_id("resp_"),
-            created: now(),
-            model: String::new(),
-            head,
-            summary,
-            events: 0,
-            output: Vec::new(),
-            open: None,
-            forms,
-            kept,
-        }
+        let (model, output, open) = Default::default();
+        let (id, created) = (new_id("resp_"), now());
+        ResponseStream { id, created, model, head, summary, events: 0, output, open, forms, kept }
     }
 
     /// Returns the answer as an object.

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolgraft_serve::{Adapter, Config, Piece, Refusal};
+use toolgraft_serve::{Adapter, Config, Refusal};
 use toolgraft_testkit::endpoint::{mcp_call, says, stops, thinks, usage};
 
 /// The message that a client assembles from a stream.
@@ -55,37 +55,20 @@ fn run(request: Value, answers: &[Vec<Value>]) -> Seen {
         Ok(adapter) => adapter,
         Err(refusal) => return Seen { failed: Some(refusal), ..Seen::default() },
     };
-    let (mut seen, mut chunks, mut answers) = (Seen::default(), Vec::new(), answers.iter());
-    let mut take = |adapter: &mut Adapter, seen: &mut Seen| {
-        let mut asked = false;
-        while let Some(piece) = adapter.next() {
-            match piece {
-                Piece::Request(body) => {
-                    seen.requests.push(body);
-                    asked = true;
-                }
-                Piece::Text(text) => chunks.extend(chunks_in(&text)),
-                Piece::Failed(refusal) => seen.failed = Some(refusal),
-                other => panic!("{other:?}"),
-            }
-        }
-        asked
-    };
-    let mut asked = take(&mut adapter, &mut seen);
-    while std::mem::take(&mut asked) {
+    let (mut seen, mut text, mut answers) = (Seen::default(), String::new(), answers.iter());
+    while let Some(body) = adapter.request() {
+        seen.requests.push(body);
         let answer = answers.next().unwrap_or_else(|| panic!("no answer is left: {:#?}", seen.requests.last()));
         for chunk in answer {
-            adapter.push(chunk.clone());
-            asked |= take(&mut adapter, &mut seen);
-            if asked {
+            text += &adapter.push(&chunk.to_string()).unwrap();
+            if !adapter.is_streaming() {
                 break;
             }
         }
-        if !asked {
-            adapter.end();
-            asked = take(&mut adapter, &mut seen);
-        }
+        text += &adapter.end().unwrap();
     }
+    seen.failed = adapter.refusal().cloned();
+    let chunks: Vec<Value> = chunks_in(&text).filter(|chunk| chunk.get("error").is_none()).collect();
     read(&chunks, &mut seen);
     seen
 }
@@ -184,14 +167,13 @@ fn fields_that_are_not_ours_pass_through_both_ways() {
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]},
     ]);
     let mut adapter = Adapter::new(&config(), asked.clone()).unwrap();
-    let Some(Piece::Request(body)) = adapter.next() else { panic!() };
+    let body = adapter.request().unwrap();
     assert_eq!((&body["min_p"], &body["stop"]), (&json!(0.1), &json!(["END"])));
     assert!(body["messages"][0]["content"].as_str().unwrap().starts_with("Be brief.\n\n"));
     assert_eq!(body["messages"][1], asked["messages"][1]);
     let mut chunk = says("A dot.");
     chunk["system_fingerprint"] = json!("fp1");
-    adapter.push(chunk);
-    let Some(Piece::Text(text)) = adapter.next() else { panic!() };
+    let text = adapter.push(&chunk.to_string()).unwrap();
     assert_eq!(chunks_in(&text).next().unwrap()["system_fingerprint"], "fp1");
 }
 

@@ -1,10 +1,9 @@
-//! Tests that one rule holds in every API, and in the bindings for other languages.
+//! Tests that one rule holds in every API, and without HTTP as in the bindings for other languages.
 
 use serde_json::{Map, Value, json};
 use toolgraft::Dialect;
 use toolgraft::dialect::write_call;
-use toolgraft_bindings::{ToolSet, Turn};
-use toolgraft_serve::LEFT_OUT_HEADER;
+use toolgraft_serve::{Adapter, LEFT_OUT_HEADER};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops, usage};
 
 use super::http::{Served, damaged, events, read, serve};
@@ -152,19 +151,54 @@ async fn sent(endpoint: &Endpoint, served: &Served, shape: Shape, history: Value
     endpoint.take_seen().pop().unwrap().messages()
 }
 
-fn known() -> ToolSet {
-    ToolSet::new(vec![toolgraft_bindings::tool(json!({"name": "f", "inputSchema": {"type": "object"}})).unwrap()])
+/// Begins a request of Chat Completions as the bindings do.
+fn begun(messages: &Value, schema: &Value, choice: &str) -> Adapter {
+    let tool = json!({"type": "function", "function": {"name": "f", "parameters": schema}});
+    let body = json!({"model": "m", "stream": true, "messages": messages, "tools": [tool], "tool_choice": choice});
+    let server = toolgraft_bindings::embedded(Map::new()).unwrap();
+    server.begin("/v1/chat/completions", body.to_string().as_bytes(), false).unwrap().unwrap()
 }
 
-/// Makes a turn of the bindings, whose histories are those of Chat Completions.
-fn turn(history: Value) -> Turn {
-    let Value::Array(messages) = history else { panic!("{history}") };
-    Turn::new(&known(), messages, None, None, &Map::new()).unwrap()
+/// Returns the text of the request that the bindings make for this history.
+fn sent_by_a_turn(history: &Value) -> String {
+    begun(history, &json!({"type": "object"}), "auto").request().unwrap()["messages"].to_string()
 }
 
-/// Returns the text of the request that a turn of the bindings makes for this history.
-fn sent_by_a_turn(history: Value) -> String {
-    Value::Array(turn(history).request().unwrap()).to_string()
+/// A turn of the bindings whose model always gives the same answer, a character at a time.
+struct Turn {
+    content: String,
+    reasoning: String,
+    calls: usize,
+    /// `None` if the answer failed.
+    end: Option<String>,
+    problem: Option<String>,
+}
+
+impl Turn {
+    fn of(answer: &str, schema: &Value, choice: &str) -> Self {
+        let mut adapter = begun(&json!([Chat.says("user", "Hi")]), schema, choice);
+        let mut told = String::new();
+        while adapter.request().is_some() {
+            for c in answer.chars() {
+                if adapter.is_streaming() {
+                    told += &adapter.push(&says(&c.to_string()).to_string()).unwrap();
+                }
+            }
+            told += &adapter.push(&stops("stop").to_string()).unwrap();
+            told += &adapter.end().unwrap();
+        }
+        let problem = adapter.problem().map(str::to_owned);
+        let mut turn = Turn { content: String::new(), reasoning: String::new(), calls: 0, end: None, problem };
+        for data in events(&told).0 {
+            let chunk: Value = serde_json::from_str(&data).unwrap_or_default();
+            let choice = &chunk["choices"][0];
+            turn.content += choice["delta"]["content"].as_str().unwrap_or_default();
+            turn.reasoning += choice["delta"]["reasoning_content"].as_str().unwrap_or_default();
+            turn.calls += choice["delta"]["tool_calls"].as_array().map_or(0, Vec::len);
+            turn.end = choice["finish_reason"].as_str().map(str::to_owned).or(turn.end);
+        }
+        turn
+    }
 }
 
 #[tokio::test]
@@ -252,7 +286,7 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     for role in ["user", "assistant"] {
         let history =
             json!([said("user", json!("Hi")), said(role, json!([text, mystery])), said("user", json!("Go on."))]);
-        let sent = sent_by_a_turn(history);
+        let sent = sent_by_a_turn(&history);
         assert!(sent.contains("[mystery: riddle.txt]") && sent.contains("Read it."), "{role}: {sent}");
     }
     // It is not the user's question.
@@ -260,7 +294,7 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     let history = json!([said("user", json!([text, mystery])), Chat.call(), result]);
     let told = sent(&endpoint, &served, Chat, history.clone()).await;
     assert!(told.contains("request was: Read it."), "{told}");
-    assert!(sent_by_a_turn(history).contains("request was: Read it."));
+    assert!(sent_by_a_turn(&history).contains("request was: Read it."));
 }
 
 #[tokio::test]
@@ -421,7 +455,7 @@ async fn a_result_whose_call_was_cut_is_told_as_a_result() {
         json!([result, says("user", "Hi")]),
         json!([says("user", "Hi"), says("assistant", "Ah."), result]),
     ] {
-        is_framed(&sent_by_a_turn(history.clone()), evil, &format!("bindings {history}"));
+        is_framed(&sent_by_a_turn(&history), evil, &format!("bindings {history}"));
     }
 }
 
@@ -454,7 +488,7 @@ async fn arguments_that_are_no_json_are_kept() {
         let sent = sent(&endpoint, &served, shape, history).await;
         assert!(sent.contains(text), "{shape:?}: {sent}");
     }
-    let sent = sent_by_a_turn(json!([Chat.says("user", "Hi"), call, Chat.result()]));
+    let sent = sent_by_a_turn(&json!([Chat.says("user", "Hi"), call, Chat.result()]));
     assert!(sent.contains(text), "{sent}");
 }
 
@@ -470,11 +504,7 @@ async fn the_first_lines_indentation_is_the_answers_own() {
             let texts = both(&served, shape, &body).await.map(|said| said.text);
             assert_eq!(texts, [expected; 2], "{shape:?}");
         }
-        let mut turn = turn(json!([Chat.says("user", "Hi")]));
-        turn.request();
-        text.chars().for_each(|c| drop(turn.push(&c.to_string()).unwrap()));
-        turn.finish("stop").unwrap();
-        assert_eq!(turn.content(), expected);
+        assert_eq!(Turn::of(&text, &json!({"type": "object"}), "auto").content, expected);
     }
 }
 
@@ -492,14 +522,8 @@ async fn a_text_before_a_call_that_is_corrected_is_told_once() {
                 assert_eq!(said.text.matches("I look.").count(), 1, "{shape:?}: {said:?}");
             }
         }
-        let mut turn = turn(json!([Chat.says("user", "Hi")]));
-        while turn.request().is_some() {
-            turn.push(&text).unwrap();
-            if turn.is_streaming() {
-                turn.finish("stop").unwrap();
-            }
-        }
-        assert_eq!(turn.content().matches("I look.").count(), 1, "{}", turn.content());
+        let turn = Turn::of(&text, &json!({"type": "object"}), "auto");
+        assert_eq!(turn.content.matches("I look.").count(), 1, "{}", turn.content);
     }
 }
 
@@ -532,23 +556,10 @@ async fn what_the_model_does_not_correct_reaches_the_client() {
                 assert!(said.calls == calls && said.text.contains(shown), "{shape:?} {text}: {said:?}");
             }
         }
-        let known = toolgraft_bindings::tool(json!({"name": "f", "inputSchema": schema})).unwrap();
-        let settings = Map::from_iter([("tool_choice".to_owned(), json!(choice))]);
-        let mut turn =
-            Turn::new(&ToolSet::new(vec![known]), vec![Chat.says("user", "Hi")], None, None, &settings).unwrap();
-        while turn.request().is_some() {
-            turn.push(&text).unwrap();
-            if turn.is_streaming() {
-                turn.finish("stop").unwrap();
-            }
-        }
-        let end = match calls {
-            Some(0) => "stop",
-            Some(_) => "tool_calls",
-            None => "error",
-        };
-        assert_eq!((turn.calls().len(), turn.finish_reason()), (calls.unwrap_or(0), Some(end)), "{text}");
-        assert!(turn.problem().is_some() && turn.content().contains(shown), "{text}: {}", turn.content());
+        let turn = Turn::of(&text, &schema, choice);
+        let end = calls.map(|calls| if calls == 0 { "stop" } else { "tool_calls" });
+        assert_eq!((turn.calls, turn.end.as_deref()), (calls.unwrap_or(0), end), "{text}");
+        assert!(turn.problem.is_some() && turn.content.contains(shown), "{text}: {}", turn.content);
     }
 }
 
@@ -565,14 +576,8 @@ async fn a_call_that_is_none_stays_in_the_text_where_it_is() {
             let shown = answer.to_string();
             assert!(status == 200 && shown.contains("<tool_name>f</tool_name>"), "{shape:?}: {answer:#}");
         }
-        let mut turn = turn(json!([Chat.says("user", "Hi")]));
-        while turn.request().is_some() {
-            turn.push(&text).unwrap();
-            if turn.is_streaming() {
-                turn.finish("stop").unwrap();
-            }
-        }
-        let shown = format!("{}{}", turn.reasoning(), turn.content());
+        let turn = Turn::of(&text, &json!({"type": "object"}), "auto");
+        let shown = turn.reasoning + &turn.content;
         assert_eq!(shown.matches("<tool_name>f</tool_name>").count(), 1, "{shown}");
     }
 }

@@ -322,7 +322,8 @@ async fn what_the_client_decides_is_not_measured_and_a_model_may_have_its_own_wa
     assert!(!asks(&posts(&endpoint)[0]).0, "the client has a structure of its own");
     let endpoint = llama([answers(1.0), Reply::text("It is cold.")]);
     let own = ModelSettings { way: Some(Way::Measured), call_threshold: Some(-1.0), ..ModelSettings::default() };
-    let served = serve(&endpoint, |config| config.with_model_settings("m", own)).await;
+    let served =
+        serve(&endpoint, |config| config.with_model_settings(move |model| (model == "m").then_some(own))).await;
     served.chat(&request(false)).await;
     let mut other = request(false);
     other["model"] = json!("other-8b");

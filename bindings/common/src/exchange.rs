@@ -1,0 +1,50 @@
+//! The exchange of `toolgraft serve` without HTTP, for programs that send the requests themselves.
+
+use serde_json::{Map, Value};
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::Profile;
+use toolgraft::tools::ToolsMode;
+use toolgraft_serve::{Config, Embedded, Refusal};
+
+use crate::{Mistake, settings};
+
+/// Settings of a prompt that a request has itself, or that serve has no use for.
+const OF_THE_REQUEST: [&str; 4] = ["system", "tool_choice", "max_calls", "description_chars"];
+
+/// Creates a server without HTTP. The settings are those of [`options`](crate::options) that no request has itself,
+/// and `max_corrections`, the largest number of consecutive requests that only correct a mistake.
+///
+/// # Errors
+///
+/// A setting does not exist, or has a value that is not allowed.
+pub fn embedded(mut settings: Map<String, Value>) -> Result<Embedded, Mistake> {
+    if let Some(name) = OF_THE_REQUEST.iter().find(|name| settings.contains_key(**name)) {
+        return Err(Mistake::Type(format!("the setting `{name}` is not one here: the request decides")));
+    }
+    // Nothing is known of the endpoint, and it gets texts alone.
+    let mut config = Config::embedded();
+    config = config.with_tools_mode(ToolsMode::Prompt).with_constrain(Constrain::Off).with_way(Way::Free);
+    if let Some(model) = settings::model(&settings)? {
+        config = config.with_profile(Profile::for_model(&model));
+        settings.shift_remove("model");
+    }
+    if let Some(corrections) = settings.shift_remove("max_corrections").filter(|given| !given.is_null()) {
+        config = config.with_max_corrections(settings::typed("max_corrections", &corrections)?);
+    }
+    let options = settings::options(&settings)?;
+    if settings.contains_key("dialect") {
+        config = config.with_dialect(options.dialect);
+    }
+    if settings.contains_key("lang") {
+        config = config.with_lang(options.lang);
+    }
+    if settings.contains_key("style") {
+        config = config.with_style(options.style);
+    }
+    Embedded::new(config.with_prompt(options)).map_err(|error| Mistake::Setting(error.to_string()))
+}
+
+/// Returns the message of a refusal with the field that is wrong before it.
+pub fn placed(Refusal { param, message, .. }: &Refusal) -> String {
+    param.as_ref().map_or_else(|| message.clone(), |param| format!("{param}: {message}"))
+}
