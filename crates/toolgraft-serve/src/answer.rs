@@ -13,11 +13,11 @@ use tokio::time::Sleep;
 
 use super::chat::cost;
 use super::drive::{Driver, Next};
-use super::exchange::Progress;
 use super::fault::Fault;
 use super::inspect::Watch;
 use super::log::LogEntry;
 use super::out::{Collected, Out};
+use super::progress::Progress;
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
 use toolgraft::message::Usage;

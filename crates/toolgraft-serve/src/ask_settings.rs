@@ -2,13 +2,29 @@
 //! its profile.
 
 use super::config::Config;
-use super::request::ModelFacts;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle, parameters_in_name};
 use toolgraft::message::Reads;
+use toolgraft::model::ModelInfo;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
+
+/// Facts about a request's model from the endpoint, as far as they matter for this request.
+#[derive(Default)]
+pub(super) struct ModelFacts {
+    /// The model that the endpoint serves under the name, where the name alone does not tell its
+    /// size.
+    pub(super) served: Option<ModelInfo>,
+    /// `true` if the endpoint takes tools for this model, `false` if not, `None` if it was not
+    /// asked or does not say.
+    pub(super) takes_tools: Option<bool>,
+    /// Media that the model reads, as far as the endpoint reports; asked only if results of the
+    /// toolbox may hold media.
+    pub(super) reads: Reads,
+    /// Size of the model's context in tokens; asked only if the list of tools is long.
+    pub(super) context: Option<usize>,
+}
 
 /// The settings with which a model is asked. Two models with the same settings share prepared
 /// lists.

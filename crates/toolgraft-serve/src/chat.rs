@@ -33,17 +33,6 @@ impl Shape for Chat {
     }
 }
 
-/// Returns the `type` of an error in OpenAI's interfaces for an HTTP status.
-pub(super) fn error_type(status: u16) -> &'static str {
-    match status {
-        401 => "authentication_error",
-        403 => "permission_error",
-        429 => "rate_limit_error",
-        500.. => "server_error",
-        _ => "invalid_request_error",
-    }
-}
-
 /// Writes an answer as chunks.
 pub(super) struct ChatStream {
     /// Identifier, time, model and further fields that every chunk has.

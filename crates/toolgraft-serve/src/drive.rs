@@ -10,10 +10,11 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
-use super::exchange::{Exchange, Progress, Step};
+use super::exchange::{Exchange, Step};
 use super::fault::Fault;
 use super::inspect;
 use super::out::Out;
+use super::progress::Progress;
 use super::prompt_cost::PromptCost;
 use super::redaction;
 use super::shared::Shared;
@@ -126,7 +127,7 @@ impl Driver {
                     }
                 }
             }
-            if exchange.is_over() {
+            if exchange.over {
                 self.answer = None;
                 self.calls.clear();
                 return None;

@@ -31,11 +31,10 @@ use super::fault::Fault;
 use super::history::Rendered;
 use super::out::Out;
 use super::prepared::Prepared;
+use super::progress::Progress;
 use super::store::ClientStore;
 use toolgraft::agent::{Approval, TurnRecord};
-use toolgraft::constrain::Way;
 use toolgraft::event::RejectedKind;
-use toolgraft::message::Usage;
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::outcome::Status;
 use toolgraft::route::Invocation;
@@ -65,28 +64,6 @@ pub(super) struct RenderedRequest {
     pub(super) context: Option<usize>,
     /// Stored facts of the client that sends the request.
     pub(super) kept: ClientStore,
-}
-
-/// The progress of an exchange.
-#[derive(Default, Clone, Copy)]
-pub(super) struct Progress {
-    /// Tokens of the last request by our own count.
-    pub(super) prompt_tokens: u64,
-    /// Number of requests to the endpoint so far.
-    pub(super) rounds: u32,
-    /// Number of calls of the toolbox begun so far.
-    pub(super) own_calls: usize,
-    /// The way that is used to decide on a call, if one other than the free one is configured.
-    pub(super) way: Option<Way>,
-    /// The mode in which the last request offered the tools, if one other than by prompt is configured.
-    pub(super) tools_mode: Option<ToolsMode>,
-    /// Summed usage of all finished rounds.
-    pub(super) usage: Usage,
-    /// For a prompt that the endpoint cut: its tokens by our own count, and how many of them the
-    /// endpoint read.
-    pub(super) cut_prompt: Option<(u64, u64)>,
-    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
-    pub(super) repeats: Option<u32>,
 }
 
 /// The next thing that the caller has to do.
@@ -142,7 +119,8 @@ pub(super) struct Exchange {
     asked: RenderedRequest,
     turn: Turn,
     steps: VecDeque<Step>,
-    over: bool,
+    /// `true` if the answer is over once all steps are taken.
+    pub(super) over: bool,
     /// Calls of the finished message, for the client and for the toolbox.
     client_calls: Vec<Invocation>,
     own_calls: Vec<Invocation>,
@@ -243,11 +221,6 @@ impl Exchange {
             }
             _ => {}
         }
-    }
-
-    /// Returns `true` if the answer is over once all steps are taken.
-    pub(super) fn is_over(&self) -> bool {
-        self.over
     }
 
     /// Returns the progress of the answer.

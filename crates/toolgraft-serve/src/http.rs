@@ -582,7 +582,12 @@ fn driver(
             .with_reasoning_calls(turn.reasoning_calls);
         watch.record(&asked.history.question, session)
     });
-    line.into_iter().for_each(|line| line.lists(&prepared, asked.no_form));
+    if let Some(line) = line {
+        let offered = &prepared.offered;
+        let form = asked.no_form.then_some("response_format");
+        line.lists(prepared.cut, offered.set_aside.iter().map(String::as_str).chain(form));
+        line.leaves_out(&offered.left_out);
+    }
     let mut exchange = Exchange::new(prepared.clone(), asked)?;
     exchange.record = recorder.map(TurnRecord::new);
     // In a box, since every future that it passes through would otherwise hold a copy of it.

@@ -89,6 +89,7 @@ mod passthrough;
 mod pending_calls;
 mod permissions;
 mod prepared;
+mod progress;
 mod prompt_cost;
 mod ready;
 mod redaction;

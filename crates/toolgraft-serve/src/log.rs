@@ -7,9 +7,8 @@ use axum::body::Body;
 use axum::response::Response;
 use futures::StreamExt;
 
-use super::exchange::Progress;
 use super::fault::Fault;
-use super::prepared::Prepared;
+use super::progress::Progress;
 use super::prompt_cost::PromptCost;
 use toolgraft::constrain::Way;
 use toolgraft::secrets::Secrets;
@@ -89,14 +88,11 @@ impl LogEntry {
         self.about().model = secrets.hide(model).chars().take(MODEL).collect();
     }
 
-    /// Sets the facts about the list of tools. With `no_form` the requested response format is set aside.
-    pub(super) fn lists(&self, prepared: &Prepared, no_form: bool) {
+    /// Sets the number of cut descriptions and the names of schemas set aside.
+    pub(super) fn lists<'n>(&self, cut_descriptions: (usize, usize), set_aside: impl Iterator<Item = &'n str>) {
         let mut about = self.about();
-        let set_aside =
-            prepared.offered.set_aside.iter().map(String::as_str).chain(no_form.then_some("response_format"));
+        about.cut_descriptions = cut_descriptions;
         about.set_aside = set_aside.map(|name| name.chars().take(MODEL).collect()).collect();
-        about.cut_descriptions = prepared.cut;
-        about.left_out.clone_from(&prepared.offered.left_out);
     }
 
     /// Sets the tools that are left out.

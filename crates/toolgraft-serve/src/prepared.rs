@@ -320,7 +320,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::request::ModelFacts;
+    use crate::ask_settings::ModelFacts;
 
     fn list(tools: usize) -> Arc<Catalog> {
         let schema =

@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use serde_json::{Map, Value};
 
 use super::admission;
-use super::ask_settings::AskSettings;
+use super::ask_settings::{AskSettings, ModelFacts};
 use super::config::{Config, WITH_TOOLS};
 use super::exchange::RenderedRequest;
 use super::fault::Fault;
@@ -22,8 +22,6 @@ use super::shape::{Hosted, Places, Read, Shape, Writer};
 use super::store::ClientStore;
 use super::tool_names::ToolNames;
 use toolgraft::Tool;
-use toolgraft::message::Reads;
-use toolgraft::model::ModelInfo;
 use toolgraft::tools::{ToolChoice, matches};
 use toolgraft::turn::RoundModel;
 use toolgraft::validate::{OutputSchema, fits_nothing};
@@ -105,22 +103,6 @@ pub(super) struct ChatRequest {
     tools_text: Option<String>,
     /// Facts about the request's model.
     pub(super) known: ModelFacts,
-}
-
-/// Facts about a request's model from the endpoint, as far as they matter for this request.
-#[derive(Default)]
-pub(super) struct ModelFacts {
-    /// The model that the endpoint serves under the name, where the name alone does not tell its
-    /// size.
-    pub(super) served: Option<ModelInfo>,
-    /// `true` if the endpoint takes tools for this model, `false` if not, `None` if it was not
-    /// asked or does not say.
-    pub(super) takes_tools: Option<bool>,
-    /// Media that the model reads, as far as the endpoint reports; asked only if results of the
-    /// toolbox may hold media.
-    pub(super) reads: Reads,
-    /// Size of the model's context in tokens; asked only if the list of tools is long.
-    pub(super) context: Option<usize>,
 }
 
 impl ChatRequest {

@@ -4,10 +4,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::chat::error_type;
 use super::fault::Fault;
 use super::out::{Finish, Out};
 use super::store::ClientStore;
+use toolgraft::wire::set_member;
 
 /// An interface of clients.
 pub(super) trait Shape: Send + Sync {
@@ -84,6 +84,17 @@ pub(super) trait Shape: Send + Sync {
     }
 }
 
+/// Returns the `type` of an error in OpenAI's interfaces for an HTTP status.
+pub(super) fn error_type(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
 /// A converted request.
 pub(super) struct Read {
     /// The request in the form of Chat Completions.
@@ -156,7 +167,7 @@ impl Messages {
         }
         let mut message = serde_json::json!({"role": role, "content": content_of(parts, role == "user", between)});
         if !calls.is_empty() {
-            message["tool_calls"] = calls.into();
+            set_member(&mut message, "tool_calls", calls);
         }
         self.push(place, message);
     }

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use futures::FutureExt;
 use serde_json::Value;
 
-use super::ask_settings::AskSettings;
+use super::ask_settings::{AskSettings, ModelFacts};
 use super::config::{Config, WITH_TOOLS};
 use super::endpoint_facts::{self, Taught};
 use super::fault::Fault;
@@ -17,7 +17,7 @@ use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::prompt_cost::PromptPrefixes;
 use super::ready::Ready;
-use super::request::{ChatRequest, ModelFacts};
+use super::request::ChatRequest;
 use super::store::Store;
 use super::upstream::Upstream;
 use toolgraft::Model;

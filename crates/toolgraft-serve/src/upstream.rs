@@ -143,7 +143,9 @@ impl Upstream {
         {
             sent = tokio::time::timeout(self.idle, again.send()).await;
         }
-        let sent = sent.map_err(|_| silent(self.idle)).and_then(|sent| sent.map_err(|error| not_sent(&error)));
+        let silent = || format!("the endpoint sent no byte for {} seconds", self.idle.as_secs_f64());
+        let silent = |_| Fault::upstream(504, silent()).with_code("upstream_silent");
+        let sent = sent.map_err(silent).and_then(|sent| sent.map_err(|error| not_sent(&error)));
         let answer = sent.inspect_err(|fault| spans::failed(&span, fault.code.unwrap_or("upstream_failed")))?;
         if answer.status() == StatusCode::NOT_FOUND && self.model.add_v1().await.is_some() {
             return Box::pin(self.pass(method, path, from, body, span)).await;
@@ -223,11 +225,6 @@ pub(super) fn client_key(headers: &HeaderMap) -> Option<String> {
     });
     let others = ["x-api-key", GOOGLE_KEY, AZURE_KEY].into_iter().filter_map(text);
     bearer.into_iter().chain(others).next().map(str::to_owned).filter(|key| !key.is_empty())
-}
-
-fn silent(idle: Duration) -> Fault {
-    Fault::upstream(504, format!("the endpoint sent no byte for {} seconds", idle.as_secs_f64()))
-        .with_code("upstream_silent")
 }
 
 fn not_sent(error: &reqwest::Error) -> Fault {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::part;
+use super::fields::part;
 use crate::fault::Fault;
 use crate::pending_calls::PendingCalls;
 use crate::shape::{self, Messages, role_of};

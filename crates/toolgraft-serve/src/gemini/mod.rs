@@ -7,11 +7,13 @@
 //! are refused; safety settings and labels are left out.
 
 mod contents;
+mod fields;
 mod writer;
 
 use serde_json::{Map, Value, json};
 
 use self::contents::ContentsReader;
+use self::fields::{part, take};
 use self::writer::GeminiStream;
 use super::fault::Fault;
 use super::shape::{Hosted, NO_THINKING, Read, Results, Shape, set};
@@ -82,18 +84,7 @@ impl Shape for Gemini {
 
     /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
-        let status = match fault.status {
-            401 => "UNAUTHENTICATED",
-            403 => "PERMISSION_DENIED",
-            404 => "NOT_FOUND",
-            429 => "RESOURCE_EXHAUSTED",
-            501 => "UNIMPLEMENTED",
-            503 => "UNAVAILABLE",
-            504 => "DEADLINE_EXCEEDED",
-            500.. => "INTERNAL",
-            _ => "INVALID_ARGUMENT",
-        };
-        json!({"error": {"code": fault.status, "message": fault.placed(), "status": status}})
+        writer::error(fault)
     }
 
     fn takes_results(&self) -> bool {
@@ -232,16 +223,4 @@ fn choice_of(config: Option<Value>) -> Result<Option<Value>, Fault> {
         }
         _ => mode.into(),
     }))
-}
-
-/// Removes a field in either spelling, such as `topP` or `top_p`, and returns its value if it is
-/// not null.
-fn take(object: &mut Map<String, Value>, field: &str) -> Option<Value> {
-    let spellings = [object.shift_remove(field), object.shift_remove(&vendor::snake(field))];
-    spellings.into_iter().flatten().find(|value| !value.is_null())
-}
-
-/// Does the same for a value, which may not be an object.
-pub(super) fn part(value: &mut Value, field: &str) -> Option<Value> {
-    take(value.as_object_mut()?, field)
 }

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Gemini;
+use crate::fault::Fault;
 use crate::ids::new_id;
 use crate::out::{Finish, Out, model_of};
-use crate::shape::{Hosted, Link, Results, Shape, Writer, data};
+use crate::shape::{Hosted, Link, Results, Writer, data};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
+use toolgraft::wire::set_member;
 
 /// Writes an answer in pieces; the last has the finish reason and the usage.
 pub(super) struct GeminiStream {
@@ -68,7 +69,7 @@ impl Writer for GeminiStream {
         match out {
             // Google's clients ignore a content without parts.
             Out::Finish(finish) => data(to, &self.piece(vec![text_part(String::new())], Some(finish))),
-            Out::Failed(fault) => data(to, &Gemini.error(&fault)),
+            Out::Failed(fault) => data(to, &error(&fault)),
             out => self.part(out).into_iter().for_each(|part| data(to, &self.piece(vec![part], None))),
         }
     }
@@ -89,7 +90,9 @@ pub(super) fn found(hosted: &Hosted, results: &Results) -> String {
     let grounding = json!({"webSearchQueries": [hosted.query], "groundingChunks": chunks, "groundingSupports": []});
     let writer = GeminiStream { model: hosted.model.clone(), ..GeminiStream::new(false) };
     let mut answer = writer.piece(vec![text_part(results.text.clone())], Some(Finish::default()));
-    answer["candidates"][0]["groundingMetadata"] = grounding;
+    if let Some(candidate) = answer.pointer_mut("/candidates/0") {
+        set_member(candidate, "groundingMetadata", grounding);
+    }
     let mut body = String::new();
     match hosted.stream {
         true => data(&mut body, &answer),
@@ -115,4 +118,20 @@ fn usage(usage: Usage) -> Value {
         "candidatesTokenCount": usage.completion_tokens - thoughts, "thoughtsTokenCount": thoughts,
         "totalTokenCount": usage.prompt_tokens + usage.completion_tokens,
     })
+}
+
+/// Returns the error object for a fault.
+pub(super) fn error(fault: &Fault) -> Value {
+    let status = match fault.status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        501 => "UNIMPLEMENTED",
+        503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    };
+    json!({"error": {"code": fault.status, "message": fault.placed(), "status": status}})
 }

@@ -69,22 +69,7 @@ impl Shape for Messages {
 
     /// The error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
-        let kind = match fault.status {
-            401 => "authentication_error",
-            403 => "permission_error",
-            404 => "not_found_error",
-            413 => "request_too_large",
-            429 => "rate_limit_error",
-            503 | 529 => "overloaded_error",
-            500.. => "api_error",
-            _ => "invalid_request_error",
-        };
-        let mut error = json!({"type": kind, "message": fault.placed()});
-        if fault.code == Some(vendor::THREAD_UNSUPPORTED) {
-            // Clients know by this code alone that they have to send whole histories.
-            error["details"] = json!({"error_code": vendor::THREAD_UNSUPPORTED, "unsupported": [fault.param]});
-        }
-        json!({"type": "error", "error": error})
+        writer::error(fault)
     }
 
     fn takes_results(&self) -> bool {

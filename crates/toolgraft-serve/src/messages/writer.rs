@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Messages;
+use crate::fault::Fault;
 use crate::ids::new_id;
 use crate::out::{Finish, Out, model_of};
-use crate::shape::{Shape, Writer, event};
+use crate::shape::{Writer, event};
+use crate::vendor::THREAD_UNSUPPORTED;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
@@ -113,7 +114,7 @@ impl Writer for MessageStream {
                 event(to, "message_delta", json!({"delta": delta, "usage": usage_of(finish.usage)}));
                 event(to, "message_stop", json!({}));
             }
-            Out::Failed(fault) => event(to, "error", Messages.error(&fault)),
+            Out::Failed(fault) => event(to, "error", error(&fault)),
             Out::Fields(fields) => self.model = model_of(&fields).unwrap_or(&self.model).to_owned(),
             Out::Reasoning(_) | Out::Reclassified(..) => {}
         }
@@ -142,4 +143,24 @@ fn usage_of(usage: Usage) -> Value {
         "input_tokens": usage.prompt_tokens - cached, "cache_read_input_tokens": cached,
         "cache_creation_input_tokens": 0, "output_tokens": usage.completion_tokens,
     })
+}
+
+/// Returns the error event's members for a fault.
+pub(super) fn error(fault: &Fault) -> Value {
+    let kind = match fault.status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    let mut error = json!({"type": kind, "message": fault.placed()});
+    if fault.code == Some(THREAD_UNSUPPORTED) {
+        // Clients know by this code alone that they have to send whole histories.
+        error["details"] = json!({"error_code": THREAD_UNSUPPORTED, "unsupported": [fault.param]});
+    }
+    json!({"type": "error", "error": error})
 }

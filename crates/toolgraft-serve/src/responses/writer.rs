@@ -6,11 +6,10 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::tools::Forms;
-use crate::chat::error_type;
 use crate::fault::Fault;
 use crate::ids::{new_id, now};
 use crate::out::{Finish, Out, model_of};
-use crate::shape::{Writer, event};
+use crate::shape::{Writer, error_type, event};
 use crate::store::ClientStore;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
