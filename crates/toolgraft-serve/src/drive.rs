@@ -134,7 +134,8 @@ impl Driver {
             }
             if let Some((time, _)) = self.limit.filter(|(_, until)| *until <= Instant::now()) {
                 self.limit = None;
-                exchange.fail(late(time));
+                let message = format!("the answer was not complete within {} seconds", time.as_secs_f64());
+                exchange.fail(Fault::upstream(504, message).with_code("max_time"));
                 continue;
             }
             let until = self.limit.map(|(_, until)| until);
@@ -231,11 +232,6 @@ async fn before<T>(until: Option<Instant>, coming: impl Future<Output = T>) -> O
         Some(until) => timeout_at(until, coming).await.ok(),
         None => Some(coming.await),
     }
-}
-
-fn late(limit: Duration) -> Fault {
-    let message = format!("the answer was not complete within {} seconds", limit.as_secs_f64());
-    Fault::upstream(504, message).with_code("max_time")
 }
 
 async fn run(toolbox: Option<Arc<dyn Toolbox>>, call: Invocation) -> (String, Outcome) {

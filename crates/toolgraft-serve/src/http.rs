@@ -337,7 +337,8 @@ async fn model(
     Path(name): Path<String>,
     request: Request,
 ) -> Result<Response, Fault> {
-    if is_answering(&name) {
+    // A path below the models that asks for an answer.
+    if matches!(route(request.uri().path()), "generate_content" | "count_tokens") {
         return Ok(([(header::ALLOW, "POST")], not_allowed(request).await).into_response());
     }
     let model = found(&shared, &name, &shared.models(request.headers()).await?)?;
@@ -360,11 +361,6 @@ fn found(shared: &Shared, name: &str, models: &[Value]) -> Result<Value, Fault> 
         let message = format!("the endpoint lists no model {name:?}");
         Fault::door(404, "model_not_found", message).with_param("model")
     })
-}
-
-/// Returns `true` if a path below the models asks for an answer.
-fn is_answering(target: &str) -> bool {
-    [":generateContent", ":streamGenerateContent", ":countTokens"].iter().any(|method| target.ends_with(method))
 }
 
 /// Answers the requests of Ollama's interface other than chat and generate.

@@ -21,7 +21,8 @@ pub(super) struct Metrics {
     rounds: AtomicU64,
     calls: AtomicU64,
     failed: AtomicU64,
-    broken: AtomicU64,
+    /// Requests at which this program panicked.
+    pub(super) broken: AtomicU64,
     prompt_bytes: AtomicU64,
     repeated_bytes: AtomicU64,
     prompt_tokens: AtomicU64,
@@ -49,11 +50,6 @@ impl Metrics {
         ] {
             counter.fetch_add(more, Ordering::Relaxed);
         }
-    }
-
-    /// Counts a request at which this program panicked.
-    pub(super) fn broke(&self) {
-        self.broken.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the text of `/metrics`.

@@ -350,9 +350,7 @@ impl ChatRequest {
 
     /// Returns the tool choice. A choice that allows some of the tools removes the others.
     fn choice(&self, offered: &mut Offered, without: &[String]) -> Result<ToolChoice, Fault> {
-        if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
-            return self.allowed(allowed, offered, without);
-        }
+        let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
         let Offered { tools, named, .. } = &*offered;
         let named = |name: &Value| match name.as_str() {
             Some(name) if tools.iter().any(|tool| tool.name == named.shown(name)) => {
@@ -363,22 +361,21 @@ impl ChatRequest {
             }
             None => Err(Fault::field("tool_choice", "'tool_choice' must name a function")),
         };
-        match self.body.get("tool_choice") {
-            None | Some(Value::Null) => Ok(ToolChoice::Auto),
-            Some(Value::String(word)) => self.worded(word, tools),
-            Some(Value::Object(object)) => match object.get("type").and_then(Value::as_str) {
-                // Responses' form has the name beside the type.
-                Some("function") | None => {
-                    let nested = object.get("function").map(|function| &function["name"]);
-                    named(nested.or(object.get("name")).unwrap_or(&Value::Null))
-                }
-                Some(word @ ("auto" | "none" | "required" | "any")) => self.worded(word, tools),
-                Some(other) => Err(Fault::field(
-                    "tool_choice",
-                    format!("'tool_choice' of the type '{other}' is not known here: expected 'function'"),
-                )),
-            },
-            Some(_) => Err(Fault::field("tool_choice", "'tool_choice' must be a word or an object")),
+        match (choice, choice["type"].as_str()) {
+            (Value::Null, _) => Ok(ToolChoice::Auto),
+            (Value::String(word), _) => self.worded(word, tools),
+            // Responses' form has the name beside the type.
+            (Value::Object(object), Some("function") | None) => {
+                let nested = object.get("function").map(|function| &function["name"]);
+                named(nested.or(object.get("name")).unwrap_or(&Value::Null))
+            }
+            (Value::Object(_), Some("allowed_tools")) => self.allowed(choice, offered, without),
+            (Value::Object(_), Some(word @ ("auto" | "none" | "required" | "any"))) => self.worded(word, tools),
+            (Value::Object(_), Some(other)) => {
+                let message = format!("'tool_choice' of the type '{other}' is not known here: expected 'function'");
+                Err(Fault::field("tool_choice", message))
+            }
+            _ => Err(Fault::field("tool_choice", "'tool_choice' must be a word or an object")),
         }
     }
 

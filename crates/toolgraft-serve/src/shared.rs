@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -108,7 +108,7 @@ impl Shared {
 
     /// Counts a panic, and returns the fault for its request.
     fn broken(&self) -> Fault {
-        self.metrics.broke();
+        self.metrics.broken.fetch_add(1, Ordering::Relaxed);
         let message = "the server failed at this request because of a bug in it; its stderr says where";
         Fault::internal(message).with_code("internal_error")
     }

@@ -93,11 +93,11 @@ pub(super) fn found(hosted: &Hosted, results: &Results) -> String {
     if let Some(candidate) = answer.pointer_mut("/candidates/0") {
         set_member(candidate, "groundingMetadata", grounding);
     }
-    let mut body = String::new();
-    match hosted.stream {
-        true => data(&mut body, &answer),
-        false => body = answer.to_string(),
+    if !hosted.stream {
+        return answer.to_string();
     }
+    let mut body = String::new();
+    data(&mut body, &answer);
     body
 }
 

@@ -13,61 +13,53 @@ use toolgraft::wire::take_member;
 /// Number of base64 characters that are decoded to recognize an image's format.
 const HEAD: usize = 32;
 
-/// State of the conversion: calls that wait for their results.
-#[derive(Default)]
-pub(super) struct MessagesReader {
-    waiting: PendingCalls,
+/// Converts each message to one of Chat Completions.
+pub(super) fn messages(messages: Option<Value>) -> Result<Vec<Value>, Fault> {
+    let Some(Value::Array(list)) = messages else {
+        return Err(Fault::field("messages", "'messages' must be a list of messages"));
+    };
+    let mut waiting = PendingCalls::default();
+    let converted = |(at, item)| message(&mut waiting, item, &format!("messages[{at}]"));
+    list.into_iter().enumerate().map(converted).collect()
 }
 
-impl MessagesReader {
-    /// Converts each message to one of Chat Completions.
-    pub(super) fn of(messages: Option<Value>) -> Result<Vec<Value>, Fault> {
-        let Some(Value::Array(list)) = messages else {
-            return Err(Fault::field("messages", "'messages' must be a list of messages"));
-        };
-        let mut history = MessagesReader::default();
-        let message = |(at, message)| history.message(message, &format!("messages[{at}]"));
-        list.into_iter().enumerate().map(message).collect()
-    }
-
-    fn message(&mut self, mut message: Value, place: &str) -> Result<Value, Fault> {
-        let role = role_of(&message, &["system", "user", "assistant", "tool"], place)?;
-        let images = message.get_mut("images").map(Value::take);
-        let content = match take_member(&mut message, "content") {
-            Value::Null => content(String::new(), images, &format!("{place}.images"))?,
-            Value::String(text) => content(text, images, &format!("{place}.images"))?,
-            // Some clients send the list of parts of OpenAI's interface.
-            parts @ Value::Array(_) => join(parts, content(String::new(), images, &format!("{place}.images"))?),
-            _ => return Err(Fault::field(format!("{place}.content"), "a content must be a text")),
-        };
-        // The model's own thinking (`thinking`) is not sent back to it.
-        let mut told = json!({"role": role, "content": content});
-        if role == "tool" {
-            let name = ["tool_name", "name"].iter().find_map(|field| message[*field].as_str()).unwrap_or_default();
-            let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
-            told["tool_call_id"] = self.waiting.result(id, name).into();
-            if !name.is_empty() {
-                told["name"] = name.into();
-            }
-        } else if let Some(Value::Array(calls)) = message.get_mut("tool_calls").map(Value::take)
-            && !calls.is_empty()
-        {
-            let place = |at: usize| format!("{place}.tool_calls[{at}]");
-            let calls = calls.into_iter().enumerate().map(|(at, call)| self.call(call, &place(at)));
-            told["tool_calls"] = Value::Array(calls.collect::<Result<_, _>>()?);
+fn message(waiting: &mut PendingCalls, mut message: Value, place: &str) -> Result<Value, Fault> {
+    let role = role_of(&message, &["system", "user", "assistant", "tool"], place)?;
+    let images = message.get_mut("images").map(Value::take);
+    let content = match take_member(&mut message, "content") {
+        Value::Null => content(String::new(), images, &format!("{place}.images"))?,
+        Value::String(text) => content(text, images, &format!("{place}.images"))?,
+        // Some clients send the list of parts of OpenAI's interface.
+        parts @ Value::Array(_) => join(parts, content(String::new(), images, &format!("{place}.images"))?),
+        _ => return Err(Fault::field(format!("{place}.content"), "a content must be a text")),
+    };
+    // The model's own thinking (`thinking`) is not sent back to it.
+    let mut told = json!({"role": role, "content": content});
+    if role == "tool" {
+        let name = ["tool_name", "name"].iter().find_map(|field| message[*field].as_str()).unwrap_or_default();
+        let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
+        told["tool_call_id"] = waiting.result(id, name).into();
+        if !name.is_empty() {
+            told["name"] = name.into();
         }
-        Ok(told)
+    } else if let Some(Value::Array(calls)) = message.get_mut("tool_calls").map(Value::take)
+        && !calls.is_empty()
+    {
+        let place = |at: usize| format!("{place}.tool_calls[{at}]");
+        let calls = calls.into_iter().enumerate().map(|(at, call)| self::call(waiting, call, &place(at)));
+        told["tool_calls"] = Value::Array(calls.collect::<Result<_, _>>()?);
     }
+    Ok(told)
+}
 
-    fn call(&mut self, mut call: Value, place: &str) -> Result<Value, Fault> {
-        let Some(name) = call["function"]["name"].as_str().map(str::to_owned) else {
-            return Err(Fault::field(format!("{place}.function.name"), "a call must name a function"));
-        };
-        let arguments = take_member(&mut take_member(&mut call, "function"), "arguments");
-        let id = call["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
-        let id = self.waiting.call(id, &name);
-        Ok(shape::call(id, name, arguments))
-    }
+fn call(waiting: &mut PendingCalls, mut call: Value, place: &str) -> Result<Value, Fault> {
+    let Some(name) = call["function"]["name"].as_str().map(str::to_owned) else {
+        return Err(Fault::field(format!("{place}.function.name"), "a call must name a function"));
+    };
+    let arguments = take_member(&mut take_member(&mut call, "function"), "arguments");
+    let id = call["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
+    let id = waiting.call(id, &name);
+    Ok(shape::call(id, name, arguments))
 }
 
 /// Returns a content of a text followed by base64 images.

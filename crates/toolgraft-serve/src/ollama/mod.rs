@@ -11,7 +11,7 @@ mod writer;
 
 use serde_json::{Map, Value, json};
 
-use self::history::{MessagesReader, content};
+use self::history::{content, messages};
 pub(super) use self::models::{PATHS, told};
 pub(super) use self::writer::Ollama;
 use self::writer::OllamaStream;
@@ -45,7 +45,7 @@ const LONGEST_LOAD: usize = 4_096;
 impl Shape for Ollama {
     fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         let messages = match self {
-            Ollama::Chat => MessagesReader::of(body.shift_remove("messages"))?,
+            Ollama::Chat => messages(body.shift_remove("messages"))?,
             Ollama::Generate => prompt(&mut body)?,
         };
         let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
