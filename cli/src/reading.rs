@@ -20,7 +20,7 @@ use toolgraft::validate::Validator;
 /// Schema problems that are printed in one run.
 const MAX_PROBLEMS: usize = 50;
 
-/// How texts are read.
+/// The options for reading texts.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadingArgs {

@@ -30,7 +30,7 @@ impl Prompt {
     /// Returns the tools of a request that carries them, within the [budget](super::Options::tool_budget). `said` is
     /// the conversation so far.
     ///
-    /// The rule is that of [`compose_for`](Prompt::compose_for). The styles have other forms here: `schema` is the
+    /// The rule is that of [`compose`](Prompt::compose). The styles have other forms here: `schema` is the
     /// unchanged definition, from which every tool starts; `signature` cuts the description as a signature in the
     /// prompt does; `brief` has the first sentence of the description and of each parameter's. There is no `index`. If
     /// more than eight tools do not fit in brief, those that the conversation suggests are offered, and a built-in tool

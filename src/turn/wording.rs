@@ -137,7 +137,7 @@ pub enum Expected<'a> {
     },
     /// A text that a call will take.
     Text {
-        /// What the text is of: the path of a file, or the tool and its parameter.
+        /// The subject of the text: the path of a file, or the tool and its parameter.
         of: &'a str,
     },
 }

@@ -32,7 +32,7 @@ pub(crate) enum Unanswered {
 /// A question with a few answers, each a word or its first letter.
 pub(crate) struct Choice {
     pub(crate) question: String,
-    /// What follows a no is its reason.
+    /// The text after a no is its reason.
     pub(crate) words: &'static [&'static str],
     /// The answers in words, for somebody who gave another.
     pub(crate) help: &'static str,

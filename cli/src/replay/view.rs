@@ -44,7 +44,7 @@ pub(super) struct Answered<'a> {
     pub(super) outcome: &'a Outcome,
 }
 
-/// What `--check` compares with.
+/// The calls that `--check` compares with.
 pub(super) const AGAINST: &str = "the recorded calls";
 
 /// Shows a replay, in this order of calls.

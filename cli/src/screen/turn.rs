@@ -1,4 +1,4 @@
-//! What happens in a turn, in the words of the terminal and of the page.
+//! The words of the terminal and of the page for the events of a turn.
 
 use super::{excerpt, full_name};
 use toolgraft::AgentEvent;

@@ -58,7 +58,7 @@ pub(super) struct Rendered {
     pub(super) newest: Option<Value>,
     /// The person's last message.
     pub(super) question: String,
-    /// What the turn has to know of the history.
+    /// The facts of the history that the turn needs.
     pub(super) start: TurnStart,
     /// `true` if rounds that the client did not see brought text of third parties.
     pub(super) untrusted: bool,

@@ -40,7 +40,7 @@ pub(super) struct Prepared {
     /// The configuration when this was prepared.
     pub(super) config: Config,
     pub(super) choice: ToolChoice,
-    /// What is known of the client's tools, apart from these themselves.
+    /// The facts about the client's tools, apart from the tools themselves.
     pub(super) offered: Offered,
     /// Number of listed tools whose description is cut at the start, and of all listed tools.
     pub(super) cut: (usize, usize),

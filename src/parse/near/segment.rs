@@ -351,7 +351,7 @@ fn is_sign(c: char) -> bool {
     matches!(c, ':' | '：' | '=')
 }
 
-/// What is shown of a text around a name: its end, without what would end the quotation.
+/// Returns the part of a text around a name that is shown: its end, without characters that would end the quotation.
 fn shown_around(text: &str) -> Option<&str> {
     let text = &text[text.rfind('<').unwrap_or(0)..];
     let shown = &text[text.ceil_char_boundary(text.len().saturating_sub(SHOWN_AROUND))..];

@@ -12,7 +12,7 @@
 //!         └─▶ Access: the token of a request, refreshed before its end or after a 401
 //! ```
 //!
-//! What rmcp's authorization lacks, and is here for that reason: a store in files and its lock ([`store`]), the page
+//! Parts that rmcp's authorization lacks, and are here for that reason: a store in files and its lock ([`store`]), the page
 //! that the browser returns to ([`listener`]), revocation, which its crate for OAuth does over https alone
 //! ([`logout`]), refusal of a server that names no S256 or leads to a nearer host ([`discovery`]), the secret of a
 //! registered client, without which that client cannot refresh ([`login`]), and another token after a refusal
