@@ -141,12 +141,17 @@ impl Turn {
         let is_free = matches!(self.shared.asking, Asking::Step | Asking::Held(_)) && self.shared.is_held_by_us();
         let calls = message.good_calls().filter(|calls| is_free && calls.len() == 1)?;
         let call = Some(calls[0]).filter(|call| self.shared.changes(call))?;
-        let is_result = |text: &str| self.shared.results().any(|(_, result)| result.trim() == text.trim());
-        let had_frame = |name: &str| {
-            call.repairs.iter().any(|repair| matches!(repair, Repair::Unframed(at) if *at == format!("/{name}")))
+        // An identifier or a value of one line is taken from a result rightly.
+        let is_result = |text: &str| {
+            text.trim().contains('\n') && self.shared.results().any(|(_, result)| result.trim() == text.trim())
         };
+        let had_frame = |name: &str, text: &str| {
+            let is_of = |repair: &Repair| matches!(repair, Repair::Unframed(at) if *at == format!("/{name}"));
+            (text.is_empty() || text.contains(char::is_whitespace)) && call.repairs.iter().any(is_of)
+        };
+        let is_copied = |name: &str, text: &str| had_frame(name, text) || is_result(text);
         let mut members = call.arguments.as_object()?.iter();
-        let (member, _) = members.find(|(name, value)| had_frame(name) || value.as_str().is_some_and(is_result))?;
+        let (member, _) = members.find(|(name, value)| value.as_str().is_some_and(|text| is_copied(name, text)))?;
         let asking = Asking::Text { call: Box::new(call.clone()), member: member.clone() };
         self.ask.alone(&asking, &self.shared).map(|_| asking)
     }

@@ -44,8 +44,7 @@ impl Shared {
     pub(super) fn used(&self) -> Used {
         let made = self.made();
         // What a lookup did not find is still to be looked up, unless a later one with the same tool found something.
-        let is_vain = |made: &Made<'_>| self.looks_up(made.call) && made.said().is_some_and(|text| is_nothing(&text));
-        let finds = |made: &Made<'_>| made.succeeded() && !is_vain(made);
+        let finds = |made: &Made<'_>| made.succeeded() && !(self.looks_up(made.call) && is_vain(made));
         let found =
             |at: &usize| made[*at..].iter().any(|later| name(later.call) == name(made[*at].call) && finds(later));
         let succeeded = (0..made.len()).filter(|at| made[*at].succeeded());
@@ -159,11 +158,8 @@ impl Shared {
             self.unused().iter().any(|thing| arguments.contains(&thing.to_lowercase()))
         };
         let is_often = times >= MAX_VARIATIONS && !said.is_said(&call.arguments);
-        let leaves_out_more = || {
-            let nothing =
-                made.iter().filter(|made| made.succeeded() && made.said().is_some_and(|text| is_nothing(&text)));
-            nothing.map(|made| made.call).any(|before| leaves_out_more(before, call))
-        };
+        let leaves_out_more =
+            || made.iter().filter(|made| is_vain(made)).any(|before| leaves_out_more(before.call, call));
         let is_guess = || times > 0 && !self.found_nothing() && said.has_guess(&call.arguments);
         self.looks_up(call) && (leaves_out_more() || (is_often || is_guess() || is_counted()) && !brings())
     }
@@ -229,6 +225,11 @@ fn is_made_good(made: &[Made<'_>], at: usize) -> bool {
 
 fn is_of(tool: &Tool, call: &Call) -> bool {
     tool.server == call.server && tool.name == call.tool
+}
+
+/// Returns `true` for a call that succeeded and found nothing.
+fn is_vain(made: &Made<'_>) -> bool {
+    made.succeeded() && made.said().is_some_and(|text| is_nothing(&text))
 }
 
 /// Returns `true` if a result reports that nothing was found.

@@ -220,8 +220,8 @@ impl Turn {
         self.ask.closed(text, &self.shared)
     }
 
-    /// Returns `true` if the request is for the answer or a text alone: its messages are sent without the history, except the
-    /// history's own system text.
+    /// Returns `true` if the request is for the answer or a text alone: its messages are sent without the history,
+    /// except the history's own system text.
     pub fn is_alone(&self) -> bool {
         self.ask.alone(&self.shared.asking, &self.shared).is_some()
     }

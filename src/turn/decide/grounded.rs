@@ -571,7 +571,7 @@ fn is_in_schema(member: &str, value: &Value, schema: Option<&Value>) -> bool {
 }
 
 /// Returns the texts in a value.
-pub(super) fn texts(value: &Value) -> Vec<String> {
+pub(in crate::turn) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.trim().to_owned()],
         Value::Array(items) => items.iter().flat_map(texts).collect(),

@@ -20,6 +20,7 @@
 //!
 //! ```text
 //!  Asking::Step ── a new call ──▶ it runs
+//!        ├─ a change with a copy of a result as its text ──▶ Asking::Text ──▶ the call with the text runs
 //!        └─ an answered one ──▶ Asking::Answer
 //! ```
 //!
@@ -57,7 +58,7 @@ use crate::turn::config::RoundModel;
 pub(super) use fit::Fitted;
 pub(super) use greeting::is_greeting;
 pub(super) use greeting::is_question;
-pub(super) use grounded::{Said, Ungrounded, file_name, reads_file};
+pub(super) use grounded::{Said, Ungrounded, file_name, reads_file, texts};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
 pub use margin::call_margin;

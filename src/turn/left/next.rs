@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{MAX_VARIATIONS, Made, corrected, is_made_good, is_nothing, is_of, name, values};
+use super::{MAX_VARIATIONS, Made, corrected, is_made_good, is_nothing, is_of, is_vain, name, values};
 use crate::constrain::{Narrowed, id_of, is_id, is_same_member, is_zone, kind_of_id, kind_of_name, required};
 use crate::event::Call;
 use crate::tools::schema::types;
@@ -50,11 +50,9 @@ impl Shared {
     pub(in crate::turn) fn searched_elsewhere(&self, call: &Call) -> Option<Narrowed> {
         let made = self.made();
         let last = &made[made.len().checked_sub(MAX_VARIATIONS)?..];
-        let is_vain = |made: &Made<'_>| {
-            made.succeeded() && name(made.call) == name(call) && made.said().is_some_and(|text| is_nothing(&text))
-        };
         let is_meant = self.looks_up(call) && self.said_things().are_digits_said(&call.arguments);
-        (is_meant && last.iter().all(is_vain)).then(|| self.lookups_for(call, Vec::new()))
+        let is_vain = last.iter().all(|made| is_vain(made) && name(made.call) == name(call));
+        (is_meant && is_vain).then(|| self.lookups_for(call, Vec::new()))
     }
 
     /// Returns a call that succeeded, with an unused value that is next to its own value in the request; for a change,
@@ -164,9 +162,9 @@ impl Shared {
         if !self.changes(call) || self.said_things().is_said(&call.arguments) {
             return None;
         }
-        let written = call.arguments.to_string();
-        let unused = self.unused().into_iter().filter(|thing| decide::file_name(thing).is_some());
-        self.reading(&unused.into_iter().find(|path| !written.contains(&**path))?)
+        let own = decide::texts(&call.arguments);
+        let mut unused = self.unused().into_iter().filter(|thing| decide::file_name(thing).is_some());
+        self.reading(&unused.find(|path| !own.iter().any(|text| text.contains(&**path)))?)
     }
 
     /// Returns the call that reads this file.

@@ -62,6 +62,7 @@ fn a_file_is_read_before_a_change_that_needs_it() {
     assert!(job.only().contains("read_file") && job.only().contains("/a/notes.txt"), "{}", job.only());
     for (question, arguments) in [
         ("Write milk into /a/list.txt.", json!({"path": "/a/list.txt", "content": "milk"})),
+        (r"Write a poem into C:\a\list.txt.", json!({"path": r"C:\a\list.txt", "content": "Roses"})),
         ("Write a poem into /a/list.txt.", json!({"path": "/a/list.txt", "content": "Roses"})),
         ("Like in /a/x.txt write milk into /a/list.txt.", json!({"path": "/a/list.txt", "content": "milk"})),
     ] {
@@ -74,12 +75,12 @@ fn a_text_that_is_a_copy_of_a_result_is_written_as_a_message_of_its_own() {
     let copies = [
         "milk\neggs\n",
         "<tool_result end=\"ab\">milk\neggs</tool_result ab>",
-        "<tool_result end=\"ab\">milk</tool_result>",
+        "<tool_result end=\"ab\">milk and eggs</tool_result>",
     ];
     for (copied, said, written) in [
         (copies[0], "```\n\neggs\nmilk\n```", "eggs\nmilk\n"),
         (copies[1], "Here it is:\n```text\neggs\nmilk\n```", "eggs\nmilk"),
-        (copies[2], "eggs, milk", "milk"),
+        (copies[2], "eggs, milk", "milk and eggs"),
         (copies[0], "```\neggs\n```\nor\n```\nmilk\n```", copies[0]),
     ] {
         let mut job = Job::of("Read /a.txt and write /b.txt with its lines in order.");
@@ -94,6 +95,11 @@ fn a_text_that_is_a_copy_of_a_result_is_written_as_a_message_of_its_own() {
         job.done = ends(&mut job.turn);
         assert!(job.only().contains(&json!(written).to_string()), "{}", job.only());
         assert!(job.calls("write_file", json!({"path": "/b.txt", "content": written})), "it is not asked for again");
+    }
+    for result in ["O-1042", "12 candles"] {
+        let mut job = Job::of("Read /a.txt and write /b.txt with what it says.");
+        job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result(result));
+        assert!(job.calls("write_file", json!({"path": "/b.txt", "content": result})), "a value: {:?}", job.done);
     }
 }
 
