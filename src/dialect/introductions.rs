@@ -222,15 +222,11 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     if line.trim_end().ends_with([':', '：']) {
         return false;
     }
-    // Most begin with another letter.
-    let begins = |words: &&str| {
-        line.as_bytes().first() == words.as_bytes().first()
-            && line.strip_prefix(words).is_some_and(|rest| !goes_on(words, rest))
+    let takes_back = || {
+        let phrased = Phrased::of(sentence);
+        phrased.takes_back || phrased.is_doubtful
     };
-    line.starts_with('(')
-        || rest.starts_with(['?', '？', '؟'])
-        || WORDS.takes_back.iter().any(begins)
-        || Phrased::of(sentence).is_doubtful
+    line.starts_with('(') || rest.starts_with(['?', '？', '؟']) || takes_back()
 }
 
 /// Signs of lines that say nothing: rules, the end of a fence, the sign of a list's item.
@@ -256,7 +252,9 @@ fn lower(line: &[u8]) -> String {
 /// Returns the characters that end sentences, with their places: a point in a name or a number does not.
 fn sentence_ends(line: &str) -> impl DoubleEndedIterator<Item = (usize, char)> {
     let is_last = |after: Option<&u8>| matches!(after, None | Some(b' ' | b'\t' | b'"' | b')' | b'*'));
-    let ends = line.char_indices().filter(|(_, c)| is_sentence_end(*c));
+    // The bytes that such characters begin with.
+    let may_end = line.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'.' | b'!' | b'?' | 0xd8 | 0xe0..=0xef));
+    let ends = may_end.filter_map(|(at, _)| Some((at, line.get(at..)?.chars().next().filter(|c| is_sentence_end(*c))?)));
     ends.filter(move |(at, c)| !c.is_ascii() || is_last(line.as_bytes().get(at + 1)))
 }
 
@@ -276,6 +274,8 @@ struct Phrased {
     announces: bool,
     /// Before a colon it introduces a form, another's words, or what is wrong.
     labels: bool,
+    /// After a call it speaks of that.
+    takes_back: bool,
 }
 
 impl Phrased {
@@ -289,6 +289,7 @@ impl Phrased {
                 PhraseKind::Announces => found.announces = true,
                 PhraseKind::Labels => found.labels = true,
                 PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
+                PhraseKind::TakesBack => found.takes_back |= at == 0,
                 PhraseKind::Runs => runs |= clause(),
                 PhraseKind::Denies => denies |= clause(),
             }
@@ -312,6 +313,7 @@ enum PhraseKind {
     Labels,
     Runs,
     Denies,
+    TakesBack,
 }
 
 /// Words of one of the lists.
@@ -346,6 +348,7 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
         (&WORDS.labels, PhraseKind::Labels),
         (&WORDS.runs, PhraseKind::Runs),
         (&WORDS.negations, PhraseKind::Denies),
+        (&WORDS.takes_back, PhraseKind::TakesBack),
     ];
     let (mut all, mut last) = (Vec::new(), vec![0; KEYS]);
     for (words, kind) in lists.iter().flat_map(|(list, kind)| list.iter().map(|words| (*words, *kind))) {

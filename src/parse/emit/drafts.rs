@@ -149,21 +149,20 @@ impl Drafts {
     pub(crate) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         let Some(line) = &mut self.line_after else { return };
         let text = if line.is_empty() { text.trim_start() } else { text };
-        let more = &text[..text.floor_char_boundary(LINE)];
+        let end = memchr::memchr(b'\n', text.as_bytes());
+        let (more, room) = (&text[..end.unwrap_or(text.len())], LINE - line.len());
         if line.is_empty() {
-            line.reserve(LINE);
+            line.reserve_exact(LINE);
         }
-        line.push_str(more);
-        if line.len() >= LINE || more.contains('\n') {
+        line.push_str(&more[..more.floor_char_boundary(room)]);
+        if end.is_some() || more.len() >= room {
             self.line_is_over(at, sink);
         }
     }
 
     /// The line after the last call is over at `at`.
     pub(super) fn line_is_over(&mut self, at: u64, sink: &mut Sink<'_>) {
-        let Some(line) = self.line_after.take() else { return };
-        let line = line.split('\n').next().unwrap_or_default();
-        if takes_back_call(&line.as_bytes()[..line.floor_char_boundary(LINE)]) {
+        if self.line_after.take().is_some_and(|line| takes_back_call(line.as_bytes())) {
             let run = self.calls.last().map_or(0, |call| call.run);
             let is_call = |call: &Logged| call.run == run && call.is_call_in_answer();
             self.revise(0, at, is_call, |place| place.doubt = Doubt::Certain, sink);
