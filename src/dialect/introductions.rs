@@ -252,9 +252,9 @@ fn lower(line: &[u8]) -> String {
 /// Returns the characters that end sentences, with their places: a point in a name or a number does not.
 fn sentence_ends(line: &str) -> impl DoubleEndedIterator<Item = (usize, char)> {
     let is_last = |after: Option<&u8>| matches!(after, None | Some(b' ' | b'\t' | b'"' | b')' | b'*'));
-    // The bytes that such characters begin with.
-    let may_end = line.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'.' | b'!' | b'?' | 0xd8 | 0xe0..=0xef));
-    let ends = may_end.filter_map(|(at, _)| Some((at, line.get(at..)?.chars().next().filter(|c| is_sentence_end(*c))?)));
+    let may_end = line.bytes().enumerate().filter(|(_, byte)| MAY_END[usize::from(*byte)]);
+    let ends =
+        may_end.filter_map(|(at, _)| Some((at, line.get(at..)?.chars().next().filter(|c| is_sentence_end(*c))?)));
     ends.filter(move |(at, c)| !c.is_ascii() || is_last(line.as_bytes().get(at + 1)))
 }
 
@@ -280,21 +280,22 @@ struct Phrased {
 
 impl Phrased {
     fn of(sentence: &str) -> Self {
-        // The clauses in which something is run, and those that deny: a bit for each.
-        let (mut found, mut runs, mut denies) = (Phrased::default(), 0_u64, 0_u64);
-        PHRASES.in_text(sentence, |at, kind| {
-            let clause = || 1 << sentence[..at].matches([',', ';', ':', '，', '；', '：', '—']).count().min(63);
-            match kind {
-                PhraseKind::Hedges => found.is_doubtful = true,
-                PhraseKind::Announces => found.announces = true,
-                PhraseKind::Labels => found.labels = true,
-                PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
-                PhraseKind::TakesBack => found.takes_back |= at == 0,
-                PhraseKind::Runs => runs |= clause(),
-                PhraseKind::Denies => denies |= clause(),
-            }
+        let (mut found, mut runs, mut denies) = (Phrased::default(), Vec::new(), Vec::new());
+        PHRASES.in_text(sentence, |at, kind| match kind {
+            PhraseKind::Hedges => found.is_doubtful = true,
+            PhraseKind::Announces => found.announces = true,
+            PhraseKind::Labels => found.labels = true,
+            PhraseKind::BeginsAnnouncing => found.announces |= at == 0,
+            PhraseKind::TakesBack => found.takes_back |= at == 0,
+            PhraseKind::Runs => runs.push(at),
+            PhraseKind::Denies => denies.push(at),
         });
-        found.is_doubtful |= runs & denies != 0;
+        // Both in one clause.
+        let is_denied = |run: &usize| {
+            let between = |deny: &usize| &sentence[*run.min(deny)..*run.max(deny)];
+            denies.iter().any(|deny| !between(deny).contains([',', ';', ':', '，', '；', '：', '—']))
+        };
+        found.is_doubtful |= runs.iter().any(is_denied);
         // The English word for what is being done.
         let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
         found.announces |= first.len() > DOING.len() + 1 && first.ends_with(DOING);
@@ -319,6 +320,8 @@ enum PhraseKind {
 /// Words of one of the lists.
 struct Phrase {
     words: &'static str,
+    /// Their [`lead`].
+    lead: u32,
     kind: PhraseKind,
     /// The one before it that begins alike, as [`Phrases::last`] names it.
     before: u16,
@@ -326,7 +329,6 @@ struct Phrase {
 
 impl Phrase {
     /// Returns `true` if a text begins with these words and, unless they put in doubt or run something, no letter follows.
-    #[inline(always)] // At each word.
     fn begins(&self, text: &str) -> bool {
         let may_go_on = matches!(self.kind, PhraseKind::Hedges | PhraseKind::Runs);
         text.strip_prefix(self.words).is_some_and(|rest| may_go_on || !goes_on(self.words, rest))
@@ -336,7 +338,7 @@ impl Phrase {
 /// The phrases of all lists, which are looked for at once.
 struct Phrases {
     all: Vec<Phrase>,
-    /// The place after the last phrase in `all` with a [`key`]; 0 where there is none.
+    /// The place after the last phrase in `all` by the [`slot`] of its lead; 0 where there is none.
     last: Vec<u16>,
 }
 
@@ -350,10 +352,12 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
         (&WORDS.negations, PhraseKind::Denies),
         (&WORDS.takes_back, PhraseKind::TakesBack),
     ];
-    let (mut all, mut last) = (Vec::new(), vec![0; KEYS]);
+    let count = lists.iter().map(|(list, _)| list.len()).sum();
+    let (mut all, mut last) = (Vec::with_capacity(count), vec![0; SLOTS]);
     for (words, kind) in lists.iter().flat_map(|(list, kind)| list.iter().map(|words| (*words, *kind))) {
-        let last = &mut last[key(words.as_bytes())];
-        all.push(Phrase { words, kind, before: *last });
+        let lead = lead(words.as_bytes());
+        let last = &mut last[slot(lead)];
+        all.push(Phrase { words, lead, kind, before: *last });
         *last = all.len() as u16;
     }
     Phrases { all, last }
@@ -363,38 +367,39 @@ impl Phrases {
     /// Tells `found` the places and kinds of the phrases in a text, each from the beginning of a word on.
     fn in_text(&self, text: &str, mut found: impl FnMut(usize, PhraseKind)) {
         let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at..];
-            let mut place = usize::from(self.last[key(rest.as_bytes())]);
+        while let Some(rest @ [_, ..]) = text.as_bytes().get(at..) {
+            let lead = lead(rest);
+            let mut place = usize::from(self.last[slot(lead)]);
             while let Some(phrase) = place.checked_sub(1).and_then(|last| self.all.get(last)) {
-                if phrase.begins(rest) {
+                if phrase.lead == lead && phrase.begins(&text[at..]) {
                     found(at, phrase.kind);
                 }
                 place = usize::from(phrase.before);
             }
-            at += to_next_word(rest);
+            let letters = rest.iter().take_while(|byte| IS_LETTER[usize::from(**byte)]).count();
+            at += match rest.get(letters) {
+                Some(b' ') => letters + 1,
+                Some(0x80..) => to_next_word(&text[at..]),
+                _ => letters.max(1),
+            };
         }
     }
 }
 
-/// Returns the length of the word that a text begins with, or of its first character, and of a space after it.
+/// Returns the length of the word with other letters than ASCII's that a text begins with, or of its first character.
 fn to_next_word(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let letters = bytes.iter().take_while(|byte| IS_LETTER[usize::from(**byte)]).count();
-    let end = match bytes.get(letters) {
-        Some(b' ') => return letters + 1,
-        Some(0x80..) => text.find(|c| !is_spaced(c)).unwrap_or(text.len()),
-        _ => letters,
-    };
-    if end > 0 { end } else { text.chars().next().map_or(0, char::len_utf8) }
+    match text.find(|c| !is_spaced(c)) {
+        Some(0) => text.chars().next().map_or(0, char::len_utf8),
+        end => end.unwrap_or(text.len()),
+    }
 }
 
-/// The number of keys. Few words have the key of a phrase that they do not begin.
-const KEYS: usize = 1 << 12;
+/// The number of slots. Few words have the slot of a phrase that they do not begin.
+const SLOTS: usize = 1 << 12;
 
-/// Returns a number for how a text begins: its first four bytes, without the letters after a character that is no letter
-/// of ASCII. After a phrase of two or three bytes no letter follows.
-fn key(text: &[u8]) -> usize {
+/// Returns how a text begins: its first four bytes, without the letters after a character that is no letter of ASCII.
+/// After a phrase of two or three bytes no letter follows.
+fn lead(text: &[u8]) -> u32 {
     let [first, second, third, fourth] = match *text {
         [first, second, third, fourth, ..] => [first, second, third, fourth],
         [first, second, third] => [first, second, third, 0],
@@ -404,19 +409,30 @@ fn key(text: &[u8]) -> usize {
     let has_third = IS_LETTER[usize::from(third)];
     let third = if has_third || !third.is_ascii() { third } else { 0 };
     let fourth = if has_third && IS_LETTER[usize::from(fourth)] { fourth } else { 0 };
-    // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of the product.
-    (u32::from_le_bytes([first, second, third, fourth]).wrapping_mul(0x9e37_79b1) >> (32 - KEYS.ilog2())) as usize
+    u32::from_le_bytes([first, second, third, fourth])
+}
+
+/// Returns the slot of a lead: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4), the upper bits of the
+/// product.
+fn slot(lead: u32) -> usize {
+    (lead.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS.ilog2())) as usize
 }
 
 /// ASCII letters and digits.
-static IS_LETTER: [bool; 256] = {
-    let (mut table, mut byte) = ([false; 256], 0_u8);
-    while byte < 0x80 {
-        table[byte as usize] = byte.is_ascii_alphanumeric();
-        byte += 1;
+static IS_LETTER: [bool; 256] = bytes_of(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+/// The bytes that a character which [ends a sentence](is_sentence_end) begins with.
+static MAY_END: [bool; 256] = bytes_of(b".!?\xd8\xe0\xe2\xe3\xef");
+
+/// Returns a table of these bytes.
+const fn bytes_of(bytes: &[u8]) -> [bool; 256] {
+    let (mut table, mut at) = ([false; 256], 0);
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
     }
     table
-};
+}
 
 /// Returns `true` if the last of the words goes on in the text after them.
 fn goes_on(words: &str, after: &str) -> bool {
