@@ -30,9 +30,9 @@ pub const MAX_PIXELS_AT_ONCE: usize = 50_000_000;
 
 /// A limit that several parts of a program share. A clone is the same budget.
 #[derive(Clone)]
-pub struct Budget(Arc<Inner>);
+pub struct Budget(Arc<BudgetState>);
 
-struct Inner {
+struct BudgetState {
     name: &'static str,
     amount: usize,
     free: Arc<Semaphore>,
@@ -89,7 +89,7 @@ impl Budget {
     /// Makes a budget of this amount, at least 1.
     pub fn new(name: &'static str, amount: usize) -> Self {
         let amount = amount.clamp(1, Semaphore::MAX_PERMITS);
-        Budget(Arc::new(Inner {
+        Budget(Arc::new(BudgetState {
             name,
             amount,
             free: Arc::new(Semaphore::new(amount)),
@@ -163,7 +163,7 @@ impl Budget {
     /// Takes `more` from the free amount and counts it for the client. `had` is the amount that the permit holds
     /// already.
     fn acquire(&self, client: Option<u64>, more: usize, had: usize) -> Result<OwnedSemaphorePermit, Exhausted> {
-        let Inner { name: budget, amount, .. } = *self.0;
+        let BudgetState { name: budget, amount, .. } = *self.0;
         let limit = if client.is_some() { self.share() } else { amount };
         let wanted = had.saturating_add(more);
         let number = u32::try_from(more).ok().filter(|_| wanted <= limit);

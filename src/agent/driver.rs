@@ -10,10 +10,10 @@ use tracing::Instrument;
 use super::approver::{ApproverState, ask};
 use super::call::run_call;
 use super::inner::AgentInner;
-use super::record::{Events, TurnRecord};
+use super::record::TurnRecord;
 use crate::event::RejectedKind;
 use crate::model::span::{in_span, of_request};
-use crate::model::{ModelError, ModelEvent, Request};
+use crate::model::{ModelError, ModelEvent, ModelEvents, Request};
 use crate::spans::{self, Span};
 use crate::turn::{Action, AgentEvent, Input, Turn};
 
@@ -25,7 +25,7 @@ pub(super) struct Driver {
     pub(super) cancel: CancellationToken,
     /// Cancelled by the program to suspend the turn; `None` once the turn was told.
     pub(super) suspend: Option<CancellationToken>,
-    pub(super) message: Option<Events>,
+    pub(super) message: Option<ModelEvents>,
     /// Running calls and questions to the endpoint.
     pub(super) calls: FuturesUnordered<BoxFuture<'static, Input>>,
     pub(super) question: Option<BoxFuture<'static, Input>>,
@@ -109,7 +109,7 @@ impl Driver {
         None
     }
 
-    fn send(&mut self, mut request: Request) -> Events {
+    fn send(&mut self, mut request: Request) -> ModelEvents {
         request.headers.extend(self.headers.iter().cloned());
         if request.constraint.as_ref().is_some_and(|c| c.required) && !self.agent.model.constrains() {
             let message = "this model does not constrain its answers".to_owned();
@@ -150,7 +150,7 @@ async fn suspended(suspend: &mut Option<CancellationToken>) {
     *suspend = None;
 }
 
-async fn next_event(message: &mut Option<Events>) -> Input {
+async fn next_event(message: &mut Option<ModelEvents>) -> Input {
     let Some(events) = message else { return std::future::pending().await };
     let event = events.next().await;
     if ModelEvent::is_last(event.as_ref()) {

@@ -45,7 +45,7 @@ pub use call::run_call;
 #[cfg(test)]
 pub(crate) use handle::Agent;
 pub use handle::AgentError;
-pub use record::{Events, TurnRecord};
+pub use record::TurnRecord;
 pub use run::{Run, RunOptions};
 
 pub use crate::turn::event::{Approval, ApprovalRequest, AskReason, DisplayCall, Finished, OutputError};

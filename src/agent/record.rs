@@ -1,15 +1,10 @@
 //! Writes a turn's events as lines of a recording.
 
-use futures::stream::BoxStream;
-
 use crate::event::{Call, Region, Rejected};
-use crate::model::{ModelError, ModelEvent, Request};
+use crate::model::{ModelEvents, Request};
 use crate::tools::Catalog;
 use crate::transcript::{RecordedCall, Recorder};
 use crate::turn::AgentEvent;
-
-/// The events that a model sends in a round.
-pub type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Records the events of a turn. The calls of a message are written once the message is over, since until then they may
 /// be revised.
@@ -32,7 +27,7 @@ impl TurnRecord {
     }
 
     /// Records the request and returns the answer's events, recorded as they pass.
-    pub fn stream(&mut self, catalog: &Catalog, request: &Request, answer: Events) -> Events {
+    pub fn stream(&mut self, catalog: &Catalog, request: &Request, answer: ModelEvents) -> ModelEvents {
         self.flush();
         self.recorder.tools(catalog);
         self.recorder.stream(request, answer)

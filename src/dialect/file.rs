@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use super::header::Piece;
+use super::header::HeaderPiece;
 use super::spec::{Announcer, Block, CallKeys, LineMarker, MarkedJson, Named, NamedArguments, NamedCall};
 use super::spec::{Group, React, Shape, Spec, Wrapper, is_mark};
 
@@ -45,7 +45,7 @@ impl DialectError {
 /// A shape whose code knows all that there is to know.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Reader {
+enum NamedReader {
     ToolTag,
     Python,
     Json,
@@ -73,9 +73,9 @@ struct File {
     types: Vec<String>,
     // The rest only files of this project have.
     template: Option<String>,
-    line: Option<Line>,
+    line: Option<LineFields>,
     react: Option<React>,
-    reader: Option<Reader>,
+    reader: Option<NamedReader>,
     #[serde(default)]
     name_line: bool,
 }
@@ -83,7 +83,7 @@ struct File {
 /// Lines that announce calls and the answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct LineFields {
     call: LineMarker,
     answer: LineMarker,
 }
@@ -139,11 +139,11 @@ impl File {
         let markers = Announcer::Marker(self.markers);
         let has_markers = matches!(&markers, Announcer::Marker(markers) if !markers.is_empty());
         let (shape, objects) = match (self.reader, self.react, self.line) {
-            (Some(Reader::ToolTag), ..) => (Shape::ToolTag, None),
-            (Some(Reader::Python), ..) => (Shape::Python, None),
-            (Some(Reader::Json), ..) => (Shape::Json(self.keys.all()), None),
+            (Some(NamedReader::ToolTag), ..) => (Shape::ToolTag, None),
+            (Some(NamedReader::Python), ..) => (Shape::Python, None),
+            (Some(NamedReader::Json), ..) => (Shape::Json(self.keys.all()), None),
             (_, Some(react), _) => (Shape::React(react), None),
-            (.., Some(Line { call, answer })) => {
+            (.., Some(LineFields { call, answer })) => {
                 (Shape::MarkedJson(marked(Announcer::Line { call, answer }, None)), None)
             }
             _ if !self.elements.is_empty() => {
@@ -280,31 +280,34 @@ fn check_call(call: &NamedCall, path: &str) -> Result<(), DialectError> {
 }
 
 /// `may_be_word`: it may begin with a word, at a line's start.
-fn check_header(pieces: &[Piece], may_be_word: bool, path: &str) -> Result<(), DialectError> {
+fn check_header(pieces: &[HeaderPiece], may_be_word: bool, path: &str) -> Result<(), DialectError> {
     match pieces.first() {
-        Some(Piece::Text(text)) if may_be_word && !is_mark(text) => check_start(text, path)?,
-        Some(Piece::Text(text)) => check_delimiter(text, path)?,
+        Some(HeaderPiece::Text(text)) if may_be_word && !is_mark(text) => check_start(text, path)?,
+        Some(HeaderPiece::Text(text)) => check_delimiter(text, path)?,
         _ => return Err(DialectError::at(path, "expected a header that begins with a text, such as `<call:`")),
     }
     if pieces.len() > MAX_PIECES {
         return Err(DialectError::at(path, format!("{} parts: at most {MAX_PIECES} are read", pieces.len())));
     }
-    if pieces.iter().filter(|piece| **piece == Piece::Name).count() != 1 {
+    if pieces.iter().filter(|piece| **piece == HeaderPiece::Name).count() != 1 {
         return Err(DialectError::at(path, "expected `{name}` in it, once"));
     }
-    if pieces.iter().filter(|piece| **piece == Piece::Quote).count() % 2 != 0 {
+    if pieces.iter().filter(|piece| **piece == HeaderPiece::Quote).count() % 2 != 0 {
         return Err(DialectError::at(path, "expected a second `{quote}` for the first"));
     }
     for (at, piece) in pieces.iter().enumerate() {
-        if let Piece::Text(text) | Piece::Maybe(text) | Piece::Any(text) | Piece::OneOf(text) = piece {
-            let is_set = matches!(piece, Piece::Any(_) | Piece::OneOf(_));
+        if let HeaderPiece::Text(text) | HeaderPiece::Maybe(text) | HeaderPiece::Any(text) | HeaderPiece::OneOf(text) =
+            piece
+        {
+            let is_set = matches!(piece, HeaderPiece::Any(_) | HeaderPiece::OneOf(_));
             if !is_set || text.len() > MAX_TEXT {
                 check_text(text, path)?;
             }
         }
         let is_plain =
             |text: &str| text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
-        if let (Piece::Name, Some(Piece::Text(text) | Piece::Maybe(text))) = (piece, pieces.get(at + 1))
+        if let (HeaderPiece::Name, Some(HeaderPiece::Text(text) | HeaderPiece::Maybe(text))) =
+            (piece, pieces.get(at + 1))
             && is_plain(text)
         {
             let problem = format!("{text:?} right after `{{name}}` would be taken for a part of the name");

@@ -19,10 +19,10 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 /// Part of an opener that holds a name.
 ///
-/// In a [`Text`](Piece::Text) of special tokens `｜` also stands for `|`, and
+/// In a [`Text`](HeaderPiece::Text) of special tokens `｜` also stands for `|`, and
 /// `▁` for `_`, `\_` or a space, as models and servers spell them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum HeaderPiece {
     /// This very text.
     Text(String),
     /// This very text, if it is there.
@@ -51,12 +51,12 @@ const PLACEHOLDERS: &str = "{name}, {_}, {quote}, {index}, {id}, {attributes}, {
                             {one:…} and {}; a brace itself is written twice";
 
 /// Reads a header, for serde.
-pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Piece>, D::Error> {
+pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HeaderPiece>, D::Error> {
     let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
     pieces(&text).map_err(D::Error::custom)
 }
 
-fn pieces(header: &str) -> Result<Vec<Piece>, String> {
+fn pieces(header: &str) -> Result<Vec<HeaderPiece>, String> {
     let (mut pieces, mut text, mut rest) = (Vec::new(), String::new(), header);
     while let Some(at) = rest.find(['{', '}']) {
         text += &rest[..at];
@@ -71,33 +71,33 @@ fn pieces(header: &str) -> Result<Vec<Piece>, String> {
             .map(|end| (&after[..end], &after[end + 1..]))
             .ok_or_else(|| format!("the brace at byte {} is alone: write it twice", header.len() - rest.len() + at))?;
         if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(HeaderPiece::Text(std::mem::take(&mut text)));
         }
         pieces.extend(piece(placeholder)?);
         rest = after;
     }
     text += rest;
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(HeaderPiece::Text(text));
     }
     Ok(pieces)
 }
 
 /// Returns the piece that a placeholder denotes; `None` if it only separates two texts.
-fn piece(placeholder: &str) -> Result<Option<Piece>, String> {
+fn piece(placeholder: &str) -> Result<Option<HeaderPiece>, String> {
     let (word, of) = placeholder.split_once(':').map_or((placeholder, ""), |(word, of)| (word, of));
     Ok(Some(match (word, of) {
         ("", "") => return Ok(None),
-        ("name", "") => Piece::Name,
-        ("_", "") => Piece::Space,
-        ("quote", "") => Piece::Quote,
-        ("index", "") => Piece::Index,
-        ("id", "") => Piece::Id,
-        ("attributes", "") => Piece::Before,
-        ("attributes>", "") => Piece::Attributes,
-        ("maybe", of) if !of.is_empty() => Piece::Maybe(of.to_owned()),
-        ("any", of) if !of.is_empty() => Piece::Any(of.to_owned()),
-        ("one", of) if !of.is_empty() => Piece::OneOf(of.to_owned()),
+        ("name", "") => HeaderPiece::Name,
+        ("_", "") => HeaderPiece::Space,
+        ("quote", "") => HeaderPiece::Quote,
+        ("index", "") => HeaderPiece::Index,
+        ("id", "") => HeaderPiece::Id,
+        ("attributes", "") => HeaderPiece::Before,
+        ("attributes>", "") => HeaderPiece::Attributes,
+        ("maybe", of) if !of.is_empty() => HeaderPiece::Maybe(of.to_owned()),
+        ("any", of) if !of.is_empty() => HeaderPiece::Any(of.to_owned()),
+        ("one", of) if !of.is_empty() => HeaderPiece::OneOf(of.to_owned()),
         _ => return Err(format!("{{{placeholder}}} is not a placeholder: expected {PLACEHOLDERS}")),
     }))
 }
@@ -108,13 +108,13 @@ mod tests {
 
     #[test]
     fn a_header_is_read_as_it_looks() {
-        let text = |text: &str| Piece::Text(text.to_owned());
-        assert_eq!(pieces("<f={name}>"), Ok(vec![text("<f="), Piece::Name, text(">")]));
+        let text = |text: &str| HeaderPiece::Text(text.to_owned());
+        assert_eq!(pieces("<f={name}>"), Ok(vec![text("<f="), HeaderPiece::Name, text(">")]));
         assert_eq!(
             pieces("[C]{{{_}{{}}{any:,}"),
-            Ok(vec![text("[C]{"), Piece::Space, text("{}"), Piece::Any(",".into())])
+            Ok(vec![text("[C]{"), HeaderPiece::Space, text("{}"), HeaderPiece::Any(",".into())])
         );
-        assert_eq!(pieces("<a>{}b{one::}"), Ok(vec![text("<a>"), text("b"), Piece::OneOf(":".into())]));
+        assert_eq!(pieces("<a>{}b{one::}"), Ok(vec![text("<a>"), text("b"), HeaderPiece::OneOf(":".into())]));
         for wrong in ["<f={nam}>", "<f={name", "}{name}", "{any:}", "{name:x}"] {
             assert!(pieces(wrong).is_err(), "{wrong}");
         }

@@ -26,7 +26,7 @@ pub(crate) use by_name::named_by_element;
 pub(crate) use by_template::by_template;
 pub use file::{DialectError, MAX_FILE, MAX_ROWS, MAX_TEXT};
 #[doc(hidden)]
-pub use header::Piece;
+pub use header::HeaderPiece;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
 pub(crate) use introductions::{Doubt, asks_as_example, doubt_before, introduces_example, takes_back_call};

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::header::{self, Piece};
+use super::header::{self, HeaderPiece};
 
 /// The data of a dialect, as its file has it.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ impl MarkedJson {
 
 impl Named {
     fn add_marks(&self, marks: &mut Vec<String>) {
-        let text = |piece: &Piece| match piece {
-            Piece::Text(text) | Piece::Maybe(text) => Some(text.clone()),
+        let text = |piece: &HeaderPiece| match piece {
+            HeaderPiece::Text(text) | HeaderPiece::Maybe(text) => Some(text.clone()),
             _ => None,
         };
         for call in &self.calls {
@@ -250,7 +250,7 @@ pub struct Named {
 pub struct NamedCall {
     /// The beginning of the call, up to its arguments.
     #[serde(rename = "header", deserialize_with = "header::read")]
-    pub head: Vec<Piece>,
+    pub head: Vec<HeaderPiece>,
     /// The syntax of the arguments.
     #[serde(rename = "args", default)]
     pub arguments: NamedArguments,
@@ -274,7 +274,7 @@ impl NamedCall {
     }
 
     fn first(&self) -> Option<&str> {
-        if let Some(Piece::Text(text)) = self.head.first() { Some(text) } else { None }
+        if let Some(HeaderPiece::Text(text)) = self.head.first() { Some(text) } else { None }
     }
 }
 
@@ -296,7 +296,7 @@ pub enum NamedArguments {
     Tags {
         /// The opening tag; its name is the parameter's.
         #[serde(deserialize_with = "header::read")]
-        open: Vec<Piece>,
+        open: Vec<HeaderPiece>,
         /// The closing tag.
         close: String,
         /// `true` if the template writes no white space between tags and values, so that each byte is the value's; else
@@ -329,7 +329,7 @@ pub struct React {
 pub struct ReactHead {
     /// The words, on one line or two.
     #[serde(rename = "header", deserialize_with = "header::read")]
-    pub head: Vec<Piece>,
+    pub head: Vec<HeaderPiece>,
     /// `true` if the arguments are in brackets after the name.
     #[serde(default)]
     pub in_brackets: bool,
@@ -341,9 +341,9 @@ pub struct ReactHead {
 impl ReactHead {
     /// The word that it begins with.
     pub fn word(&self) -> &str {
-        let text = |piece: &'_ Piece| matches!(piece, Piece::Text(_));
+        let text = |piece: &'_ HeaderPiece| matches!(piece, HeaderPiece::Text(_));
         match self.head.iter().find(|piece| text(piece)) {
-            Some(Piece::Text(word)) => word,
+            Some(HeaderPiece::Text(word)) => word,
             _ => "",
         }
     }

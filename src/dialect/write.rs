@@ -4,7 +4,7 @@ use quick_xml::escape::{partial_escape, unescape};
 use serde_json::{Map, Value};
 
 use super::{
-    Announcer, Block, CallKeys, ChildRole, Dialect, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper,
+    Announcer, Block, CallKeys, ChildRole, Dialect, HeaderPiece, MarkedJson, NamedArguments, NamedCall, Shape, Wrapper,
 };
 use crate::json::spaced;
 use crate::tools::{Catalog, Tool};
@@ -117,17 +117,21 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
     format!("{head}{written}{}", call.close)
 }
 
-fn write_head(pieces: &[Piece], name: &str) -> String {
+fn write_head(pieces: &[HeaderPiece], name: &str) -> String {
     let mut text = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(own) => text += own,
-            Piece::Maybe(_) | Piece::Space | Piece::Id | Piece::Before | Piece::Any(_) => {}
-            Piece::OneOf(set) => text.extend(set.chars().next()),
-            Piece::Name => text += name,
-            Piece::Index => text += ":0",
-            Piece::Quote => text.push('"'),
-            Piece::Attributes => text.push('>'),
+            HeaderPiece::Text(own) => text += own,
+            HeaderPiece::Maybe(_)
+            | HeaderPiece::Space
+            | HeaderPiece::Id
+            | HeaderPiece::Before
+            | HeaderPiece::Any(_) => {}
+            HeaderPiece::OneOf(set) => text.extend(set.chars().next()),
+            HeaderPiece::Name => text += name,
+            HeaderPiece::Index => text += ":0",
+            HeaderPiece::Quote => text.push('"'),
+            HeaderPiece::Attributes => text.push('>'),
         }
     }
     text

@@ -34,7 +34,7 @@ pub(crate) const CALL: char = '\0';
 pub struct Collector {
     /// All text that is not a call's, joined: a message may be of many small pieces.
     text: String,
-    segments: Vec<Segment>,
+    segments: Vec<MessageSegment>,
     /// Segments up to here take no further text, so that they can be told from what follows.
     sealed: usize,
     entries: Vec<Entry>,
@@ -58,7 +58,7 @@ pub struct Collector {
 
 /// Some text of the message, or a call.
 #[derive(Debug, Clone, Copy)]
-struct Segment {
+struct MessageSegment {
     what: What,
     /// Region that it stands in.
     region: Region,
@@ -196,7 +196,7 @@ impl Collector {
                 let region = self.segments.last().map_or(Region::Content, |segment| segment.region);
                 if text.is_empty() {
                     // It says where another's turn begins.
-                    self.segments.push(Segment { what: What::Marker(kind), region, length: 0 });
+                    self.segments.push(MessageSegment { what: What::Marker(kind), region, length: 0 });
                 }
                 self.text(What::Marker(kind), region, text);
             }
@@ -217,7 +217,7 @@ impl Collector {
                 entry.place = entry.provenance();
                 self.ended = self.entries.len();
                 self.lengths.push(span.end - self.opened.take().unwrap_or(span.start));
-                self.segments.push(Segment { what: What::Call, region, length: 0 });
+                self.segments.push(MessageSegment { what: What::Call, region, length: 0 });
             }
             Event::Revised { calls, result, .. } => self.revise(calls, result),
             Event::Moved { spans, to, .. } => self.moved(spans, to),
@@ -270,7 +270,7 @@ impl Collector {
     #[cfg(feature = "agent")]
     pub(crate) fn take_content(&mut self) {
         let (text, mut at) = (std::mem::take(&mut self.text), 0);
-        self.segments.retain(|Segment { what, region, length }| {
+        self.segments.retain(|MessageSegment { what, region, length }| {
             let piece = &text[at..at + *length];
             at += piece.len();
             let stays = *region != Region::Content || !matches!(what, What::Text | What::Marker(MarkerKind::Fence));
@@ -292,7 +292,7 @@ impl Collector {
         let (mut text, mut rest) = (String::new(), self.text.as_str());
         // The end of what is no marker.
         let mut end = 0;
-        for Segment { what, region, length } in &self.segments {
+        for MessageSegment { what, region, length } in &self.segments {
             let (piece, after) = rest.split_at(*length);
             rest = after;
             match (what, region) {
@@ -327,7 +327,7 @@ impl Collector {
         let mut pieces = Vec::with_capacity(self.segments.len());
         let (mut rest, mut at) = (self.text.as_str(), 0);
         let mut calls = self.entries.iter().zip(&self.lengths);
-        for Segment { what, region, length } in self.segments {
+        for MessageSegment { what, region, length } in self.segments {
             let (text, after) = rest.split_at(length);
             rest = after;
             let call = if what == What::Call { calls.next() } else { None };
@@ -350,7 +350,7 @@ impl Collector {
         let mut assembled = Assembled { answer_in_reasoning: self.answer_in_reasoning, ..Assembled::default() };
         let mut rest = self.text.as_str();
         let mut entries = self.entries.iter();
-        for Segment { what, region, length } in self.segments {
+        for MessageSegment { what, region, length } in self.segments {
             let (text, after) = rest.split_at(length);
             rest = after;
             let text = match (what, region) {
@@ -418,7 +418,7 @@ impl Collector {
         match self.segments.last_mut().filter(|p| may_join && p.what == what && p.region == region) {
             Some(last) => last.length += text.len(),
             None if text.is_empty() => {}
-            None => self.segments.push(Segment { what, region, length: text.len() }),
+            None => self.segments.push(MessageSegment { what, region, length: text.len() }),
         }
     }
 
@@ -484,7 +484,7 @@ impl Collector {
                     None => (segment.what, segment.region),
                 };
                 let length = if what == What::Call { 0 } else { (to - at) as usize };
-                self.segments.push(Segment { what, region, length });
+                self.segments.push(MessageSegment { what, region, length });
                 at = to;
                 if at >= end {
                     break;

@@ -28,7 +28,7 @@ pub(crate) enum DelimitedStep {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum DelimitedState {
     #[default]
     Between,
     /// Between two tokens.
@@ -43,7 +43,7 @@ enum State {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delimited {
     pub(crate) token: &'static str,
-    state: State,
+    state: DelimitedState,
     /// One bit for each open bracket, the innermost lowest: 1 for an object.
     kinds: u128,
     depth: usize,
@@ -70,10 +70,10 @@ impl Delimited {
             let rest = &text[at..];
             let taken = match self.state {
                 _ if rest.is_empty() => Err(DelimitedStep::More),
-                State::Text => self.text(rest, more, json).ok_or(DelimitedStep::More),
-                State::String => self.string(rest, more, json).ok_or(DelimitedStep::More),
-                State::Single => self.single(rest, more, json).ok_or(DelimitedStep::More),
-                State::Between => self.between(rest, more, json),
+                DelimitedState::Text => self.text(rest, more, json).ok_or(DelimitedStep::More),
+                DelimitedState::String => self.string(rest, more, json).ok_or(DelimitedStep::More),
+                DelimitedState::Single => self.single(rest, more, json).ok_or(DelimitedStep::More),
+                DelimitedState::Between => self.between(rest, more, json),
             };
             at += match taken {
                 Ok(taken) => taken,
@@ -97,7 +97,7 @@ impl Delimited {
         push_escaped(&rest[..end], json);
         if found.is_some() {
             json.push('"');
-            self.state = State::Between;
+            self.state = DelimitedState::Between;
             return Some(end + self.token.len());
         }
         (end > 0).then_some(end)
@@ -108,7 +108,7 @@ impl Delimited {
         let taken = match memchr::memchr2(b'"', b'\\', rest.as_bytes()) {
             None => rest.len(),
             Some(end) if rest[end..].starts_with('"') => {
-                self.state = State::Between;
+                self.state = DelimitedState::Between;
                 end + 1
             }
             Some(end) => match rest[end + 1..].chars().next() {
@@ -141,7 +141,7 @@ impl Delimited {
             match after.trim_ascii_start().bytes().next() {
                 None if more => break at,
                 None | Some(b',' | b':' | b'}' | b']') => {
-                    self.state = State::Between;
+                    self.state = DelimitedState::Between;
                     break at + 1;
                 }
                 Some(_) => from = at + 1,
@@ -165,7 +165,7 @@ impl Delimited {
         match byte {
             b'<' => match begins(rest, self.token, more) {
                 Ok(()) => {
-                    (self.state, self.expects_key) = (State::Text, false);
+                    (self.state, self.expects_key) = (DelimitedState::Text, false);
                     json.push('"');
                     return Ok(self.token.len());
                 }
@@ -184,8 +184,8 @@ impl Delimited {
                 self.depth -= 1;
                 self.expects_key = false;
             }
-            b'"' => (self.state, self.expects_key) = (State::String, false),
-            b'\'' if begins_here => (self.state, self.expects_key) = (State::Single, false),
+            b'"' => (self.state, self.expects_key) = (DelimitedState::String, false),
+            b'\'' if begins_here => (self.state, self.expects_key) = (DelimitedState::Single, false),
             b',' | b':' => self.expects_key = byte == b',' && is_object,
             _ if byte.is_ascii_whitespace() => {}
             _ => return self.word(rest, more, json),

@@ -10,7 +10,7 @@ use super::loose::Loose;
 use super::step::JsonStep;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum LexerState {
     #[default]
     Value,
     /// A value, or the `]` of an empty array.
@@ -66,7 +66,7 @@ impl Number {
 /// A strict JSON lexer; see the module.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lexer {
-    state: State,
+    state: LexerState,
     depth: usize,
     /// One bit per open container, the innermost lowest: 1 for an object.
     kinds: u128,
@@ -100,12 +100,12 @@ impl Lexer {
 
     /// Returns `true` if the lexer is inside a string.
     pub(crate) fn in_string(&self) -> bool {
-        matches!(self.state, State::String(_) | State::Escape(_) | State::Unicode(..))
+        matches!(self.state, LexerState::String(_) | LexerState::Escape(_) | LexerState::Unicode(..))
     }
 
     /// Returns `true` if the lexer is inside a string and not inside an escape.
     pub(crate) fn in_plain_string(&self) -> bool {
-        matches!(self.state, State::String(_))
+        matches!(self.state, LexerState::String(_))
     }
 
     /// Returns the tolerant lexer that goes on where this one stopped.
@@ -124,7 +124,7 @@ impl Lexer {
         let base = *cursor;
         let mut i = 0;
         while i < bytes.len() {
-            if let State::String(key) = self.state {
+            if let LexerState::String(key) = self.state {
                 let Some(special) = Places::new(Special, &bytes[i..]).next() else { break };
                 i += special;
                 let byte = bytes[i];
@@ -138,7 +138,7 @@ impl Lexer {
                         continue;
                     }
                     b'\\' if bytes.get(i + 1).is_some_and(|next| short_escape(*next).is_some()) => i += 1,
-                    b'\\' => self.state = State::Escape(key),
+                    b'\\' => self.state = LexerState::Escape(key),
                     _ => {
                         *cursor = base + i as u64;
                         return JsonStep::Fault(*cursor);
@@ -150,14 +150,14 @@ impl Lexer {
             let at = base + i as u64;
             let in_string = self.in_string();
             match self.step(bytes[i], at) {
-                Step::Taken => {
+                LexerStep::Taken => {
                     if !in_string {
                         self.note(bytes[i]);
                     }
                     i += 1;
                 }
-                Step::Again => {}
-                Step::Report(found, taken) => {
+                LexerStep::Again => {}
+                LexerStep::Report(found, taken) => {
                     if taken {
                         self.note(bytes[i]);
                     }
@@ -183,7 +183,7 @@ impl Lexer {
 
     fn string_ends(&mut self, key: bool, end: u64) -> Option<JsonStep> {
         if key {
-            self.state = State::Colon;
+            self.state = LexerState::Colon;
             return (self.members && self.depth == 1).then_some(JsonStep::Key(self.string_start..end));
         }
         self.value_ends(end)
@@ -191,7 +191,7 @@ impl Lexer {
 
     /// A value ended before `end`.
     fn value_ends(&mut self, end: u64) -> Option<JsonStep> {
-        self.state = State::AfterValue;
+        self.state = LexerState::AfterValue;
         if self.depth == 0 {
             return Some(JsonStep::End(end));
         }
@@ -202,72 +202,72 @@ impl Lexer {
         None
     }
 
-    fn step(&mut self, byte: u8, at: u64) -> Step {
-        if is_space(byte) && !matches!(self.state, State::Number(_) | State::Literal(..)) {
+    fn step(&mut self, byte: u8, at: u64) -> LexerStep {
+        if is_space(byte) && !matches!(self.state, LexerState::Number(_) | LexerState::Literal(..)) {
             return match self.state {
-                State::Escape(_) | State::Unicode(..) => fault(at),
-                _ => Step::Taken,
+                LexerState::Escape(_) | LexerState::Unicode(..) => fault(at),
+                _ => LexerStep::Taken,
             };
         }
         match self.state {
-            State::Value => self.value(byte, at),
-            State::FirstItem if byte == b']' => self.close(at),
-            State::FirstItem => self.value(byte, at),
-            State::FirstKey if byte == b'}' => self.close(at),
-            State::FirstKey | State::Key if byte == b'"' => {
+            LexerState::Value => self.value(byte, at),
+            LexerState::FirstItem if byte == b']' => self.close(at),
+            LexerState::FirstItem => self.value(byte, at),
+            LexerState::FirstKey if byte == b'}' => self.close(at),
+            LexerState::FirstKey | LexerState::Key if byte == b'"' => {
                 self.comma = None;
                 self.string_start = at;
-                self.state = State::String(true);
-                Step::Taken
+                self.state = LexerState::String(true);
+                LexerStep::Taken
             }
-            State::Colon if byte == b':' => {
-                self.state = State::Value;
-                Step::Taken
+            LexerState::Colon if byte == b':' => {
+                self.state = LexerState::Value;
+                LexerStep::Taken
             }
-            State::AfterValue => self.after_value(byte, at),
-            State::Escape(key) => self.escape(key, byte, at),
-            State::Unicode(key, left) if byte.is_ascii_hexdigit() => {
-                self.state = if left == 1 { State::String(key) } else { State::Unicode(key, left - 1) };
-                Step::Taken
+            LexerState::AfterValue => self.after_value(byte, at),
+            LexerState::Escape(key) => self.escape(key, byte, at),
+            LexerState::Unicode(key, left) if byte.is_ascii_hexdigit() => {
+                self.state = if left == 1 { LexerState::String(key) } else { LexerState::Unicode(key, left - 1) };
+                LexerStep::Taken
             }
-            State::Number(number) => match number.after(byte) {
+            LexerState::Number(number) => match number.after(byte) {
                 Some(next) => {
-                    self.state = State::Number(next);
-                    Step::Taken
+                    self.state = LexerState::Number(next);
+                    LexerStep::Taken
                 }
                 None if number.is_complete() => match self.value_ends(at) {
-                    Some(found) => Step::Report(found, false),
-                    None => Step::Again,
+                    Some(found) => LexerStep::Report(found, false),
+                    None => LexerStep::Again,
                 },
                 None => fault(at),
             },
-            State::Literal(word, done) if word[usize::from(done)] == byte => {
+            LexerState::Literal(word, done) if word[usize::from(done)] == byte => {
                 if usize::from(done) + 1 < word.len() {
-                    self.state = State::Literal(word, done + 1);
-                    return Step::Taken;
+                    self.state = LexerState::Literal(word, done + 1);
+                    return LexerStep::Taken;
                 }
-                self.value_ends(at + 1).map_or(Step::Taken, |found| Step::Report(found, true))
+                self.value_ends(at + 1).map_or(LexerStep::Taken, |found| LexerStep::Report(found, true))
             }
             _ => fault(at),
         }
     }
 
-    fn value(&mut self, byte: u8, at: u64) -> Step {
+    fn value(&mut self, byte: u8, at: u64) -> LexerStep {
         let next = match byte {
-            b'{' => State::FirstKey,
-            b'[' => State::FirstItem,
-            b'"' => State::String(false),
-            b'-' => State::Number(Number::Minus),
-            b'0' => State::Number(Number::Zero),
-            b'1'..=b'9' => State::Number(Number::Integer),
-            b't' => State::Literal(b"true", 1),
-            b'f' => State::Literal(b"false", 1),
-            b'n' => State::Literal(b"null", 1),
+            b'{' => LexerState::FirstKey,
+            b'[' => LexerState::FirstItem,
+            b'"' => LexerState::String(false),
+            b'-' => LexerState::Number(Number::Minus),
+            b'0' => LexerState::Number(Number::Zero),
+            b'1'..=b'9' => LexerState::Number(Number::Integer),
+            b't' => LexerState::Literal(b"true", 1),
+            b'f' => LexerState::Literal(b"false", 1),
+            b'n' => LexerState::Literal(b"null", 1),
             _ => return fault(at),
         };
         if self.members && self.depth == 1 && self.kinds & 1 == 1 && !self.member_open {
             self.member_open = true;
-            return Step::Report(JsonStep::ValueStart(at), false);
+            return LexerStep::Report(JsonStep::ValueStart(at), false);
         }
         if matches!(byte, b'{' | b'[') {
             if self.depth == self.max_depth {
@@ -280,16 +280,16 @@ impl Lexer {
         self.comma = None;
         self.string_start = at;
         self.state = next;
-        Step::Taken
+        LexerStep::Taken
     }
 
-    fn after_value(&mut self, byte: u8, at: u64) -> Step {
+    fn after_value(&mut self, byte: u8, at: u64) -> LexerStep {
         let object = self.kinds & 1 == 1;
         match byte {
             b',' => {
                 self.comma = Some(at);
-                self.state = if object { State::Key } else { State::Value };
-                Step::Taken
+                self.state = if object { LexerState::Key } else { LexerState::Value };
+                LexerStep::Taken
             }
             b'}' if object => self.close(at),
             b']' if !object => self.close(at),
@@ -297,19 +297,19 @@ impl Lexer {
         }
     }
 
-    fn close(&mut self, at: u64) -> Step {
+    fn close(&mut self, at: u64) -> LexerStep {
         self.depth -= 1;
         self.kinds >>= 1;
-        self.value_ends(at + 1).map_or(Step::Taken, |found| Step::Report(found, true))
+        self.value_ends(at + 1).map_or(LexerStep::Taken, |found| LexerStep::Report(found, true))
     }
 
-    fn escape(&mut self, key: bool, byte: u8, at: u64) -> Step {
+    fn escape(&mut self, key: bool, byte: u8, at: u64) -> LexerStep {
         self.state = match byte {
-            b'u' => State::Unicode(key, 4),
-            byte if short_escape(byte).is_some() => State::String(key),
+            b'u' => LexerState::Unicode(key, 4),
+            byte if short_escape(byte).is_some() => LexerState::String(key),
             _ => return fault(at),
         };
-        Step::Taken
+        LexerStep::Taken
     }
 }
 
@@ -320,7 +320,7 @@ pub(crate) fn is_too_deep(json: &str, max_depth: usize) -> bool {
     lexer.too_deep
 }
 
-enum Step {
+enum LexerStep {
     Taken,
     /// The state changed; the byte is still to be read.
     Again,
@@ -328,8 +328,8 @@ enum Step {
     Report(JsonStep, bool),
 }
 
-fn fault(at: u64) -> Step {
-    Step::Report(JsonStep::Fault(at), false)
+fn fault(at: u64) -> LexerStep {
+    LexerStep::Report(JsonStep::Fault(at), false)
 }
 
 fn is_space(byte: u8) -> bool {

@@ -10,13 +10,16 @@ use super::request::Request;
 use crate::message::{Delta, FinishReason, NativeCall, Usage};
 use crate::spans::Peer;
 
+/// The events of an answer as it comes.
+pub type ModelEvents = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
 /// A model: answers messages with streamed text.
 pub trait Model: Send + Sync {
     /// Sends a request and returns the stream of its answer.
     ///
     /// A complete answer ends with [`ModelEvent::Finish`]. A stream that ends without it, or with an error, broke off.
     /// Dropping the stream cancels the request.
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+    fn stream(&self, request: Request) -> ModelEvents;
 
     /// Returns `true` if a request to this model (`None` is the client's own) may carry tools, as far as that can be
     /// found out without an answer. It is called before the first request of a turn in
@@ -81,7 +84,7 @@ pub enum Progress {
 }
 
 impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+    fn stream(&self, request: Request) -> ModelEvents {
         (**self).stream(request)
     }
 

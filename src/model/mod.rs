@@ -30,7 +30,7 @@ pub mod endpoint {
 pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
 pub(crate) use interface::{ALTERNATIVES, Model};
-pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
+pub use interface::{ContextWindow, ModelEvent, ModelEvents, Progress, TokenChoice};
 pub use native::NativeFault;
 #[cfg(feature = "client")]
 pub use openai::{

@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::task::Poll;
 
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 
-use super::{Model, ModelError, ModelEvent, Request};
+use super::{Model, ModelError, ModelEvent, ModelEvents, Request};
 use crate::spans::{self, Span};
-
-type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Creates the span of a request to the model, and adds the headers that identify it.
 pub fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span {
@@ -18,7 +16,7 @@ pub fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span 
 }
 
 /// Returns the same answer, recorded in that span, which ends with it.
-pub fn in_span(span: Span, mut events: Events) -> Events {
+pub fn in_span(span: Span, mut events: ModelEvents) -> ModelEvents {
     if span.is_disabled() {
         return events;
     }

@@ -4,8 +4,8 @@
 //! text that the model reads, and the parts that only the program sees (structured values, media, events for a user
 //! interface). A failure is an outcome too, never an error.
 //!
-//! Two functions change a text on its way to the model: [`bounded`] cuts a long one to head and tail ([`Part`] and
-//! [`Places`] let the model read the rest), and [`break_tokens`] escapes the control tokens of chat templates, which
+//! Two functions change a text on its way to the model: [`bounded`] cuts a long one to head and tail ([`TextPart`] and
+//! [`TextPlaces`] let the model read the rest), and [`break_tokens`] escapes the control tokens of chat templates, which
 //! [`restore_tokens`] reverses in the model's output. The text otherwise arrives byte for byte, in a frame with a
 //! [`boundary`]; the program's own notes have a frame of their own ([`noted`]). Descriptions of tools are escaped
 //! further: a [`Neutraliser`] breaks every text in them that a dialect could read as a call.
@@ -32,6 +32,6 @@ pub use media::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIUM_BYTES};
 pub(crate) use neutralise::shortened;
 pub(crate) use neutralise::strip_invisible;
 pub use neutralise::{Neutraliser, is_invisible};
-pub use part::{Part, Places};
+pub use part::{TextPart, TextPlaces};
 pub(crate) use tokens::rebreak_tokens;
 pub use tokens::{BREAK, Restorer, break_tokens, control_tokens, restore_tokens};

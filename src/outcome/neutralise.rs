@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr2_iter;
 
 use super::tokens::{BREAK, rebreak_tokens};
-use crate::parse::{Marks, Names, OpenerKind, without_marks};
+use crate::parse::{KnownMarks, KnownNames, OpenerKind, without_marks};
 use crate::tools::Catalog;
 
 /// Escapes call delimiters in untrusted text, for one catalog.
@@ -29,14 +29,14 @@ use crate::tools::Catalog;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Neutraliser {
-    marks: Marks,
-    names: Names,
+    marks: KnownMarks,
+    names: KnownNames,
 }
 
 impl Neutraliser {
     /// Creates a neutraliser for texts of these servers. It knows the tools' names, which are tags in `tool_tag`.
     pub fn new(catalog: &Catalog) -> Self {
-        Neutraliser { marks: Marks::new(catalog), names: Names::new(catalog) }
+        Neutraliser { marks: KnownMarks::new(catalog), names: KnownNames::new(catalog) }
     }
 
     /// Returns the text with all delimiters escaped.

@@ -17,14 +17,14 @@ const PLACES: usize = 40;
 /// The part of a text from a byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Part<'a> {
+pub struct TextPart<'a> {
     /// The byte offset where the part begins.
     pub from: usize,
     /// The part's text.
     pub text: &'a str,
 }
 
-impl<'a> Part<'a> {
+impl<'a> TextPart<'a> {
     /// Returns at most `limit` bytes of `text` from the character at byte `from`. The part ends after a line break if
     /// one is in its last quarter, and has at least one character.
     pub fn new(text: &'a str, from: usize, limit: usize) -> Self {
@@ -33,7 +33,7 @@ impl<'a> Part<'a> {
         let least = rest.chars().next().map_or(0, char::len_utf8);
         let most = rest.floor_char_boundary(limit).max(least);
         let line = rest[..most].rfind('\n').map(|at| at + 1).filter(|end| most < rest.len() && *end > most / 4 * 3);
-        Part { from, text: &rest[..line.unwrap_or(most)] }
+        TextPart { from, text: &rest[..line.unwrap_or(most)] }
     }
 
     /// Returns the byte offset after the part.
@@ -45,18 +45,18 @@ impl<'a> Part<'a> {
 /// The places where a text occurs in another one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Places<'a> {
+pub struct TextPlaces<'a> {
     /// The text around each place, on its line, with the byte offset where it begins.
-    pub shown: Vec<Part<'a>>,
+    pub shown: Vec<TextPart<'a>>,
     /// The number of places; further occurrences in the text around a place do not count.
     pub count: usize,
 }
 
-impl<'a> Places<'a> {
+impl<'a> TextPlaces<'a> {
     /// Finds `wanted` in `text`, without regard to case. At most 40 places and `limit` bytes are shown. Of a longer
     /// `wanted` only the first 256 characters are compared.
     pub fn new(text: &'a str, wanted: &str, limit: usize) -> Self {
-        let mut places = Places::default();
+        let mut places = TextPlaces::default();
         let wanted = wanted.char_indices().nth(WANTED_CHARS).map_or(wanted, |(end, _)| &wanted[..end]);
         let pattern = RegexBuilder::new(&regex::escape(wanted)).case_insensitive(true).build();
         let Some(pattern) = pattern.ok().filter(|_| !wanted.is_empty()) else { return places };
@@ -70,7 +70,7 @@ impl<'a> Places<'a> {
             places.count += 1;
             bytes += end - begin + NUMBER;
             if places.shown.len() < PLACES && bytes <= limit {
-                places.shown.push(Part { from: begin, text: &text[begin..end] });
+                places.shown.push(TextPart { from: begin, text: &text[begin..end] });
             }
             at = end.max(found.end());
         }
@@ -94,33 +94,33 @@ mod tests {
         for limit in [0, 1, 7, 64, 1_000_000] {
             let (mut at, mut read) = (0, String::new());
             while at < text.len() {
-                let part = Part::new(&text, at, limit);
+                let part = TextPart::new(&text, at, limit);
                 assert!(part.text.len() <= limit.max(3) && part.from == at, "{part:?}");
                 read += part.text;
                 at = part.end();
             }
             assert_eq!(read, text, "{limit}");
         }
-        assert_eq!(Part::new("ab", 9, 5), Part { from: 2, text: "" });
-        assert_eq!(Part::new("天", 1, 5), Part { from: 0, text: "天" }, "a character is not taken apart");
-        assert_eq!(Part::new("aaaa\nbbbb", 0, 6).text, "aaaa\n", "a line ends it");
+        assert_eq!(TextPart::new("ab", 9, 5), TextPart { from: 2, text: "" });
+        assert_eq!(TextPart::new("天", 1, 5), TextPart { from: 0, text: "天" }, "a character is not taken apart");
+        assert_eq!(TextPart::new("aaaa\nbbbb", 0, 6).text, "aaaa\n", "a line ends it");
     }
 
     #[test]
     fn places_are_told_with_what_stands_around_them() {
         let text = format!("one Needle\n{}needle{}\nlast", "x".repeat(500), "y".repeat(500));
-        let places = Places::new(&text, "NEEDLE", 10_000);
+        let places = TextPlaces::new(&text, "NEEDLE", 10_000);
         assert_eq!(places.count, 2);
-        assert_eq!(places.shown[0], Part { from: 0, text: "one Needle" });
+        assert_eq!(places.shown[0], TextPart { from: 0, text: "one Needle" });
         let second = places.shown[1];
         assert_eq!(second.text.len(), AROUND.0 + "needle".len() + AROUND.1);
         assert_eq!(&text[second.from..second.end()], second.text);
-        assert_eq!(Places::new(&text, "(", 10_000).count, 0);
-        assert_eq!(Places::new(&text, "", 10_000).count, 0);
+        assert_eq!(TextPlaces::new(&text, "(", 10_000).count, 0);
+        assert_eq!(TextPlaces::new(&text, "", 10_000).count, 0);
         let long = "ab".repeat(1_000);
-        assert_eq!(Places::new(&long, &long, 10_000).count, 5, "by its beginning, each after the one before");
+        assert_eq!(TextPlaces::new(&long, &long, 10_000).count, 5, "by its beginning, each after the one before");
         let many = "a\n".repeat(1_000);
-        let places = Places::new(&many, "a", 20 * (1 + NUMBER));
+        let places = TextPlaces::new(&many, "a", 20 * (1 + NUMBER));
         assert_eq!((places.count, places.shown.len()), (1_000, 20));
     }
 }

@@ -66,10 +66,10 @@ mod text;
 mod values;
 
 pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD, OPENINGS_PER_CALL};
-pub use emit::not_a_call::{NotACall, Reason};
-pub(crate) use marks::names::Names;
+pub use emit::not_a_call::{NotACall, NotACallReason};
+pub(crate) use marks::names::KnownNames;
 pub(crate) use parser::Parser;
-pub(crate) use tables::openers::{Marks, without_marks};
+pub(crate) use tables::openers::{KnownMarks, without_marks};
 pub use tables::openers::{Opener, OpenerKind};
 #[cfg(feature = "agent")]
 pub(crate) use values::read_value;

@@ -10,7 +10,7 @@ use super::near::near_call;
 use super::tables::Tables;
 use super::tables::openers::Opener;
 use super::text::Scanner;
-use super::text::fast_path::Way;
+use super::text::fast_path::ChunkWay;
 use crate::event::{Assembled, Collector, Entry, Event, RejectedKind};
 use crate::json::window::Window;
 use crate::message::FinishReason;
@@ -34,7 +34,7 @@ pub struct Parser {
     /// Offset of the first byte of `held`.
     base: u64,
     /// The way of the next chunk.
-    way: Way,
+    way: ChunkWay,
     /// The buffer in which text is escaped that is reported so.
     scratch: String,
 }
@@ -60,7 +60,7 @@ impl Parser {
             scanner: Scanner::new(tables),
             held: String::new(),
             base: 0,
-            way: Way::Scanner,
+            way: ChunkWay::Scanner,
             scratch: String::new(),
         }
     }
@@ -108,7 +108,7 @@ impl Parser {
         if self.way.is_on_a_line(reasoning) && has_no_trigger(chunk) {
             return self.push_plain(chunk, sink);
         }
-        let is_bracketed = matches!(self.way, Way::Bracketed) && !self.scanner.channel_changes(reasoning);
+        let is_bracketed = matches!(self.way, ChunkWay::Bracketed) && !self.scanner.channel_changes(reasoning);
         if is_bracketed && has_no_trigger_or_bracket(chunk) {
             return self.push_plain(chunk, sink);
         }
@@ -138,12 +138,14 @@ impl Parser {
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         match self.way {
             _ if chunk.is_empty() => {}
-            Way::Value(_) => self.push_value(reasoning, chunk, sink),
+            ChunkWay::Value(_) => self.push_value(reasoning, chunk, sink),
             _ if self.scanner.channel_changes(reasoning) => self.read(reasoning, chunk, None, sink),
-            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed => self.push_text(reasoning, chunk, sink),
+            ChunkWay::Answer | ChunkWay::Reasoning | ChunkWay::Line | ChunkWay::Bracketed => {
+                self.push_text(reasoning, chunk, sink)
+            }
             // A longer chunk is taken in pieces.
-            Way::Held if chunk.len() <= PIECE => self.push_held(reasoning, chunk, sink),
-            Way::Held | Way::Scanner => self.read(reasoning, chunk, None, sink),
+            ChunkWay::Held if chunk.len() <= PIECE => self.push_held(reasoning, chunk, sink),
+            ChunkWay::Held | ChunkWay::Scanner => self.read(reasoning, chunk, None, sink),
         }
     }
 
@@ -153,7 +155,7 @@ impl Parser {
         match self.scanner.pass_text(chunk, sink) {
             Ok("") => self.way = self.scanner.way_of_text(),
             Ok(tail) => {
-                self.way = Way::Held;
+                self.way = ChunkWay::Held;
                 self.held.push_str(tail);
             }
             Err(plain) => self.read(reasoning, chunk, Some(plain), sink),
@@ -163,7 +165,7 @@ impl Parser {
     /// Takes a chunk of a value in the open call.
     #[inline(never)]
     fn push_value(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if let Way::Value(value) = &mut self.way
+        if let ChunkWay::Value(value) = &mut self.way
             && value.reasoning_channel == reasoning
             && value.passes(chunk, |at| self.scanner.lex_chunk(at, chunk))
         {
@@ -181,7 +183,7 @@ impl Parser {
         held.push_str(chunk);
         match self.scanner.pass_text(&held, sink) {
             Ok(tail) => {
-                self.way = if tail.is_empty() { self.scanner.way_of_text() } else { Way::Held };
+                self.way = if tail.is_empty() { self.scanner.way_of_text() } else { ChunkWay::Held };
                 let passed = held.len() - tail.len();
                 held.drain(..passed);
                 self.held = held;
@@ -254,7 +256,7 @@ impl Parser {
         self.scanner.not_calls = not_calls.map(|_| Vec::new());
         self.let_go(self.held.len());
         self.base = 0;
-        self.way = Way::Scanner;
+        self.way = ChunkWay::Scanner;
     }
 
     /// Keeps from now on what is [not calls](Self::not_calls), which grows with the message.
@@ -289,9 +291,9 @@ impl Parser {
 
     /// Tells the scanner what was handed on without it, and what was looked at.
     fn leave_fast_path(&mut self, plain: Option<Plain>) {
-        match std::mem::replace(&mut self.way, Way::Scanner) {
-            Way::Scanner => {}
-            Way::Value(value) => self.scanner.skip_in_call(value.at),
+        match std::mem::replace(&mut self.way, ChunkWay::Scanner) {
+            ChunkWay::Scanner => {}
+            ChunkWay::Value(value) => self.scanner.skip_in_call(value.at),
             _ => self.base = self.scanner.leave_text(plain),
         }
     }

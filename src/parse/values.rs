@@ -87,7 +87,7 @@ pub struct FoundValues {
 /// ```
 pub fn find_values(text: &str) -> FoundValues {
     let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
-    let mut finder = Finder { text, tolerance, fence: None, found: FoundValues::default() };
+    let mut finder = ValueFinder { text, tolerance, fence: None, found: FoundValues::default() };
     finder.scalar(0..text.len(), false);
     finder.run();
     finder.found
@@ -120,7 +120,7 @@ pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
     }
 }
 
-struct Finder<'t> {
+struct ValueFinder<'t> {
     text: &'t str,
     /// Bytes that may still be read tolerantly.
     tolerance: usize,
@@ -128,7 +128,7 @@ struct Finder<'t> {
     found: FoundValues,
 }
 
-impl Finder<'_> {
+impl ValueFinder<'_> {
     fn run(&mut self) {
         let (mut at, mut line_start) = (0, true);
         while at < self.text.len() {

@@ -1,6 +1,6 @@
 //! The budget of the list of tools: selects the tools that are listed within it, and their styles.
 //!
-//! The same rule serves the prompt, which lists the tools as text, and a request that carries them ([`Measure`]). As
+//! The same rule serves the prompt, which lists the tools as text, and a request that carries them ([`ListMeasure`]). As
 //! long as all tools are listed, the order of the steps depends on the tools alone: the same tools and the same budget
 //! give the same prompt, which an endpoint can cache.
 
@@ -85,7 +85,7 @@ impl fmt::Display for Listed {
 pub(super) type Style = Option<Listing>;
 
 /// Measures a list of tools in tokens.
-pub(super) trait Measure {
+pub(super) trait ListMeasure {
     /// Returns the size of the list with its tools in these styles.
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError>;
     /// Returns the size of one offered tool in a style; `place` is its index.
@@ -127,7 +127,7 @@ pub(super) fn start(
 /// longest styles that fit ([`fit`]). If more than [`LIKELIEST`] tools do not fit even in the shortest style, or if few
 /// are to be listed, only those that the conversation suggests are listed ([`choose`]).
 pub(super) fn styles(
-    measure: &impl Measure,
+    measure: &impl ListMeasure,
     rule: ListingRule<'_>,
     budget: usize,
 ) -> Result<(Vec<Style>, usize), PromptError> {
@@ -152,7 +152,7 @@ pub(super) fn styles(
 /// the tool that saves most is shortened first; of equal ones the later. So each tool keeps as much as possible, and
 /// few lose anything.
 fn fit(
-    measure: &impl Measure,
+    measure: &impl ListMeasure,
     start: Vec<Style>,
     pinned: &[bool],
     shortest: Listing,
@@ -187,7 +187,7 @@ fn fit(
 /// may take half of the space that is left, so that a large one does not displace others. The [`LIKELIEST`] tools of
 /// the first question have a budget of their own. Tools in `pinned` are always listed.
 fn choose(
-    measure: &impl Measure,
+    measure: &impl ListMeasure,
     (full, meant): (Listing, &[usize]),
     pinned: &[bool],
     [likeliest, all]: [usize; 2],
@@ -218,7 +218,7 @@ struct Shortening {
 }
 
 fn steps(
-    measure: &impl Measure,
+    measure: &impl ListMeasure,
     start: &[Style],
     pinned: &[bool],
     shortest: Listing,
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    impl Measure for Sizes {
+    impl ListMeasure for Sizes {
         fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
             let listed = styles.iter().enumerate().filter_map(|(place, style)| Some((place, (*style)?)));
             Ok(self.1 + listed.map(|(place, style)| self.of(place, style)).sum::<usize>())

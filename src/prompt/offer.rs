@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use super::budget::{self, Listed, ListingRule, Measure, Style};
+use super::budget::{self, ListMeasure, Listed, ListingRule, Style};
 use super::entry::{limit, listed};
 use super::error::PromptError;
 use super::options::{Listing, SENTENCE_CHARS};
@@ -159,7 +159,7 @@ impl<'a> NativeListing<'a> {
     }
 }
 
-impl Measure for NativeListing<'_> {
+impl ListMeasure for NativeListing<'_> {
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
         let fixed =
             || self.counter.count(&self.text) + self.resource.as_ref().map_or(0, |own| own.tokens(self.counter));

@@ -4,7 +4,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use serde_json::Value as Json;
 
-use super::budget::{self, Listed, ListingRule, Measure, Style};
+use super::budget::{self, ListMeasure, Listed, ListingRule, Style};
 use super::dialogue::{DialogueStep, by_worth};
 use super::entry::Lister;
 use super::error::PromptError;
@@ -305,7 +305,7 @@ impl<'a> PromptDraft<'a> {
     }
 }
 
-impl Measure for PromptDraft<'_> {
+impl ListMeasure for PromptDraft<'_> {
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError> {
         Ok(self.prompt.options.tokens.count(&self.listing_text(styles)?))
     }

@@ -43,10 +43,10 @@ use crate::tools::{Catalog, Server, Tool};
 pub struct Functions {
     server: Server,
     catalog: Arc<Catalog>,
-    functions: HashMap<String, Function>,
+    functions: HashMap<String, BoxedFunction>,
 }
 
-type Function = Box<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+type BoxedFunction = Box<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
 /// A value that a function may return: a JSON value, or an [`Outcome`], which is used as it is.
 pub trait IntoOutcome {

@@ -15,10 +15,10 @@ pub(super) fn file(written: &RenderedCalls, name: &str) -> Option<String> {
 }
 
 /// The fields of a dialect's file.
-type Fields = Vec<(&'static str, Value)>;
+type FileFields = Vec<(&'static str, Value)>;
 
 /// Derives a syntax in which calls are JSON objects that contain the tool's name, after a marker.
-fn object(one: &str) -> Option<Fields> {
+fn object(one: &str) -> Option<FileFields> {
     let at = one.find(TOOL)?;
     let (start, length, call) = one[..at].rmatch_indices('{').find_map(|(start, _)| {
         let (value, length) = json_at(&one[start..])?;
@@ -47,7 +47,7 @@ fn object(one: &str) -> Option<Fields> {
 }
 
 /// Derives a syntax in which the tool's name is outside the arguments.
-fn named(written: &RenderedCalls) -> Option<Fields> {
+fn named(written: &RenderedCalls) -> Option<FileFields> {
     let RenderedCalls { one, two_arguments, two_calls } = written;
     let name = one.find(TOOL)?;
     let after_name = &one[name + TOOL.len()..];

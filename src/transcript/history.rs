@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round};
+use super::{CutPlace, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round};
 use crate::conversation::{Assistant, Conversation, Entry, Part};
 use crate::event::{Call, MarkerKind, RejectedKind};
 use crate::message::{DeltaKind, FinishReason, Message, ReasoningCalls, ReasoningMode};
@@ -39,7 +39,7 @@ impl From<&Conversation> for Recording {
             }
         }
         if !next.messages.is_empty() {
-            recording.cut = Some(Cut { line: 0, reason: CutReason::NoAnswer });
+            recording.cut = Some(CutPlace { line: 0, reason: CutReason::NoAnswer });
             recording.rounds.push(next);
         }
         if let Some(first) = recording.rounds.first_mut() {

@@ -9,7 +9,7 @@
 //!
 //! - A recording that is read back equals the written one; the deltas byte for byte.
 //! - A [`Writer`] flushes every line, so that a crash leaves a readable prefix; such a recording is read up to the
-//!   [`Cut`].
+//!   [`CutPlace`].
 //! - An unknown version is refused; unknown line types are skipped and noted, unknown fields skipped.
 //!
 //! With the feature `agent`, a `Recorder` writes a recording while a model and its agent work, and a `Recorded` replays
@@ -55,7 +55,7 @@ pub use record::Recorder;
 #[cfg(feature = "agent")]
 pub use recorded::Recorded;
 pub use recording::{
-    Cut, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent, Session,
+    CutPlace, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent, Session,
     TimedDelta, VERSION,
 };
 pub use write::Writer;

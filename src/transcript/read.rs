@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
-use super::recording::{Cut, CutReason, Note, Recording, Round, Session, VERSION};
+use super::recording::{CutPlace, CutReason, Note, Recording, Round, Session, VERSION};
 use crate::tools::Server;
 use crate::wire::mend_surrogates;
 
@@ -107,7 +107,7 @@ impl RecordingReader {
         match result {
             // An invalid line without a line break was cut off.
             Err(ReadError::Utf8 { .. } | ReadError::Json { .. }) if self.started && !bytes.ends_with(b"\n") => {
-                self.recording.cut = Some(Cut { line: self.line, reason: CutReason::IncompleteLine });
+                self.recording.cut = Some(CutPlace { line: self.line, reason: CutReason::IncompleteLine });
                 Ok(())
             }
             result => result,
@@ -224,7 +224,7 @@ impl RecordingReader {
         }
         let reason = self.recording.rounds.last().map_or(Some(CutReason::NoAnswer), Round::cut_reason);
         if let Some(reason) = reason.filter(|_| self.recording.cut.is_none()) {
-            self.recording.cut = Some(Cut { line: self.line, reason });
+            self.recording.cut = Some(CutPlace { line: self.line, reason });
         }
         Ok(self.recording)
     }

@@ -5,17 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, ready};
 use std::time::Instant;
 
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use serde::Serialize;
 
 use super::{Finish, RecordedCall, RecordedNotice, RecordedOutcome, Sent, Session, TimedDelta, Writer};
 use crate::message::{Delta, DeltaKind, FinishReason, Message};
-use crate::model::{ModelError, ModelEvent, Request};
+use crate::model::{ModelError, ModelEvent, ModelEvents, Request};
 use crate::outcome::Outcome;
 use crate::secrets::{Hider, Secrets};
 use crate::tools::Catalog;
-
-type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Writes a recording of one conversation as it happens, each line at once.
 ///
@@ -41,7 +39,7 @@ struct RecorderState {
     answer: u64,
     open: Option<OpenRound>,
     /// Lines about the answer that must follow its end.
-    after_answer: Vec<Line>,
+    after_answer: Vec<LineTask>,
     failed: Option<Arc<io::Error>>,
 }
 
@@ -56,7 +54,7 @@ struct OpenRound {
 type LineWriter = Writer<Box<dyn io::Write + Send>>;
 
 /// Writes a line.
-type Line = Box<dyn FnOnce(&mut LineWriter) -> io::Result<()> + Send>;
+type LineTask = Box<dyn FnOnce(&mut LineWriter) -> io::Result<()> + Send>;
 
 impl Recorder {
     /// Begins a recording and writes the `session` line at once. `to` should not be buffered, or a crash loses lines.
@@ -83,7 +81,7 @@ impl Recorder {
     }
 
     /// Records a request to a model and the events of its answer, which are passed on.
-    pub fn stream(&self, request: &Request, mut answer: Answer) -> Answer {
+    pub fn stream(&self, request: &Request, mut answer: ModelEvents) -> ModelEvents {
         let number = self.state().request(request);
         let mut recorded = RecordedStream { recorder: self.clone(), number, over: false };
         stream::poll_fn(move |context| {

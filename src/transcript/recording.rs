@@ -25,7 +25,7 @@ pub struct Recording {
     /// Requests and answers, in order.
     pub rounds: Vec<Round>,
     /// The place where the recording was cut off; `None` for a complete one.
-    pub cut: Option<Cut>,
+    pub cut: Option<CutPlace>,
     /// Notes about content that was skipped or replaced while reading.
     pub notes: Vec<Note>,
 }
@@ -256,14 +256,14 @@ impl RecordedNotice {
 /// The place where a recording was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Cut {
+pub struct CutPlace {
     /// Line, from 1: the broken one, or the last.
     pub line: usize,
     /// The part that is missing.
     pub reason: CutReason,
 }
 
-/// The part that is missing at a [`Cut`].
+/// The part that is missing at a [`CutPlace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutReason {
@@ -368,7 +368,7 @@ impl Round {
     }
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for CutPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.reason {
             CutReason::IncompleteLine => "it breaks off",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cause::Cause;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::Dialect;
-use crate::outcome::{Outcome, Part, Places, RESULT_BYTES};
+use crate::outcome::{Outcome, RESULT_BYTES, TextPart, TextPlaces};
 use crate::prompt::{Example, OfferedTools};
 use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
@@ -93,8 +93,8 @@ pub trait Wording: Send + Sync {
     /// alone, or a line for each place.
     fn read(&self, text: &str, wanted: Wanted<'_>) -> Outcome {
         match wanted {
-            Wanted::From(from) => Outcome::result(Part::new(text, from, RESULT_BYTES).text),
-            Wanted::Find(find) => Outcome::result(Places::new(text, find, RESULT_BYTES).lines()),
+            Wanted::From(from) => Outcome::result(TextPart::new(text, from, RESULT_BYTES).text),
+            Wanted::Find(find) => Outcome::result(TextPlaces::new(text, find, RESULT_BYTES).lines()),
         }
     }
 

@@ -18,7 +18,7 @@ const UNKNOWN_TOOL: &str = "unknown";
 /// A message of a history with its calls and their results, or results whose calls are missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct PastMessage {
     /// Index in the request of the first message that belongs to it.
     pub at: usize,
     /// The message without its calls; `None` for results whose calls are missing.
@@ -87,11 +87,11 @@ pub struct BadMessage {
 pub fn read<E: ToString>(
     messages: Vec<Value>,
     mut outcome: impl FnMut(&Value, String) -> Result<Outcome, E>,
-) -> Result<Vec<Entry>, BadMessage> {
+) -> Result<Vec<PastMessage>, BadMessage> {
     let mut messages = VecDeque::from(join_turns(messages));
     let mut entries = Vec::with_capacity(messages.len());
     while let Some((at, message)) = messages.pop_front() {
-        let mut entry = Entry { at, ..Entry::default() };
+        let mut entry = PastMessage { at, ..PastMessage::default() };
         let mut results = Vec::new();
         if is_result(&message) {
             results.push((at, message));
@@ -110,7 +110,7 @@ pub fn read<E: ToString>(
         }
         entries.push(entry);
     }
-    let newest = entries.iter().rposition(|entry: &Entry| entry.role() == "assistant").unwrap_or(0);
+    let newest = entries.iter().rposition(|entry: &PastMessage| entry.role() == "assistant").unwrap_or(0);
     entries.iter_mut().skip(newest).for_each(|entry| entry.is_newest = true);
     Ok(entries)
 }
@@ -142,7 +142,7 @@ fn join_said(message: &mut Map<String, Value>) {
     }
 }
 
-impl Entry {
+impl PastMessage {
     /// Returns the author's role; empty for results whose calls are missing.
     pub fn role(&self) -> &str {
         self.message.as_ref().and_then(|message| message.get("role")?.as_str()).unwrap_or_default()

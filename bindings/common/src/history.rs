@@ -7,7 +7,7 @@ use toolgraft::message::Image;
 use toolgraft::outcome::Status;
 use toolgraft::turn::ModelNote;
 use toolgraft::wire::content::{line, make_legible};
-use toolgraft::wire::past::{self, Entry};
+use toolgraft::wire::past::{self, PastMessage};
 use toolgraft::{Call, Catalog, Conversation, Dialect, Outcome};
 
 use crate::Mistake;
@@ -46,7 +46,7 @@ struct HistoryReader<'a> {
 }
 
 impl HistoryReader<'_> {
-    fn entry(&mut self, mut entry: Entry) -> Result<(), String> {
+    fn entry(&mut self, mut entry: PastMessage) -> Result<(), String> {
         let content = entry.message.as_mut().and_then(|message| message.shift_remove("content")).unwrap_or_default();
         match entry.role() {
             "system" | "developer" if self.conversation.entries().is_empty() => {
@@ -63,8 +63,8 @@ impl HistoryReader<'_> {
 
     /// Appends a message of the model with its calls and their results. A result without a call is
     /// kept as the result of a call whose text is empty.
-    fn assistant(&mut self, content: String, entry: Entry) -> Result<(), String> {
-        let Entry { calls, orphans, .. } = entry;
+    fn assistant(&mut self, content: String, entry: PastMessage) -> Result<(), String> {
+        let PastMessage { calls, orphans, .. } = entry;
         let mut said = Assistant::default();
         if !content.is_empty() {
             // A call must begin on a line of its own.

@@ -19,9 +19,9 @@ use super::prompt_cost::PromptCost;
 use super::redaction;
 use super::shared::Shared;
 use super::upstream::Upstream;
-use toolgraft::agent::{CALL_TIMEOUT, Events, run_call};
+use toolgraft::agent::{CALL_TIMEOUT, run_call};
 use toolgraft::model::endpoint::{in_span, of_request};
-use toolgraft::model::{ModelError, ModelEvent, RETRIES, Request};
+use toolgraft::model::{ModelError, ModelEvent, ModelEvents, RETRIES, Request};
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::spans::{self, Span};
 use toolgraft::{Model, Outcome};
@@ -47,7 +47,7 @@ pub(super) struct Driver {
     /// Bytes of all requests of this answer, and how many of them repeat the beginning of an
     /// earlier request.
     sent: (u64, u64),
-    answer: Option<Events>,
+    answer: Option<ModelEvents>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     /// The request's tracing span.
     span: Span,
@@ -202,7 +202,7 @@ fn send(
     mut request: Request,
     upstream: &Upstream,
     headers: &[(String, String)],
-) -> Option<Events> {
+) -> Option<ModelEvents> {
     // Only later rounds are retried: a client repeats a refused request itself, but knows nothing
     // of later rounds.
     let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };

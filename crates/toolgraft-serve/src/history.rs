@@ -21,7 +21,7 @@ use toolgraft::outcome::{
 use toolgraft::tools::Said;
 use toolgraft::turn::{ForeignResult, ModelNote, TurnStart, Withheld};
 use toolgraft::wire::content::{make_legible, text_of};
-use toolgraft::wire::past::{self, Entry, PastCall};
+use toolgraft::wire::past::{self, PastCall, PastMessage};
 use toolgraft::wire::roles::join;
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome, Tool};
@@ -70,7 +70,7 @@ pub(super) struct Rendered {
 /// Fails if a message is malformed or a call names no function. A history that a client shortened
 /// is accepted: a result without its call is rendered as a result, a call without its result as
 /// stopped.
-pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entry>, Fault> {
+pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<PastMessage>, Fault> {
     let outcome = |result: &Value, text: String| {
         let stated = result["status"].as_str().and_then(|status| status.parse().ok());
         let is_error = result["is_error"] == true;
@@ -88,7 +88,7 @@ pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<Entr
 ///
 /// # Errors
 /// Fails if a result cannot be rendered.
-pub(super) fn render(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientStore) -> Result<Rendered, Fault> {
+pub(super) fn render(entries: Vec<PastMessage>, prepared: &Prepared, kept: &ClientStore) -> Result<Rendered, Fault> {
     let told = Rendered { messages: Vec::with_capacity(entries.len()), ..Rendered::default() };
     let mut history = History { prepared, kept, told, done: Vec::new(), before: [0; 2], after_results: false };
     entries.into_iter().try_for_each(|entry| history.entry(entry))?;
@@ -109,7 +109,7 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    fn entry(&mut self, mut entry: Entry) -> Result<(), Fault> {
+    fn entry(&mut self, mut entry: PastMessage) -> Result<(), Fault> {
         let Some(message) = entry.message.take() else { return self.results(entry, &Withheld::default()) };
         match message.get("role").and_then(Value::as_str) {
             Some("assistant") => match entry.calls.first().map(|call| call.id.clone()) {
@@ -187,7 +187,7 @@ impl History<'_> {
     }
 
     /// Adds a message with calls, and the user message with their results.
-    fn calls(&mut self, message: Map<String, Value>, entry: Entry, first: &str) -> Result<(), Fault> {
+    fn calls(&mut self, message: Map<String, Value>, entry: PastMessage, first: &str) -> Result<(), Fault> {
         self.unseen(first);
         let prepared = self.prepared;
         let found = entry.calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
@@ -214,9 +214,9 @@ impl History<'_> {
 
     /// Adds the user message with the results of calls in their order, notes about their message,
     /// and results without a call at the end.
-    fn results(&mut self, entry: Entry, withheld: &Withheld) -> Result<(), Fault> {
+    fn results(&mut self, entry: PastMessage, withheld: &Withheld) -> Result<(), Fault> {
         let prepared = self.prepared;
-        let Entry { calls, orphans, others, without_status, is_newest, .. } = entry;
+        let PastMessage { calls, orphans, others, without_status, is_newest, .. } = entry;
         let answered: Vec<Done> = calls.into_iter().map(|call| done(call, prepared)).collect();
         let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
         for done in answered.iter().filter(|done| done.outcome.status != Status::Cancelled) {

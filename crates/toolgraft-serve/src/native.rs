@@ -15,7 +15,7 @@ use toolgraft::message::NativeCall;
 use toolgraft::outcome::{break_tokens, told_apart};
 use toolgraft::turn::Wording;
 use toolgraft::wire::content::make_legible;
-use toolgraft::wire::past::{Entry, PastCall};
+use toolgraft::wire::past::{PastCall, PastMessage};
 use toolgraft::wire::roles::join;
 use toolgraft::wire::wire_name;
 
@@ -23,7 +23,7 @@ use toolgraft::wire::wire_name;
 ///
 /// # Errors
 /// Fails if a result cannot be rendered.
-pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientStore) -> Result<Vec<Value>, Fault> {
+pub(super) fn history(entries: Vec<PastMessage>, prepared: &Prepared, kept: &ClientStore) -> Result<Vec<Value>, Fault> {
     let (mut told, mut taken) = (Vec::with_capacity(entries.len()), HashSet::new());
     for mut entry in entries {
         let is_users = entry.role() == "user";
@@ -55,8 +55,8 @@ pub(super) fn history(entries: Vec<Entry>, prepared: &Prepared, kept: &ClientSto
 }
 
 /// Appends the results of a message's calls in their order, and after them results without a call.
-fn results_after(entry: Entry, ids: &[String], prepared: &Prepared, told: &mut Vec<Value>) -> Result<(), Fault> {
-    let Entry { calls, orphans, others, .. } = entry;
+fn results_after(entry: PastMessage, ids: &[String], prepared: &Prepared, told: &mut Vec<Value>) -> Result<(), Fault> {
+    let PastMessage { calls, orphans, others, .. } = entry;
     let said = |wording: &dyn Wording, done: &[Done]| {
         let mut replies = Replies::default();
         replies.answered = done.iter().map(Done::answered).collect();
@@ -88,7 +88,7 @@ fn written_call(call: &PastCall, id: &str) -> Value {
 
 /// Returns the identifiers of a message's calls: the endpoint's own if it gave one that no earlier
 /// call has, else the client's. Calls in the older form have none and are numbered.
-fn ids_of(entry: &Entry, written: Option<&WrittenMessage>, taken: &mut HashSet<String>) -> Vec<String> {
+fn ids_of(entry: &PastMessage, written: Option<&WrittenMessage>, taken: &mut HashSet<String>) -> Vec<String> {
     let own = written.map_or(&[][..], |written| &written.ids);
     let own = if own.len() == entry.calls.len() { own } else { &[] };
     let mut id = |(n, call): (usize, &PastCall)| match own.get(n) {

@@ -11,7 +11,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use toolgraft::dialect::{Announcer, MarkedJson, Piece as HeaderPiece, REASONING_MARKS, Shape, Wrapper};
+use toolgraft::dialect::{Announcer, HeaderPiece, MarkedJson, REASONING_MARKS, Shape, Wrapper};
 use toolgraft::event::{
     Assembled, Collector, Entry, MarkerKind, Piece, Provenance, Reason, Region, Rejected, RejectedKind, Span,
 };

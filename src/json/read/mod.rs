@@ -28,7 +28,7 @@ use serde_json::{Map, Number, Value};
 
 pub(super) use ahead::{closes as closes_string, opens as opens_string};
 use ahead::{key_length, word_length, word_of_python};
-use strings::Role;
+use strings::StringRole;
 
 use super::bytes::{Kind, any_zero};
 use super::decimal::loses_digits;
@@ -202,7 +202,7 @@ fn unescaped(text: &str) -> Option<String> {
 
 impl Reader<'_> {
     fn whole(mut self) -> Result<ReadValue, Stop> {
-        let value = self.value(Role::Top, MAX_DEPTH)?;
+        let value = self.value(StringRole::Top, MAX_DEPTH)?;
         self.at += leading_space(self.rest());
         if self.at < self.text.len() {
             return self.stop("something follows the value");
@@ -211,7 +211,7 @@ impl Reader<'_> {
         Ok(ReadValue { value, repairs: self.repairs, unchanged: self.unchanged, commas: self.commas })
     }
 
-    fn value(&mut self, role: Role, depth: usize) -> Result<Value, Stop> {
+    fn value(&mut self, role: StringRole, depth: usize) -> Result<Value, Stop> {
         match self.next()? {
             '{' => self.object(depth).map(Value::Object),
             '[' => self.array(depth).map(Value::Array),
@@ -235,12 +235,12 @@ impl Reader<'_> {
                 self.close(comma)?;
                 return Ok(object);
             }
-            let key = if opens_string(c) { self.string(c, Role::Key)? } else { self.bare_key()? };
+            let key = if opens_string(c) { self.string(c, StringRole::Key)? } else { self.bare_key()? };
             if self.next()? != ':' {
                 return self.stop("a colon is missing");
             }
             self.at += 1;
-            let value = self.value(Role::Member, depth)?;
+            let value = self.value(StringRole::Member, depth)?;
             match object.entry(key) {
                 Entry::Vacant(free) => free.insert(value),
                 Entry::Occupied(taken) => {
@@ -263,7 +263,7 @@ impl Reader<'_> {
     fn array(&mut self, depth: usize) -> Result<Vec<Value>, Stop> {
         let (depth, mut array, mut comma) = (self.open(depth)?, Vec::new(), None);
         while self.next()? != ']' {
-            array.push(self.value(Role::Item, depth)?);
+            array.push(self.value(StringRole::Item, depth)?);
             let c = self.next()?;
             comma = self.separator(c, ']')?;
         }

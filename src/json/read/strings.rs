@@ -13,7 +13,7 @@ use crate::json::escape::{Special, short_escape};
 
 /// The role of a string, which decides what must follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum StringRole {
     Key,
     /// A member's value.
     Member,
@@ -25,7 +25,7 @@ pub(super) enum Role {
 
 /// The marks inside a string so far.
 #[derive(Debug, Default)]
-struct Inner {
+struct InnerMarks {
     count: usize,
     /// Marks that were opened and not closed.
     open: usize,
@@ -40,7 +40,7 @@ struct Inner {
     end: usize,
 }
 
-impl Inner {
+impl InnerMarks {
     /// Notes a mark at `at`, between `head`, the string so far, and `rest`.
     fn add(&mut self, at: usize, head: &str, c: char, rest: &str) {
         let before = head.chars().next_back();
@@ -83,14 +83,14 @@ impl Inner {
 
 impl Reader<'_> {
     /// Takes the string that begins here with a quotation mark.
-    pub(super) fn string(&mut self, open: char, role: Role) -> Result<String, Stop> {
+    pub(super) fn string(&mut self, open: char, role: StringRole) -> Result<String, Stop> {
         let begin = self.at;
         if open != '"' {
             self.repair(Repair::Syntax, begin)?;
         }
         self.at += open.len_utf8();
         let (start, mut out) = (self.at, String::new());
-        let (mut inner, mut escapes) = (Inner::default(), Escapes::default());
+        let (mut inner, mut escapes) = (InnerMarks::default(), Escapes::default());
         loop {
             let Some(c) = self.plain(open, &mut out) else {
                 self.at = begin;
@@ -159,7 +159,7 @@ impl Reader<'_> {
     }
 
     /// Checks that the marks and the backslashes of a string that ends here have one reading.
-    fn check(&mut self, inner: &Inner, escapes: &Escapes) -> Result<(), Stop> {
+    fn check(&mut self, inner: &InnerMarks, escapes: &Escapes) -> Result<(), Stop> {
         let stop = |at, why: &'static str| Err::<(), _>(Stop { at, why: why.into(), is_final: false });
         if !inner.is_certain(self.at) {
             return stop(inner.end, "a quotation mark inside a string is not escaped");
@@ -171,23 +171,23 @@ impl Reader<'_> {
     }
 
     /// Returns `true` if the text after a string that ends before `end` is what JSON wants there, or the next member.
-    fn follows(&self, role: Role, end: usize) -> bool {
+    fn follows(&self, role: StringRole, end: usize) -> bool {
         let text = self.text;
         let Some((at, line_break)) = ahead::after_space(text, end) else { return false };
-        let Some(next) = ahead::char_at(text, at) else { return role != Role::Key };
+        let Some(next) = ahead::char_at(text, at) else { return role != StringRole::Key };
         let after_comma = || ahead::after_space(text, at + 1).map(|(at, _)| (at, ahead::char_at(text, at)));
         match role {
-            Role::Top => false,
-            Role::Key => next == ':',
-            Role::Member if next == ',' => {
+            StringRole::Top => false,
+            StringRole::Key => next == ':',
+            StringRole::Member if next == ',' => {
                 after_comma().is_some_and(|(at, next)| matches!(next, None | Some('}')) || ahead::key_at(text, at))
             }
             // A comma is missing; a mark inside would have been escaped, or no colon would follow.
-            Role::Member => next == '}' || (at > end && (line_break || opens(next)) && ahead::key_at(text, at)),
-            Role::Item if next == ',' => {
+            StringRole::Member => next == '}' || (at > end && (line_break || opens(next)) && ahead::key_at(text, at)),
+            StringRole::Item if next == ',' => {
                 after_comma().is_some_and(|(at, next)| matches!(next, None | Some(']')) || ahead::value_at(text, at))
             }
-            Role::Item => next == ']',
+            StringRole::Item => next == ']',
         }
     }
 

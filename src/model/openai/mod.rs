@@ -38,13 +38,13 @@ use std::time::Duration;
 
 use futures::channel::mpsc;
 use futures::future::{BoxFuture, WeakShared};
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use self::terms::Terms;
-use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
+use super::{ContextWindow, Model, ModelError, ModelEvent, ModelEvents, Request};
 use crate::cause::Cause;
 use crate::http::Trust;
 use crate::message::{Delta, FinishReason, Usage};
@@ -287,7 +287,7 @@ impl OpenAi {
 }
 
 impl Model for OpenAi {
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+    fn stream(&self, request: Request) -> ModelEvents {
         if let Some(only) = request.only_answer() {
             let usage = ModelEvent::Usage(Usage::default());
             let answer = [ModelEvent::Delta(Delta::content(only)), usage, ModelEvent::Finish(FinishReason::Stop)];

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::channel::mpsc;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
@@ -22,7 +22,7 @@ use crate::cause::Cause;
 use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
 use crate::model::span::error_type;
-use crate::model::{ALTERNATIVES, ModelError, ModelEvent, Progress, Request};
+use crate::model::{ALTERNATIVES, ModelError, ModelEvent, ModelEvents, Progress, Request};
 use crate::secrets::Secrets;
 use crate::secrets::shown_url;
 use crate::spans;
@@ -47,8 +47,6 @@ const HELD_ALTERNATIVES: u32 = 8;
 
 /// Receives the progress before the answer.
 pub(super) type Tell = mpsc::UnboundedSender<Progress>;
-
-type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Forms of a structure that the endpoint refused, and its message about the first.
 #[derive(Default)]
@@ -76,7 +74,7 @@ enum RetryTime {
 
 impl EndpointInner {
     /// Sends the request until it is answered or finally refused. Progress before that is sent to `tell`.
-    pub(super) async fn open(&self, request: &Request, tell: &Tell) -> Result<Events, ModelError> {
+    pub(super) async fn open(&self, request: &Request, tell: &Tell) -> Result<ModelEvents, ModelError> {
         let model = request.model.as_deref().unwrap_or(&self.model);
         let has_tools = !request.tools.is_empty();
         // Other servers may refuse an unknown field.
@@ -303,7 +301,7 @@ impl EndpointInner {
 
     /// Reads the answer, streamed or whole. Its first byte decides which, because endpoints and gateways mislabel their
     /// answers.
-    async fn read(&self, response: Response, alternatives: bool) -> Result<Events, ModelError> {
+    async fn read(&self, response: Response, alternatives: bool) -> Result<ModelEvents, ModelError> {
         if let Some(encoding) = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok())
             && !encoding.trim().eq_ignore_ascii_case("identity")
         {

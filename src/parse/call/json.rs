@@ -61,7 +61,7 @@ pub(crate) enum JsonLead {
 pub(crate) struct CallJson {
     pub(crate) start: u64,
     pub(crate) cursor: u64,
-    reader: Reader,
+    reader: JsonReader,
     /// The call's closer, as it comes right after the JSON; empty where nothing closes it.
     pub(crate) closer: Cow<'static, str>,
     max_depth: usize,
@@ -92,14 +92,14 @@ pub(crate) struct CallJson {
 }
 
 #[derive(Debug)]
-enum Reader {
+enum JsonReader {
     Strict(Lexer),
     Loose(Loose),
 }
 
-impl Default for Reader {
+impl Default for JsonReader {
     fn default() -> Self {
-        Reader::Strict(Lexer::default())
+        JsonReader::Strict(Lexer::default())
     }
 }
 
@@ -118,7 +118,7 @@ impl CallJson {
     }
 
     fn with(lexer: Lexer, at: u64, max_depth: usize) -> Self {
-        let reader = Reader::Strict(lexer);
+        let reader = JsonReader::Strict(lexer);
         CallJson { start: at, cursor: at, reader, max_depth, previewed: at, guarded: at, ..CallJson::default() }
     }
 
@@ -215,22 +215,22 @@ impl CallJson {
     /// Up to where the text may be handed on as a preview.
     fn safe(&self) -> u64 {
         match &self.reader {
-            Reader::Strict(lexer) => lexer.safe(self.cursor).min(self.guard.unwrap_or(u64::MAX)),
-            Reader::Loose(_) => self.fault.unwrap_or(self.start),
+            JsonReader::Strict(lexer) => lexer.safe(self.cursor).min(self.guard.unwrap_or(u64::MAX)),
+            JsonReader::Loose(_) => self.fault.unwrap_or(self.start),
         }
     }
 
     /// Returns `true` if all up to `at` was read and handed on, and what comes is shown.
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
-        is_shown && matches!(&self.reader, Reader::Strict(_)) && self.cursor == at && self.safe() == at
+        is_shown && matches!(&self.reader, JsonReader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
     /// Reads a chunk at `at` in which no closing tag begins, if all of it may be handed on
     /// and nothing in it is to be reported: whether it ends inside a string. Otherwise nothing
     /// was read.
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
-        let Reader::Strict(lexer) = &mut self.reader else { return None };
+        let JsonReader::Strict(lexer) = &mut self.reader else { return None };
         let (mut ahead, mut cursor) = (lexer.clone(), at);
         if ahead.next(chunk, &mut cursor) != JsonStep::More || ahead.safe(cursor) != cursor {
             return None;
@@ -242,7 +242,7 @@ impl CallJson {
 
     /// Returns `true` if the text is inside a string and outside escapes.
     pub(crate) fn in_string(&self) -> bool {
-        matches!(&self.reader, Reader::Strict(lexer) if lexer.in_plain_string())
+        matches!(&self.reader, JsonReader::Strict(lexer) if lexer.in_plain_string())
     }
 
     /// Goes on after text up to `at`, which was handed on and in which no closing tag begins.
@@ -255,7 +255,7 @@ impl CallJson {
 
     /// Returns `true` if a damaged text was left at a line's start.
     pub(crate) fn at_line_start(&self) -> bool {
-        matches!(&self.reader, Reader::Loose(loose) if loose.line_start)
+        matches!(&self.reader, JsonReader::Loose(loose) if loose.line_start)
     }
 
     /// Reads on in a value that is shown as a whole once the tool of the `call` is known. What a closer
@@ -288,8 +288,8 @@ impl CallJson {
     /// Reads on.
     pub(crate) fn next(&mut self, window: &Window<'_>, closer: &dyn Closer, out: &CallOut<'_, '_>) -> JsonStep {
         let step = match &mut self.reader {
-            Reader::Strict(lexer) => lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor),
-            Reader::Loose(loose) => {
+            JsonReader::Strict(lexer) => lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor),
+            JsonReader::Loose(loose) => {
                 // The closer, and the end of the reasoning where that ends the call.
                 let ends = |text: &str, line_start: bool, more: bool| {
                     let think = if out.think_ends { think_close(text, more) } else { Err(No) };
@@ -312,7 +312,7 @@ impl CallJson {
 
     /// The strict lexer stopped at `at`.
     fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn Closer, is_over_limit: bool) -> JsonStep {
-        let Reader::Strict(lexer) = &self.reader else { return JsonStep::Fault(at) };
+        let JsonReader::Strict(lexer) = &self.reader else { return JsonStep::Fault(at) };
         let string_start = lexer.string_start;
         if self.guarded < string_start {
             self.guard = None;
@@ -320,7 +320,7 @@ impl CallJson {
         let line_break = lexer.in_string() && window.from(at).starts_with('\n');
         self.fault = Some(lexer.safe(at));
         self.too_deep = lexer.too_deep;
-        self.reader = Reader::Loose(lexer.loosen());
+        self.reader = JsonReader::Loose(lexer.loosen());
         // The string may have swallowed the call's end: a whole closer on the broken line was it
         // (`hermes/missing_quote`). Over the limit the line is no longer at hand
         // (`limits/line_break_past`).
@@ -343,7 +343,7 @@ impl CallJson {
 
     /// Looks for a closing tag in the string that is being read.
     fn watch(&mut self, window: &Window<'_>) {
-        let Reader::Strict(lexer) = &self.reader else { return };
+        let JsonReader::Strict(lexer) = &self.reader else { return };
         if !lexer.in_string() {
             self.guard = None;
             return;

@@ -26,4 +26,4 @@ pub(crate) mod json;
 pub(crate) use opens::{Markerless, Opened, Opening, Opens, Place, Stands, gated};
 pub(crate) use out::{CallOut, SeriesPart};
 pub(crate) use sections::{CDATA_CLOSE, CDATA_OPEN, COMMENT_CLOSE, COMMENT_OPEN, comment, joined_cdata};
-pub(crate) use shape::{CallShape, CalledTool, Missing, OpenValue, Step};
+pub(crate) use shape::{CallShape, CalledTool, CutCall, OpenValue, Step};

@@ -3,7 +3,7 @@
 use super::shape::CallShape;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, No, Undecided, leading_space};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::marks::fence::Fence;
 use crate::parse::tables::{Marked, Tables};
 
@@ -85,7 +85,7 @@ pub(crate) trait Markerless: Sync {
     }
 
     /// The first bytes of a call in `text` that is none, and why: for who asks.
-    fn failed(&self, _text: &str, _tables: &Tables) -> Option<(Dialect, usize, Reason)> {
+    fn failed(&self, _text: &str, _tables: &Tables) -> Option<(Dialect, usize, NotACallReason)> {
         None
     }
 

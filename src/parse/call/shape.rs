@@ -8,7 +8,7 @@ use super::out::CallOut;
 use crate::dialect::Named;
 use crate::json::window::Window;
 use crate::parse::emit::damage::CallCloser;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
@@ -25,16 +25,16 @@ pub(crate) enum Step {
     /// at this offset and the rest is flushed as text.
     Kept(u64),
     /// A call of several that end here cannot be read, and why: none of them is one.
-    Broken(u64, Reason),
+    Broken(u64, NotACallReason),
     /// The call, or the last of several, ends here.
     End(u64),
     /// It is no call after all: its bytes up to here are text, and why.
-    Text(u64, Reason),
+    Text(u64, NotACallReason),
 }
 
 /// The state of a call that was cut off.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Missing {
+pub(crate) struct CutCall {
     /// The text that is missing before the call's own closing tag; for reports only.
     pub(crate) inner: String,
     /// Every value of the call is closed, and nothing follows them: only the closing tag is missing, which a stop string
@@ -63,8 +63,8 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     }
 
     /// Returns what is missing at the window's end, where the call was cut off.
-    fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> Missing {
-        Missing::default()
+    fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> CutCall {
+        CutCall::default()
     }
 
     /// A stop string has taken it: the call ends with the window.
@@ -107,7 +107,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     ///
     /// By default it is text up to `at`, except for the calls that were [kept](Step::Kept) before.
     fn at_limit(&mut self, at: u64) -> Step {
-        Step::Text(at, Reason::Limit)
+        Step::Text(at, NotACallReason::Limit)
     }
 
     /// Returns the offset at which the text was first known to be no call, if the text continues after it.

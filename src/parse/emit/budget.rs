@@ -4,7 +4,7 @@ use crate::parse::config::Limits;
 
 /// The remaining budget of calls.
 #[derive(Debug, Default)]
-pub(crate) struct Budget {
+pub(crate) struct CallBudget {
     /// Most calls in a message.
     pub(super) limit: usize,
     /// So many more beginnings of calls are looked at.
@@ -17,9 +17,9 @@ pub(crate) struct Budget {
     unsaid: bool,
 }
 
-impl Budget {
+impl CallBudget {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Budget { limit: limits.calls, openings: limits.openings(), ..Budget::default() }
+        CallBudget { limit: limits.calls, openings: limits.openings(), ..CallBudget::default() }
     }
 
     /// A call may begin here, and is looked at; `false` where no further one is.

@@ -210,9 +210,9 @@ impl Damage {
 
     /// Checks whether `text`, between calls, may begin with a closer: of the damaged call, or one that
     /// closed a call before. `near`: nothing but white space is between the last call and `text`.
-    pub(crate) fn closer(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
+    pub(crate) fn closer(&self, near: bool, text: &str, more: bool) -> Match<(StrayCloser, usize)> {
         if let Some((closer, _)) = &self.open {
-            let own = closer.begins(text, more).map(|length| (Found::Own, length));
+            let own = closer.begins(text, more).map(|length| (StrayCloser::Own, length));
             // What closes a call before may be text of the damaged one, or both are text of that call
             // (`mixed/closer_after_an_open_bracket`).
             return own.else_try(|| self.closer_of_calls(false, text, more));
@@ -220,31 +220,31 @@ impl Damage {
         self.closer_of_calls(near, text, more)
     }
 
-    fn closer_of_calls(&self, near: bool, text: &str, more: bool) -> Match<(Found, usize)> {
+    fn closer_of_calls(&self, near: bool, text: &str, more: bool) -> Match<(StrayCloser, usize)> {
         let last = self.came.last();
         let came = self.came.iter().map(|known| {
             let Came { closer, first, is_due, .. } = known;
             let is_last = last.is_some_and(|last| std::ptr::eq(last, known));
-            let found = if is_last && (near || *is_due) { Found::Last } else { Found::Stray(*first) };
+            let found = if is_last && (near || *is_due) { StrayCloser::Last } else { StrayCloser::Stray(*first) };
             closer.begins(text, more).map(|length| (found, length))
         });
         first_of(came)
     }
 
     /// Returns the first closer in `text`, which is no call, that closes an earlier call and nothing in the text.
-    pub(crate) fn stray_in(&self, text: &str) -> Option<Found> {
+    pub(crate) fn stray_in(&self, text: &str) -> Option<StrayCloser> {
         if self.came.is_empty() {
             return None;
         }
         let closers = memchr::memchr2_iter(b'<', b'[', text.as_bytes())
             .filter_map(|at| self.closer(false, &text[at..], false).ok());
-        let stray = closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)));
+        let stray = closers.map(|(found, _)| found).find(|found| matches!(found, StrayCloser::Stray(_)));
         stray.or_else(|| self.stray_bracket().filter(|_| Brackets::default().read(text, false).is_some()))
     }
 
     /// Returns the closer of an earlier call at the end of `text`, a call that cannot be read and whose
     /// own closer, `own`, it is not.
-    pub(crate) fn stray_at_end(&self, text: &str, own: &CallCloser, tables: &Tables) -> Option<Found> {
+    pub(crate) fn stray_at_end(&self, text: &str, own: &CallCloser, tables: &Tables) -> Option<StrayCloser> {
         let last = self.came.last();
         let due = |came: &Came| came.is_due && last.is_some_and(|last| std::ptr::eq(last, came));
         let mut left = Some(text.trim_end());
@@ -254,7 +254,7 @@ impl Damage {
             }
             let mut others = self.came.iter().filter(|came| *came.closer.close != *own.close && !due(came));
             if let Some(came) = others.find(|came| came.closer.ends(text)) {
-                return Some(Found::Stray(came.first));
+                return Some(StrayCloser::Stray(came.first));
             }
             if !own.close.is_empty() && Brackets::end_stray(text) {
                 return self.stray_bracket();
@@ -275,9 +275,9 @@ impl Damage {
     }
 
     /// Returns the meaning of a bracket that closes nothing, if it has one.
-    fn stray_bracket(&self) -> Option<Found> {
+    fn stray_bracket(&self) -> Option<StrayCloser> {
         let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
-        first.min().filter(|_| self.open.is_none()).map(Found::Stray)
+        first.min().filter(|_| self.open.is_none()).map(StrayCloser::Stray)
     }
 
     /// The last call's closer came, after other text or once more; it ends at `end`.
@@ -343,10 +343,10 @@ impl Damage {
 
     /// Goes on after text in which brackets are watched: up to after one that closes nothing,
     /// and what that says.
-    pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, Found)> {
+    pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, StrayCloser)> {
         let is_open = self.open.as_ref().is_some_and(|(open, _)| open.close.is_empty());
         let at = self.brackets.read(text, is_open)?;
-        let found = if is_open { Some(Found::Own) } else { self.stray_bracket() };
+        let found = if is_open { Some(StrayCloser::Own) } else { self.stray_bracket() };
         found.map(|found| (at, found))
     }
 
@@ -382,7 +382,7 @@ fn last_marks(text: &str) -> impl Iterator<Item = usize> {
 
 /// A closer between calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum StrayCloser {
     /// It closes the damaged call.
     Own,
     /// It is the last call's, which lacked it, or has it twice.

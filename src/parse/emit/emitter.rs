@@ -9,17 +9,17 @@ use crate::dialect::{Doubt, Shape};
 use crate::event::{Call, Destination, Event, MarkerKind, QuotedIn, Region, RejectedKind, Repair, call_of};
 use crate::json::window::{No, Undecided, Window};
 use crate::parse::config::Config;
-use crate::parse::emit::budget::Budget;
-use crate::parse::emit::damage::Found;
+use crate::parse::emit::budget::CallBudget;
+use crate::parse::emit::damage::StrayCloser;
 use crate::parse::emit::drafts::{Drafts, Logged};
 use crate::parse::emit::judge::Placement;
-use crate::parse::emit::pending::{Ended, Held, Pending};
+use crate::parse::emit::pending::{Ended, HeldEvent, Pending};
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::region::RegionState;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
-use crate::parse::marks::turn::Turn;
+use crate::parse::marks::turn::TextTurn;
 
 /// Hands events on in order and remembers what later decisions need.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Emitter {
     /// The region of the text.
     pub(crate) region: RegionState,
     /// The limits on calls.
-    pub(crate) budget: Budget,
+    pub(crate) budget: CallBudget,
     pub(crate) drafts: Drafts,
     pending: Option<Pending>,
     /// The open call's `CallStart` was handed on.
@@ -42,7 +42,7 @@ pub(crate) struct Emitter {
 
 impl Emitter {
     pub(crate) fn new(config: &Config) -> Self {
-        let (region, budget) = (RegionState::new(config), Budget::new(&config.limits));
+        let (region, budget) = (RegionState::new(config), CallBudget::new(&config.limits));
         Emitter { region, budget, drafts: Drafts::new(config), ..Emitter::default() }
     }
 
@@ -115,7 +115,7 @@ impl Emitter {
         self.region.prose.read(text);
         if let Some(pending) = &mut self.pending {
             if blank {
-                pending.held.push(Held::Space(self.reported..to, pending.in_fence));
+                pending.held.push(HeldEvent::Space(self.reported..to, pending.in_fence));
                 self.reported = to;
                 return;
             }
@@ -144,7 +144,7 @@ impl Emitter {
 
     /// Up to after the next bracket before `to` that says something of the calls before it, and
     /// what that is.
-    fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, Found)> {
+    fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, StrayCloser)> {
         if !self.region.known_damage().watches_brackets {
             return None;
         }
@@ -164,7 +164,7 @@ impl Emitter {
         self.plain(window, to, sink);
         // Another's words say nothing of the model's call.
         match self.region.turn {
-            Turn::Own => self.drafts.text_follows(text, to, sink),
+            TextTurn::Own => self.drafts.text_follows(text, to, sink),
             _ => self.drafts.line_after = None,
         }
     }
@@ -180,20 +180,20 @@ impl Emitter {
 
     /// Prose follows: calls before it that nothing announces may be examples.
     fn precede_prose(&mut self, sink: &mut Sink<'_>) {
-        if self.region.turn == Turn::Own {
+        if self.region.turn == TextTurn::Own {
             self.drafts.precede_prose(self.region.kind, self.reported, sink);
         }
     }
 
     /// Notes a closer between calls, of so many bytes, at the position up to which all was reported.
-    pub(crate) fn found_closer(&mut self, found: Found, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
+    pub(crate) fn found_closer(&mut self, found: StrayCloser, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
         match found {
-            Found::Own => self.region.damage().closes(),
-            Found::Last => {
+            StrayCloser::Own => self.region.damage().closes(),
+            StrayCloser::Last => {
                 let end = self.reported + length as u64;
                 self.region.damage().last_closes(end);
             }
-            Found::Stray(first) => {
+            StrayCloser::Stray(first) => {
                 // In a fence it is other text.
                 self.settle(Some(QuotedIn::Fence), window, sink);
                 let first = self.region.certain_from(first);
@@ -240,7 +240,7 @@ impl Emitter {
             return;
         }
         if let Some(pending) = &mut self.pending {
-            pending.held.push(Held::Marker(kind, self.reported..to));
+            pending.held.push(HeldEvent::Marker(kind, self.reported..to));
             self.reported = to;
             return;
         }
@@ -413,7 +413,7 @@ impl Emitter {
         let span = self.reported..to;
         self.reported = to;
         let text = window.slice(span.clone());
-        if self.region.turn == Turn::Hidden {
+        if self.region.turn == TextTurn::Hidden {
             return sink(Event::Marker { kind: MarkerKind::Turn, text, span });
         }
         match self.region.kind {

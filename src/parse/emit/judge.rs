@@ -6,8 +6,8 @@
 use crate::dialect::Doubt;
 use crate::event::{Call, Provenance, QuotedIn, Reason, Rejected, RejectedKind};
 use crate::parse::emit::prose::Prose;
-use crate::parse::emit::verdict::Verdict;
-use crate::parse::marks::turn::Turn;
+use crate::parse::emit::verdict::CallResult;
+use crate::parse::marks::turn::TextTurn;
 
 /// Facts of the place where a call is, as far as the text says them by now.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Placement {
     /// It is in the reasoning, whose calls are drafts.
     pub(crate) in_reasoning: bool,
     /// The turn that it is in.
-    pub(crate) turn: Turn,
+    pub(crate) turn: TextTurn,
     /// The construct that quotes it, if any.
     pub(crate) quoted_in: Option<QuotedIn>,
     /// It follows a call that cannot be read, whose end did not come yet.
@@ -45,7 +45,7 @@ pub(crate) struct Placement {
 }
 
 /// A rule of the judge: the verdict where a condition holds.
-pub(crate) struct Rule {
+pub(crate) struct VerdictRule {
     /// The provenance of the call, or the reason why it must not run.
     pub(crate) verdict: Result<Provenance, RejectedKind>,
     holds: fn(&Placement) -> bool,
@@ -54,24 +54,27 @@ pub(crate) struct Rule {
 /// The rules that rest on the place alone, in order of precedence: the first that holds decides. What is wrong
 /// with the call itself comes after the last rejection and before the first provenance. Without a rule a call
 /// is plain.
-pub(crate) const RULES: [Rule; 13] = [
-    Rule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
-    Rule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
-    Rule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
-    Rule { verdict: Err(RejectedKind::AfterDamage), holds: |at| at.is_suspect },
-    Rule { verdict: Ok(Provenance::FencedFirst), holds: |at| at.is_first_fence },
-    Rule { verdict: Ok(Provenance::Promoted), holds: |at| at.is_promoted },
-    Rule { verdict: Ok(Provenance::InElement), holds: |at| at.in_element },
-    Rule { verdict: Ok(Provenance::Mended), holds: |at| at.is_guessed },
+pub(crate) const RULES: [VerdictRule; 13] = [
+    VerdictRule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
+    VerdictRule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
+    VerdictRule { verdict: Err(RejectedKind::Quoted), holds: |at| at.quoted_in.is_some() },
+    VerdictRule { verdict: Err(RejectedKind::AfterDamage), holds: |at| at.is_suspect },
+    VerdictRule { verdict: Ok(Provenance::FencedFirst), holds: |at| at.is_first_fence },
+    VerdictRule { verdict: Ok(Provenance::Promoted), holds: |at| at.is_promoted },
+    VerdictRule { verdict: Ok(Provenance::InElement), holds: |at| at.in_element },
+    VerdictRule { verdict: Ok(Provenance::Mended), holds: |at| at.is_guessed },
     // A fence around calls takes them off the line; what is in it begins lines of its own.
-    Rule { verdict: Ok(Provenance::FencedAfterProse), holds: |at| at.is_fenced && at.prose != Prose::None },
-    Rule { verdict: Ok(Provenance::AfterProse), holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above },
-    Rule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
-    Rule {
+    VerdictRule { verdict: Ok(Provenance::FencedAfterProse), holds: |at| at.is_fenced && at.prose != Prose::None },
+    VerdictRule {
+        verdict: Ok(Provenance::AfterProse),
+        holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above,
+    },
+    VerdictRule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
+    VerdictRule {
         verdict: Ok(Provenance::BeforeProse),
         holds: |at| at.prose_follows && (at.is_bare || at.doubt != Doubt::IfProseFollows),
     },
-    Rule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged() },
+    VerdictRule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged() },
 ];
 
 /// Decides about a call by its place, and by what is wrong with the call itself, if anything is.
@@ -94,7 +97,7 @@ impl Placement {
     }
 
     /// The verdict on a call that was read so and is here.
-    pub(crate) fn verdict(&self, read: Verdict) -> Verdict {
+    pub(crate) fn verdict(&self, read: CallResult) -> CallResult {
         let fault = read.as_ref().err().map(|rejected| rejected.kind);
         // A draft that is promoted later was found so, too.
         let read = read.map(|call| Call { provenance: self.provenance(), ..call });
@@ -102,7 +105,7 @@ impl Placement {
             Err(kind) if fault != Some(kind) => {
                 let mut rejected = read.map_or_else(|rejected| rejected, |call| Rejected::of(call, kind, "", ""));
                 rejected.set_reason(self.reason(kind));
-                rejected.in_text = self.turn == Turn::Spoken;
+                rejected.in_text = self.turn == TextTurn::Spoken;
                 Err(rejected)
             }
             _ => read,

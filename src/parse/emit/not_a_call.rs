@@ -14,14 +14,14 @@ pub struct NotACall {
     /// Its bytes: the opener, or what was held up to where it was known to be none.
     pub span: Span,
     /// Why it is none.
-    pub reason: Reason,
+    pub reason: NotACallReason,
 }
 
 /// Why text is no call; `docs/parser.md` has the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Reason {
+pub enum NotACallReason {
     /// The text after the opener does not belong to a call.
     Gate,
     /// The opener breaks off.
@@ -70,7 +70,7 @@ mod tests {
         Config { catalog: Some(Catalog::from_tools([Tool::new("f").with_schema(schema)]).into()), ..Config::default() }
     }
 
-    fn read(parser: &mut Parser, text: &str) -> Vec<(Dialect, Span, Reason)> {
+    fn read(parser: &mut Parser, text: &str) -> Vec<(Dialect, Span, NotACallReason)> {
         parser.push(text, &mut |_| {});
         parser.finish(&FinishReason::Length, &mut |_| {});
         parser.not_calls().iter().map(|given| (given.dialect, given.span.clone(), given.reason)).collect()
@@ -92,9 +92,9 @@ mod tests {
         parser.reset();
         parser.keep_not_calls();
         let expected = [
-            (Dialect::Python, 11..13, Reason::NoLiteral),
-            (Dialect::Python, 19..27, Reason::TextAfter),
-            (Dialect::Python, 35..37, Reason::CutOff),
+            (Dialect::Python, 11..13, NotACallReason::NoLiteral),
+            (Dialect::Python, 19..27, NotACallReason::TextAfter),
+            (Dialect::Python, 35..37, NotACallReason::CutOff),
         ];
         assert_eq!(read(&mut parser, text), expected);
         parser.reset();
@@ -109,7 +109,7 @@ mod tests {
             let mut parser = Parser::new(Config { limits, ..config() });
             parser.keep_not_calls();
             let given = read(&mut parser, text);
-            assert!(matches!(given[..], [(_, _, Reason::Limit)]), "{text}: {given:?}");
+            assert!(matches!(given[..], [(_, _, NotACallReason::Limit)]), "{text}: {given:?}");
         }
     }
 }

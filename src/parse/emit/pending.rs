@@ -7,18 +7,18 @@
 
 use std::ops::Range;
 
-use super::not_a_call::Reason;
+use super::not_a_call::NotACallReason;
 use crate::dialect::Shape;
 use crate::event::{MarkerKind, Rejected, RejectedKind};
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::judge::{Placement, judge};
-use crate::parse::emit::verdict::Verdict;
+use crate::parse::emit::verdict::CallResult;
 
 /// A call that is over.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// The call as it was read, wherever it is.
-    pub(crate) read: Verdict,
+    pub(crate) read: CallResult,
     /// Its placement.
     pub(crate) at: Placement,
     pub(crate) restated: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Pending {
     pub(crate) waits_for_fence: bool,
     /// `true` if that fence is open.
     pub(crate) in_fence: bool,
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<HeldEvent>,
     /// Calls that are over.
     pub(crate) ended: u32,
     /// Nothing came before it in the message but reasoning.
@@ -58,7 +58,7 @@ pub(crate) struct Pending {
 }
 
 #[derive(Debug)]
-pub(crate) enum Held {
+pub(crate) enum HeldEvent {
     /// White space, and whether it is inside the fence.
     Space(Range<u64>, bool),
     Marker(MarkerKind, Range<u64>),
@@ -81,25 +81,25 @@ impl Pending {
 
     /// The open call among what is held.
     pub(crate) fn call(&mut self) -> Option<&mut HeldCall> {
-        if !matches!(self.held.last(), Some(Held::Call(call)) if call.ended.is_none()) {
-            self.held.push(Held::Call(Box::default()));
+        if !matches!(self.held.last(), Some(HeldEvent::Call(call)) if call.ended.is_none()) {
+            self.held.push(HeldEvent::Call(Box::default()));
         }
         match self.held.last_mut() {
-            Some(Held::Call(call)) => Some(call),
+            Some(HeldEvent::Call(call)) => Some(call),
             _ => None,
         }
     }
 }
 
 /// Returns the error message for a series with a call that cannot be read.
-pub(crate) fn unreadable(why: Reason) -> String {
+pub(crate) fn unreadable(why: NotACallReason) -> String {
     let why = match why {
-        Reason::NoLiteral => {
+        NotACallReason::NoLiteral => {
             "a value is not a literal (a text is in quotes; names, expressions and calls have no value)"
         }
-        Reason::NoKeyword => "a value has no keyword, and its tool has several parameters",
-        Reason::Limit => "it is nested too deep, or follows more calls than are read",
-        Reason::Damaged => "its JSON is malformed",
+        NotACallReason::NoKeyword => "a value has no keyword, and its tool has several parameters",
+        NotACallReason::Limit => "it is nested too deep, or follows more calls than are read",
+        NotACallReason::Damaged => "its JSON is malformed",
         _ => "it is not complete",
     };
     format!("the calls are next to each other and one cannot be read, so none is run: {why}")
@@ -107,7 +107,7 @@ pub(crate) fn unreadable(why: Reason) -> String {
 
 /// Of calls of several fences none is one if one of them cannot be read or is cut off, nor if
 /// one of a fence before them could not be read (`unread`).
-pub(crate) fn all_or_none(held: &mut [Held], unread: bool) {
+pub(crate) fn all_or_none(held: &mut [HeldEvent], unread: bool) {
     let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
     let kinds = members(held).filter_map(|ended| ended.rejection());
     let before = unread.then_some(RejectedKind::Malformed);
@@ -122,16 +122,16 @@ pub(crate) fn all_or_none(held: &mut [Held], unread: bool) {
 }
 
 /// The calls among what is held that no marker announces and that are over.
-fn members(held: &mut [Held]) -> impl Iterator<Item = &mut Ended> {
+fn members(held: &mut [HeldEvent]) -> impl Iterator<Item = &mut Ended> {
     held.iter_mut().filter_map(|held| match held {
-        Held::Call(call) => call.ended.as_mut().filter(|ended| is_markerless(ended)),
+        HeldEvent::Call(call) => call.ended.as_mut().filter(|ended| is_markerless(ended)),
         _ => None,
     })
 }
 
 /// Returns `true` if the held events include a finished call that no marker announces.
-pub(crate) fn has_members(held: &[Held]) -> bool {
-    held.iter().any(|held| matches!(held, Held::Call(call) if call.ended.as_ref().is_some_and(is_markerless)))
+pub(crate) fn has_members(held: &[HeldEvent]) -> bool {
+    held.iter().any(|held| matches!(held, HeldEvent::Call(call) if call.ended.as_ref().is_some_and(is_markerless)))
 }
 
 fn is_markerless(ended: &Ended) -> bool {
@@ -142,7 +142,7 @@ fn is_markerless(ended: &Ended) -> bool {
     matches!(dialect.spec().shape, Shape::Python | Shape::Json(_) | Shape::React(_))
 }
 
-fn fail(verdict: &mut Verdict, kind: RejectedKind, message: &str) {
+fn fail(verdict: &mut CallResult, kind: RejectedKind, message: &str) {
     let (dialect, server, tool) = match verdict {
         Ok(call) => (call.dialect, call.server.take(), Some(std::mem::take(&mut call.tool))),
         Err(rejected) => (rejected.dialect, rejected.server.take(), rejected.tool.take()),

@@ -5,14 +5,14 @@ use crate::message::{ReasoningCalls, ReasoningMode};
 use crate::parse::config::Config;
 use crate::parse::emit::damage::Damage;
 use crate::parse::emit::prose::Prose;
-use crate::parse::marks::turn::Turn;
+use crate::parse::marks::turn::TextTurn;
 
 /// The region of the text, whose turn it is, and what came there.
 #[derive(Debug, Default)]
 pub(crate) struct RegionState {
     pub(crate) kind: Region,
     /// Whose turn the text is in.
-    pub(crate) turn: Turn,
+    pub(crate) turn: TextTurn,
     /// Calls of the reasoning are drafts.
     pub(crate) has_drafts: bool,
     /// The stream was taken to start in the reasoning, and nothing said yet that it
@@ -55,8 +55,8 @@ impl RegionState {
 
     /// Something other than a call came after the end of the model's turn, if it has ended.
     pub(crate) fn passes_end(&mut self) {
-        if matches!(self.turn, Turn::Ended { .. }) {
-            self.turn = Turn::Over;
+        if matches!(self.turn, TextTurn::Ended { .. }) {
+            self.turn = TextTurn::Over;
         }
     }
 
@@ -84,13 +84,13 @@ impl RegionState {
 
     /// Something is handed on that the user sees where it stands.
     pub(super) fn see(&mut self) {
-        self.is_seen |= self.reads_answer() && self.turn != Turn::Hidden;
+        self.is_seen |= self.reads_answer() && self.turn != TextTurn::Hidden;
     }
 
     /// Returns `true` if text before said all that more text would say of this region.
     pub(super) fn is_settled(&self) -> bool {
         let seen = self.is_seen || !self.reads_answer();
-        let is_told = matches!(self.turn, Turn::Own | Turn::Over | Turn::Spoken);
+        let is_told = matches!(self.turn, TextTurn::Own | TextTurn::Over | TextTurn::Spoken);
         seen && is_told && self.has_text && !self.fence_is_clean && !self.follows_unread
     }
 

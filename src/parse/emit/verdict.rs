@@ -7,7 +7,7 @@ use crate::parse::tables::Tables;
 use crate::tools::{ACCESS_RESOURCE, Tool};
 
 /// A call, or why it must not run.
-pub(crate) type Verdict = Result<Call, Rejected>;
+pub(crate) type CallResult = Result<Call, Rejected>;
 
 /// Returns the verdict on a finished call, wherever it is: the judge decides whether it may run.
 pub(crate) fn verdict(
@@ -16,7 +16,7 @@ pub(crate) fn verdict(
     index: u32,
     mut unresolved: UnresolvedCall,
     raw: &str,
-) -> Verdict {
+) -> CallResult {
     unwrap_element(&mut unresolved, tables);
     let limits = tables.config.limits;
     let over = (index as usize >= limits.calls)

@@ -1,7 +1,7 @@
 //! Openers that hold a name, matched piece by piece, and special tokens in
 //! their spellings.
 
-use crate::dialect::{Named, NamedArguments, NamedCall, Piece, React};
+use crate::dialect::{HeaderPiece, Named, NamedArguments, NamedCall, React};
 use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
@@ -29,9 +29,9 @@ pub(crate) struct Head<'t> {
 
 /// Checks whether `text` begins with these pieces.
 #[inline]
-pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
+pub(crate) fn head<'t>(pieces: &[HeaderPiece], text: &'t str, more: bool) -> Match<Head<'t>> {
     // Nearly every text is another one, which its second byte tells.
-    if let Some(Piece::Text(token)) = pieces.first()
+    if let Some(HeaderPiece::Text(token)) = pieces.first()
         && let (Some(found), Some(wanted)) = (text.as_bytes().get(1), token.as_bytes().get(1))
         && wanted.is_ascii()
         && found != wanted
@@ -41,34 +41,36 @@ pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
     this_head(pieces, text, more)
 }
 
-fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
+fn this_head<'t>(pieces: &[HeaderPiece], text: &'t str, more: bool) -> Match<Head<'t>> {
     let (text, more) =
         if text.len() > MAX_HEAD { (&text[..text.floor_char_boundary(MAX_HEAD)], false) } else { (text, more) };
     let (mut length, mut name, mut quote, mut is_json) = (0, "", None, false);
     for piece in pieces {
         let rest = &text[length..];
         let taken = match piece {
-            Piece::Text(token) => begins_token(rest, token, more),
-            Piece::Maybe(token) => Ok(begins_token(rest, token, more).decided()?.unwrap_or(0)),
-            Piece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
-            Piece::Name => {
+            HeaderPiece::Text(token) => begins_token(rest, token, more),
+            HeaderPiece::Maybe(token) => Ok(begins_token(rest, token, more).decided()?.unwrap_or(0)),
+            HeaderPiece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
+            HeaderPiece::Name => {
                 let end = name_length(rest, quote);
                 name = rest[..end].trim_end();
                 run_of(end, 1, MAX_NAME, rest, more)
             }
-            Piece::Index => {
+            HeaderPiece::Index => {
                 // `functions.search:0`: `kimi/one_call`.
                 name = name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(name);
                 Ok(0)
             }
-            Piece::Any(set) => run_of(rest.find(|c| !set.contains(c)).unwrap_or(rest.len()), 0, MAX_FILL, rest, more),
-            Piece::OneOf(set) => match rest.chars().next() {
+            HeaderPiece::Any(set) => {
+                run_of(rest.find(|c| !set.contains(c)).unwrap_or(rest.len()), 0, MAX_FILL, rest, more)
+            }
+            HeaderPiece::OneOf(set) => match rest.chars().next() {
                 Some(c) if set.contains(c) => Ok(c.len_utf8()),
                 None if more => Err(Undecided),
                 _ => Err(No),
             },
-            Piece::Id => run_of(name_length(rest, None), 1, MAX_FILL, rest, more),
-            Piece::Quote => match rest.chars().next() {
+            HeaderPiece::Id => run_of(name_length(rest, None), 1, MAX_FILL, rest, more),
+            HeaderPiece::Quote => match rest.chars().next() {
                 Some(c @ ('"' | '\'')) if quote.is_none_or(|open| open == c) => {
                     quote = if quote.is_none() { Some(c) } else { None };
                     Ok(1)
@@ -76,17 +78,17 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
                 None if more => Err(Undecided),
                 _ => Err(No),
             },
-            Piece::Before => attributes_before(rest, more),
+            HeaderPiece::Before => attributes_before(rest, more),
             // What stands right after the name's quotation mark is none (`invoke/broken_attribute`).
-            Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
-            Piece::Attributes => {
+            HeaderPiece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
+            HeaderPiece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
                 let end = run_of(end, 0, MAX_FILL, rest, more)?;
                 if rest[end..].starts_with('>') { Ok(end + 1) } else { Err(No) }
             }
         };
         let taken = taken?;
-        if let Piece::Any(_) | Piece::Before | Piece::Attributes = piece {
+        if let HeaderPiece::Any(_) | HeaderPiece::Before | HeaderPiece::Attributes = piece {
             is_json |= says_json(&rest[..taken]);
         }
         length += taken;
@@ -263,14 +265,18 @@ fn begins_spelling(text: &str, token: &str, mut length: usize, more: bool) -> Ma
 }
 
 /// Length of an opener with a name of this length, and little white space.
-pub(crate) fn longest_head(pieces: &[Piece], name: usize) -> usize {
-    let length = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Maybe(text) => text.len(),
-        Piece::Name => name,
-        Piece::Id => LONG_ID,
-        Piece::Space | Piece::Quote | Piece::Attributes | Piece::Before | Piece::Any(_) => 1,
-        Piece::Index => ":0".len(),
-        Piece::OneOf(set) => set.chars().map(char::len_utf8).max().unwrap_or(0),
+pub(crate) fn longest_head(pieces: &[HeaderPiece], name: usize) -> usize {
+    let length = |piece: &HeaderPiece| match piece {
+        HeaderPiece::Text(text) | HeaderPiece::Maybe(text) => text.len(),
+        HeaderPiece::Name => name,
+        HeaderPiece::Id => LONG_ID,
+        HeaderPiece::Space
+        | HeaderPiece::Quote
+        | HeaderPiece::Attributes
+        | HeaderPiece::Before
+        | HeaderPiece::Any(_) => 1,
+        HeaderPiece::Index => ":0".len(),
+        HeaderPiece::OneOf(set) => set.chars().map(char::len_utf8).max().unwrap_or(0),
     };
     pieces.iter().map(length).sum()
 }

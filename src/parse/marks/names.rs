@@ -11,7 +11,7 @@ const METHOD: &str = ".call";
 
 /// The known names, in order, as they compare: `.`, `-` and `_` are one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Names {
+pub(crate) struct KnownNames {
     sorted: Vec<String>,
     /// By bit, the ASCII bytes that a name may begin with as it is written; bit 0 for all others.
     firsts: u128,
@@ -19,7 +19,7 @@ pub(crate) struct Names {
     methods: Vec<String>,
 }
 
-impl Names {
+impl KnownNames {
     /// The names of a catalog's tools, alone, with their servers, and as requests offer them.
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let taken = own_names(catalog.tools());
@@ -34,7 +34,7 @@ impl Names {
         sorted.dedup();
         let mut methods: Vec<_> = sorted.iter().map(|name| format!("{name}{}", METHOD.replace('.', "_"))).collect();
         methods.sort_unstable();
-        let mut names = Names { sorted, firsts: 0, methods };
+        let mut names = KnownNames { sorted, firsts: 0, methods };
         names.firsts = names.leads().iter().fold(0, |bits, [first, _]| bits | bit(*first));
         names
     }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn names_are_found_by_prefix_whatever_joins_their_words() {
         let tools = ["get", "get-weather", "notes.search"].map(|name| Tool::new(name).with_server("my-server"));
-        let names = Names::new(&Catalog::from_tools(tools));
+        let names = KnownNames::new(&Catalog::from_tools(tools));
         for (text, found) in [
             ("get(", Ok(3)),
             ("get_weather(city", Ok(11)),
@@ -184,6 +184,6 @@ mod tests {
             (names.method("get.call"), names.method("get"), names.method("got.call")),
             (Some("get"), None, None)
         );
-        assert_eq!(Names::default().called("", true), Err(No));
+        assert_eq!(KnownNames::default().called("", true), Err(No));
     }
 }

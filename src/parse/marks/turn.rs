@@ -4,7 +4,7 @@ use crate::dialect::TokenClass;
 
 /// Whose turn the text stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Turn {
+pub(crate) enum TextTurn {
     /// The model's.
     #[default]
     Own,
@@ -21,36 +21,36 @@ pub(crate) enum Turn {
 
 /// Whose turn a role token opens, unless the next token says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum RoleToken {
     Own,
     Other,
     /// A name that is no role's, or none.
     Unknown,
 }
 
-impl Turn {
+impl TextTurn {
     /// Returns `true` if a call in this turn is not the model's.
     pub(crate) fn invents(self) -> bool {
-        self != Turn::Own
+        self != TextTurn::Own
     }
 
     /// Returns the turn after a token of this class; `role` is the one after a token that opens a role's turn.
-    pub(crate) fn after(self, class: TokenClass, role: Option<Role>) -> Turn {
+    pub(crate) fn after(self, class: TokenClass, role: Option<RoleToken>) -> TextTurn {
         match (self, class, role) {
-            (Turn::Hidden, ..) => Turn::Hidden,
-            (_, TokenClass::OpensOther, _) | (_, _, Some(Role::Other)) => Turn::Hidden,
-            (Turn::Ended { resumes: true }, TokenClass::OpensRole("<|"), Some(Role::Own)) => Turn::Own,
-            (Turn::Own, TokenClass::EndsText, _) => Turn::Ended { resumes: false },
-            (Turn::Own, TokenClass::EndsMessage, _) => Turn::Ended { resumes: true },
-            (Turn::Own, _, Some(Role::Unknown)) => Turn::Over,
+            (TextTurn::Hidden, ..) => TextTurn::Hidden,
+            (_, TokenClass::OpensOther, _) | (_, _, Some(RoleToken::Other)) => TextTurn::Hidden,
+            (TextTurn::Ended { resumes: true }, TokenClass::OpensRole("<|"), Some(RoleToken::Own)) => TextTurn::Own,
+            (TextTurn::Own, TokenClass::EndsText, _) => TextTurn::Ended { resumes: false },
+            (TextTurn::Own, TokenClass::EndsMessage, _) => TextTurn::Ended { resumes: true },
+            (TextTurn::Own, _, Some(RoleToken::Unknown)) => TextTurn::Over,
             // A header of the model's own after the end is more of its text.
-            (Turn::Ended { .. }, TokenClass::OpensOwn | TokenClass::OpensRole(_), _) => Turn::Over,
+            (TextTurn::Ended { .. }, TokenClass::OpensOwn | TokenClass::OpensRole(_), _) => TextTurn::Over,
             _ => self,
         }
     }
 
     /// Returns the turn after the end of the reasoning.
-    pub(crate) fn after_reasoning(self) -> Turn {
-        if self == Turn::Hidden { self } else { Turn::Own }
+    pub(crate) fn after_reasoning(self) -> TextTurn {
+        if self == TextTurn::Hidden { self } else { TextTurn::Own }
     }
 }

@@ -23,7 +23,7 @@ use crate::parse::marks::near::alike;
 use crate::parse::tables::Tables;
 use crate::tools::{Catalog, Tool};
 use segment::{Segment, holds_arguments, label, names_tool};
-use words::{FENCES, Name, Word, is_in_word, words};
+use words::{FENCES, Name, NearWord, is_in_word, words};
 
 /// Text that is looked at, in bytes: the end of a longer one.
 const MOST: usize = 64 << 10;
@@ -140,9 +140,9 @@ fn last_fence(text: &str) -> Option<usize> {
 
 fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>> {
     // A name that no prose has counts wherever it is.
-    let is_name = |word: &Word<'_>| word.text.contains('_') && catalog.tools().any(|tool| tool.name == word.text);
+    let is_name = |word: &NearWord<'_>| word.text.contains('_') && catalog.tools().any(|tool| tool.name == word.text);
     // One in backquotes is a mention, unless a label announces it.
-    let is_mention = |word: &Word<'_>| {
+    let is_mention = |word: &NearWord<'_>| {
         let before = text[..word.at].trim_end_matches('`');
         matches!(word.at - before.len(), 1 | 2) && !before.trim_end().ends_with([':', '：', '*'])
     };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{FENCES, Name, Word, is_in_word, words};
+use super::words::{FENCES, Name, NearWord, is_in_word, words};
 use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, Shape, introduces_example};
 use crate::parse::marks::near::{NearMarks, alike};
 use crate::parse::shape::message::LABELS;
@@ -46,7 +46,7 @@ pub(super) struct Segment<'t> {
 impl Segment<'_> {
     /// The syntax that the tool's call is meant in here, if one is.
     pub(super) fn dialect(&self) -> Option<Dialect> {
-        let words: Vec<Word<'_>> = words(self.text).filter(|word| !self.name.contains(&word.at)).collect();
+        let words: Vec<NearWord<'_>> = words(self.text).filter(|word| !self.name.contains(&word.at)).collect();
         let given: Vec<_> = words.iter().filter(|word| word.is_key() && self.parameter(word).is_some()).collect();
         let takes_nothing = self.tool.parameters().next().is_none();
         let is_quoted = self.text.trim_start().starts_with(['"', '\'']);
@@ -71,7 +71,7 @@ impl Segment<'_> {
     }
 
     /// The syntax that is nearest to a call at the message's end.
-    fn syntax(&self, words: &[Word<'_>]) -> Dialect {
+    fn syntax(&self, words: &[NearWord<'_>]) -> Dialect {
         if words.iter().any(|word| alike(&word.text.to_ascii_lowercase(), ACTION)) {
             return Dialect::React;
         }
@@ -82,7 +82,7 @@ impl Segment<'_> {
     }
 
     /// Returns `true` if the tool's own tag is around parameters, or around a text that belongs in one.
-    fn is_in_tags(&self, given: &[&Word<'_>]) -> bool {
+    fn is_in_tags(&self, given: &[&NearWord<'_>]) -> bool {
         if self.inner().is_some_and(|inner| !inner.starts_with('<')) || self.foreign_tag().is_some() {
             return true;
         }
@@ -90,7 +90,7 @@ impl Segment<'_> {
         let is_tag = before.ends_with(['<', '/']) || self.after().starts_with('>');
         // Parameters may be attributes of the tag.
         let attributes = self.after().split('>').next().filter(|_| before.ends_with('<'));
-        let is_attribute = |word: &Word<'_>| {
+        let is_attribute = |word: &NearWord<'_>| {
             word.sign == Some('=') && attributes.is_some_and(|tag| word.at < self.name.end + tag.len())
         };
         let takes_nothing = self.tool.parameters().next().is_none();
@@ -187,7 +187,7 @@ impl Segment<'_> {
     }
 
     /// The tool's parameter whose name a word is, but for a slip.
-    fn parameter(&self, word: &Word<'_>) -> Option<&str> {
+    fn parameter(&self, word: &NearWord<'_>) -> Option<&str> {
         let lower = word.text.to_ascii_lowercase();
         let meant = self.tool.parameters().find(|known| alike(word.text, known.name) || lower == known.name);
         meant.map(|known| known.name)
@@ -233,10 +233,10 @@ impl Segment<'_> {
     }
 
     /// Returns `true` if the segment gives a parameter its value, and is no sentence, list or code.
-    fn has_parameters(&self, words: &[Word<'_>]) -> bool {
-        let is_parameter = |word: &&Word<'_>| word.gives_value() && self.parameter(word).is_some();
+    fn has_parameters(&self, words: &[NearWord<'_>]) -> bool {
+        let is_parameter = |word: &&NearWord<'_>| word.gives_value() && self.parameter(word).is_some();
         // Before the name only members and elements are.
-        let is_in_place = |word: &&Word<'_>| word.at > self.name.end || matches!(word.before, Some('"' | '<'));
+        let is_in_place = |word: &&NearWord<'_>| word.at > self.name.end || matches!(word.before, Some('"' | '<'));
         let first = words.iter().filter(is_in_place).find(is_parameter).map(|word| word.at..word.at + word.text.len());
         let is_positional =
             ["(\"", "('"].iter().any(|open| self.after().starts_with(open)) && closed(self.after()).is_some();

@@ -13,7 +13,7 @@ pub(super) struct Name<'t> {
 
 /// A word: letters, digits, `_`, and `.` or `-` inside.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Word<'t> {
+pub(super) struct NearWord<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     /// The characters right before and right after it.
@@ -25,7 +25,7 @@ pub(super) struct Word<'t> {
     pub(super) sign: Option<char>,
 }
 
-impl Word<'_> {
+impl NearWord<'_> {
     /// Returns `true` if a sign of syntax is right next to it.
     pub(super) fn is_structural(&self) -> bool {
         let is_sign = |c: Option<char>| {
@@ -71,7 +71,7 @@ impl Word<'_> {
 }
 
 /// The words of a text, in order.
-pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = NearWord<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -81,7 +81,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         end = rest[..end].trim_end_matches(['.', '-']).len();
         at = start + end;
         let after = &text[at..];
-        Some(Word {
+        Some(NearWord {
             text: &rest[..end],
             at: start,
             before: text[..start].chars().next_back(),

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::fit::{fits, is_definition, take_flat, unwrap_function};
 use crate::dialect::{ACTION, CallKeys, FUNCTION, IDLE};
 use crate::event::Repair;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::{UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
@@ -42,7 +42,7 @@ pub(crate) struct Further {
 
 /// The place of the arguments in the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum ArgumentsPlace {
     /// Under this key.
     Under(&'static str),
     /// Beside the tool's name.
@@ -53,12 +53,12 @@ pub(crate) enum Held {
     Absent,
 }
 
-impl Held {
+impl ArgumentsPlace {
     /// Sets the arguments' text: as it was written where that is known, else as their JSON.
     pub(crate) fn write(self, call: &mut UnresolvedCall, written: Option<&str>) {
         match written {
             Some(text) => text.clone_into(&mut call.raw_arguments),
-            None if self == Held::Absent => call.raw_arguments.clear(),
+            None if self == ArgumentsPlace::Absent => call.raw_arguments.clear(),
             None => call.raw_arguments = call.arguments.to_string(),
         }
     }
@@ -67,23 +67,23 @@ impl Held {
 /// Why an object is no call: as the reason why it is text, and as the fault of a call.
 #[derive(Debug)]
 pub(crate) struct NotCall {
-    pub(crate) reason: Reason,
+    pub(crate) reason: NotACallReason,
     pub(crate) message: String,
 }
 
-fn no_call<T>(reason: Reason, message: impl Into<String>) -> Result<T, NotCall> {
+fn no_call<T>(reason: NotACallReason, message: impl Into<String>) -> Result<T, NotCall> {
     Err(NotCall { reason, message: message.into() })
 }
 
 impl CallObject<'_> {
     /// Takes tool, server and arguments out of the object that `call` has as its arguments, and
-    /// says how these were held. Their text is for the caller to set ([`Held::write`]).
-    pub(crate) fn take(self, call: &mut UnresolvedCall) -> Result<Held, NotCall> {
+    /// says how these were held. Their text is for the caller to set ([`ArgumentsPlace::write`]).
+    pub(crate) fn take(self, call: &mut UnresolvedCall) -> Result<ArgumentsPlace, NotCall> {
         let Value::Object(mut object) = call.arguments.take() else {
-            return no_call(Reason::Damaged, "a call is a JSON object");
+            return no_call(NotACallReason::Damaged, "a call is a JSON object");
         };
         if self.take_keyed(&object, call)? {
-            return Ok(Held::Keyed);
+            return Ok(ArgumentsPlace::Keyed);
         }
         // After a marker, another word beside the name is ignored (`hermes/function_beside_the_name`).
         let names = || self.keys.tool.iter().filter_map(|key| object.get(key)).filter(|name| name.is_string());
@@ -102,7 +102,7 @@ impl CallObject<'_> {
             call.fault = unwrap_function(&mut object, wrapper, &self.keys.tool[0]);
         }
         let under = self.keys.arguments.iter().find(|key| holds(&object, key));
-        let mut held = under.map_or(Held::Absent, |key| Held::Under(key));
+        let mut held = under.map_or(ArgumentsPlace::Absent, |key| ArgumentsPlace::Under(key));
         let tool = call.take(&mut object, &self.keys.tool);
         let action = [self.keys.tool[0].clone(), ACTION.to_owned()];
         let tool = tool.or_else(|| call.take(&mut object, &action));
@@ -112,7 +112,7 @@ impl CallObject<'_> {
         let arguments = match take_flat(&mut object, known, self.keys) {
             Some(flat) => {
                 call.repairs.push(Repair::FlatArguments);
-                held = Held::Flat;
+                held = ArgumentsPlace::Flat;
                 Some(Value::Object(flat))
             }
             None => None,
@@ -125,19 +125,19 @@ impl CallObject<'_> {
         let (tool_key, arguments_key) = (&self.keys.tool[0], &self.keys.arguments[0]);
         let unnamed = || format!("`{tool_key}` is missing");
         let name = match &tool {
-            None => return no_call(Reason::Incomplete, unnamed()),
+            None => return no_call(NotACallReason::Incomplete, unnamed()),
             Some(Value::String(name)) if !name.trim().is_empty() => name.trim(),
             // `hermes/name_is_no_text`
-            Some(_) => return no_call(Reason::UnknownTool, format!("`{tool_key}` is not a text")),
+            Some(_) => return no_call(NotACallReason::UnknownTool, format!("`{tool_key}` is not a text")),
         };
         object.retain(|key, _| !IDLE.contains(&key.as_str()));
         let foreign = || self.has_foreign(object.keys());
         match self.strict {
             Some(further) if !further.any && !self.tables.names.knows(name) => {
-                return no_call(Reason::UnknownTool, unnamed());
+                return no_call(NotACallReason::UnknownTool, unnamed());
             }
             Some(further) if arguments.is_none() && !(further.alone && object.is_empty()) => {
-                return no_call(Reason::Incomplete, format!("`{arguments_key}` is missing"));
+                return no_call(NotACallReason::Incomplete, format!("`{arguments_key}` is missing"));
             }
             Some(_) if !object.is_empty() => return foreign(),
             None if call.fault.is_none() && arguments.is_none() && !object.is_empty() => return foreign(),
@@ -155,13 +155,16 @@ impl CallObject<'_> {
     fn defines<T>(&self) -> Result<T, NotCall> {
         let arguments = &self.keys.arguments[0];
         let message = format!("there is a schema in `{arguments}`: it defines the tool and does not call it");
-        no_call(Reason::Definition, message)
+        no_call(NotACallReason::Definition, message)
     }
 
     fn has_foreign<T>(&self, keys: impl IntoIterator<Item = impl Display>) -> Result<T, NotCall> {
         let found: Vec<_> = keys.into_iter().map(|key| format!("`{key}`")).collect();
         let (found, arguments) = (found.join(", "), &self.keys.arguments[0]);
-        no_call(Reason::ForeignKey, format!("{found} found beside the tool's name: arguments belong in `{arguments}`"))
+        no_call(
+            NotACallReason::ForeignKey,
+            format!("{found} found beside the tool's name: arguments belong in `{arguments}`"),
+        )
     }
 
     /// The call of an object whose only key is its tool's name, if it is one: what Apertus writes
@@ -188,7 +191,7 @@ impl CallObject<'_> {
                 }
             }
             (_, Some(further)) if further.keyed => {}
-            _ => return no_call(Reason::UnknownTool, format!("`{}` is missing", self.keys.tool[0])),
+            _ => return no_call(NotACallReason::UnknownTool, format!("`{}` is missing", self.keys.tool[0])),
         }
         call.tool = Some(name.to_owned());
         call.arguments = value.clone();

@@ -19,7 +19,7 @@ use crate::json::window::{
     Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, first_said, leading_space,
 };
 use crate::parse::call::{
-    CDATA_OPEN, CallOut, CallShape, CalledTool, Missing, OpenValue, Opened, Opening, Opens, Step, gated,
+    CDATA_OPEN, CallOut, CallShape, CalledTool, CutCall, OpenValue, Opened, Opening, Opens, Step, gated,
 };
 use crate::parse::config::MIN_HOLD;
 use crate::parse::emit::damage::CallCloser;
@@ -37,7 +37,7 @@ const FOUND_CHARS: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Element {
     block: &'static Block,
-    state: State,
+    state: ElementState,
     /// The call, and its arguments' JSON.
     object: NamedObject,
     /// Children that were closed, by index.
@@ -53,7 +53,7 @@ pub(crate) struct Element {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ElementState {
     Between,
     /// Text of a child, by index, that starts here.
     Name(usize, u64),
@@ -147,7 +147,7 @@ impl Element {
             return self.fault(format!("<{}> is given twice in <{}>", child.tag, self.block.tag));
         }
         let is_all = child.role == ChildRole::Arguments;
-        self.state = if is_all { State::Arguments } else { State::Name(i, self.object.cursor) };
+        self.state = if is_all { ElementState::Arguments } else { ElementState::Name(i, self.object.cursor) };
         Step::Next
     }
 
@@ -168,7 +168,7 @@ impl Element {
 
     fn fault(&mut self, message: String) -> Step {
         self.object.call.fault.get_or_insert_with(|| Fault::malformed(message));
-        self.state = State::Junk;
+        self.state = ElementState::Junk;
         Step::Next
     }
 
@@ -187,7 +187,7 @@ impl Element {
         }
         let text_end = self.object.cursor;
         self.seen |= 1 << i;
-        self.state = State::Between;
+        self.state = ElementState::Between;
         self.object.cursor += length as u64;
         self.object.complete_at = Some(self.object.cursor);
         if out.is_over_limit() {
@@ -253,7 +253,7 @@ impl Element {
                 if !next.is_ascii_alphabetic() {
                     return self.fault(format!("expected JSON in <{}>", self.block.arguments_tag()));
                 }
-                self.state = State::Tags(self.object.cursor);
+                self.state = ElementState::Tags(self.object.cursor);
                 return Step::Next;
             }
         }
@@ -261,7 +261,7 @@ impl Element {
             Step::End(at) if at > self.object.cursor => self.arguments_closed((at - self.object.cursor) as usize),
             // `</arguments>` is missing; what follows may still belong to the call.
             Step::End(_) => {
-                self.state = State::Between;
+                self.state = ElementState::Between;
                 Step::Next
             }
             step => step,
@@ -302,7 +302,7 @@ impl Element {
             self.seen |= 1 << i;
         }
         self.object.complete_at = Some(self.object.cursor);
-        self.state = State::Between;
+        self.state = ElementState::Between;
         Step::Next
     }
 
@@ -326,32 +326,32 @@ impl Element {
 impl CallShape for Element {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.object.over_limit = out.is_over_limit();
-        if self.state == State::Arguments {
+        if self.state == ElementState::Arguments {
             return self.arguments(window, out);
         }
         match self.state {
-            State::Between => self.between(window, out.think_ends),
-            State::Name(child, start) => self.name(child, start, window, out),
-            State::Tags(start) => self.in_tags(start, window, out.think_ends).unwrap_or(Step::More),
-            State::Junk | State::Arguments => self.junk(window, out.think_ends),
+            ElementState::Between => self.between(window, out.think_ends),
+            ElementState::Name(child, start) => self.name(child, start, window, out),
+            ElementState::Tags(start) => self.in_tags(start, window, out.think_ends).unwrap_or(Step::More),
+            ElementState::Junk | ElementState::Arguments => self.junk(window, out.think_ends),
         }
     }
 
-    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> CutCall {
         let close = |tag: &str| format!("</{tag}>");
         let inner = match self.state {
-            State::Name(i, _) => close(&self.block.children[i].tag),
-            State::Arguments | State::Tags(_) => {
+            ElementState::Name(i, _) => close(&self.block.children[i].tag),
+            ElementState::Arguments | ElementState::Tags(_) => {
                 let json = self.object.is_begun().then(|| self.object.json.missing(window));
                 json.unwrap_or_default() + &close(self.block.arguments_tag())
             }
-            State::Between | State::Junk => {
+            ElementState::Between | ElementState::Junk => {
                 self.missing_child().map_or_else(String::new, |child| format!("<{}>", child.tag))
             }
         };
         let is_whole = self.object.call.fault.is_none() && self.missing_child().is_none();
-        let is_over = self.state == State::Between && window.from(self.object.cursor).trim().is_empty();
-        Missing { inner, is_due: is_whole && is_over, too_deep: self.object.json.too_deep }
+        let is_over = self.state == ElementState::Between && window.from(self.object.cursor).trim().is_empty();
+        CutCall { inner, is_due: is_whole && is_over, too_deep: self.object.json.too_deep }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -416,7 +416,7 @@ impl Opens for Blocks {
     fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {
         let (dialect, block) = tables.blocks[opening.item];
         let object = NamedObject::in_element(block, at + opening.length as u64, tables.config.limits.depth);
-        let (state, texts) = (State::Between, Map::new());
+        let (state, texts) = (ElementState::Between, Map::new());
         let element = Element { block, state, object, seen: 0, scalar: false, tags: None, texts, unexpected_at: None };
         Opened::Call(dialect, Box::new(element))
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::SURPLUS_BRACKET;
-use super::call_object::{CallObject, Further, Held};
+use super::call_object::{ArgumentsPlace, CallObject, Further};
 use super::fit::{begins_with_parameter, takes};
 use crate::dialect::{ACTION, CallKeys, Dialect, FUNCTION, IDLE, LIST};
 use crate::event::RejectedKind;
@@ -22,12 +22,12 @@ use crate::json::{Closer, JsonStep};
 use crate::parse::call::json::CallJson;
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
 use crate::parse::config::MIN_HOLD;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::{Fence, ends_message, fence_end};
 use crate::parse::marks::head::unit;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::marks::names::Names;
+use crate::parse::marks::names::KnownNames;
 use crate::parse::tables::Tables;
 
 /// Labels that models put before a call on its line, as their clients display calls.
@@ -43,7 +43,7 @@ pub(crate) struct WholeMessage {
     /// The position of the first byte, a brace or a bracket. After prose they are calls if the tools take their
     /// arguments.
     place: Place,
-    state: State,
+    state: MessageState,
     cursor: u64,
     /// Brackets around the objects that are still open, the innermost last.
     closers: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct WholeMessage {
     /// Tools take the arguments of all its calls: it is a call before prose, too.
     fits: bool,
     /// Why one of several cannot be read: then none is a call.
-    failed: Option<Reason>,
+    failed: Option<NotACallReason>,
     /// After the last object, or the last bracket around it.
     end: u64,
     /// An object of it began.
@@ -66,7 +66,7 @@ pub(crate) struct WholeMessage {
 }
 
 #[derive(Debug)]
-enum State {
+enum MessageState {
     /// Before the first object.
     Start,
     /// Before a further object; after a comma the array may end.
@@ -137,7 +137,7 @@ impl Markerless for WholeMessages {
         let message = WholeMessage {
             keys,
             place,
-            state: State::Start,
+            state: MessageState::Start,
             cursor: place.at,
             closers: "",
             first: None,
@@ -161,7 +161,7 @@ impl WholeMessage {
 
     /// Checks whether `text` begins an object whose first key is one of a call's or a known tool's name,
     /// or a list of such.
-    fn ahead(keys: &CallKeys, names: &Names, text: &str, more: bool) -> Match<()> {
+    fn ahead(keys: &CallKeys, names: &KnownNames, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
         let undecided = || if more { Err(Undecided) } else { Err(No) };
         let Some(inner) = bare.strip_prefix('{') else {
@@ -185,7 +185,7 @@ impl WholeMessage {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
             Err(Undecided) => Step::More,
             Err(No) if self.precedes_prose(window) => Step::End(self.end),
-            Err(No) => Step::Text(self.cursor, Reason::TextAfter),
+            Err(No) => Step::Text(self.cursor, NotACallReason::TextAfter),
         }
     }
 
@@ -197,13 +197,13 @@ impl WholeMessage {
 
     fn object(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let is_further = self.is_further();
-        let State::Object(object) = &mut self.state else { return Step::Next };
+        let MessageState::Object(object) = &mut self.state else { return Step::Next };
         // Python's quotes are a fault to the lexer, which says nothing of keys from there on.
         if object.tool.is_none()
             && object.python_key(window).is_some()
             && !object.may_be_call(self.keys, out.tables, window)
         {
-            return Step::Text(object.json.start + 1, Reason::ForeignKey);
+            return Step::Text(object.json.start + 1, NotACallReason::ForeignKey);
         }
         let closer = fence_closer(self.place.fence, out.think_ends);
         let step = object.json.next(window, &closer, out);
@@ -215,7 +215,7 @@ impl WholeMessage {
                 let is_first = !std::mem::replace(&mut object.begun, true);
                 match Member::of(self.keys, key) {
                     // Where the name is the key it is the only one.
-                    _ if object.member == Member::Keyed => return Step::Text(range.start, Reason::ForeignKey),
+                    _ if object.member == Member::Keyed => return Step::Text(range.start, NotACallReason::ForeignKey),
                     // After such a call an unknown name is a mistake.
                     None if is_first && (self.keyed || out.tables.names.knows(key)) => {
                         object.tool = Some(key.to_owned());
@@ -223,7 +223,7 @@ impl WholeMessage {
                     }
                     // Only the first object may hold a list of the others, and nothing else.
                     Some(Member::List) if !(self.first.is_none() && object.is_empty()) => {
-                        return Step::Text(range.start, Reason::ForeignKey);
+                        return Step::Text(range.start, NotACallReason::ForeignKey);
                     }
                     // A parameter of the tool that was named.
                     _ if object.is_parameter(key, self.keys, out.tables) => {
@@ -231,7 +231,7 @@ impl WholeMessage {
                         object.flat = true;
                     }
                     Some(member) => object.member = member,
-                    None => return Step::Text(range.start, Reason::ForeignKey),
+                    None => return Step::Text(range.start, NotACallReason::ForeignKey),
                 }
                 object.has_arguments |= object.member == Member::Arguments;
             }
@@ -240,7 +240,7 @@ impl WholeMessage {
                 match object.member {
                     Member::List => return self.list(at, window),
                     Member::Keyed if !window.from(at).starts_with(['{', '"', '\'']) => {
-                        return Step::Text(at, Reason::ForeignKey);
+                        return Step::Text(at, NotACallReason::ForeignKey);
                     }
                     _ => {}
                 }
@@ -253,17 +253,21 @@ impl WholeMessage {
                 // After a call an unknown name is a mistake.
                 let names = Some(&out.tables.names).filter(|_| self.first.is_none());
                 if !object.value_read(text, self.keys, names) {
-                    return Step::Text(at, Reason::UnknownTool);
+                    return Step::Text(at, NotACallReason::UnknownTool);
                 }
             }
             // Before a tool was named, damaged JSON is text, but for what Python writes.
             JsonStep::Fault(_) if object.tool.is_none() && !is_further && object.python_key(window).is_none() => {
-                return Step::Text(self.cursor, Reason::Damaged);
+                return Step::Text(self.cursor, NotACallReason::Damaged);
             }
             JsonStep::Fault(_) => {}
             JsonStep::Closed(at) | JsonStep::Passed(at) => {
                 let is_call = is_further && !object.is_empty();
-                return if is_call { Step::Broken(at, Reason::Unclosed) } else { Step::Text(at, Reason::Unclosed) };
+                return if is_call {
+                    Step::Broken(at, NotACallReason::Unclosed)
+                } else {
+                    Step::Text(at, NotACallReason::Unclosed)
+                };
             }
             JsonStep::End(at) => return self.object_ended(at, window, out.tables),
         }
@@ -272,20 +276,22 @@ impl WholeMessage {
 
     /// Begins the objects at `at`, in brackets that these close.
     fn open_list(&mut self, closers: &'static str, at: u64) {
-        (self.closers, self.cursor, self.state) = (closers, at, State::Next);
+        (self.closers, self.cursor, self.state) = (closers, at, MessageState::Next);
     }
 
     /// At the value of the key that holds a list of objects.
     fn list(&mut self, at: u64, window: &Window<'_>) -> Step {
         if !window.from(at).starts_with('[') {
-            return Step::Text(at, Reason::ForeignKey);
+            return Step::Text(at, NotACallReason::ForeignKey);
         }
         self.open_list("}]", at + 1);
         Step::Next
     }
 
     fn object_ended(&mut self, end: u64, window: &Window<'_>, tables: &Tables) -> Step {
-        let State::Object(object) = std::mem::replace(&mut self.state, State::Between) else { return Step::Next };
+        let MessageState::Object(object) = std::mem::replace(&mut self.state, MessageState::Between) else {
+            return Step::Next;
+        };
         let start = object.json.start;
         let mut call = UnresolvedCall::default();
         object.json.read(window, end, &mut call);
@@ -293,16 +299,16 @@ impl WholeMessage {
         let further = Further { any: self.first.is_some(), keyed: self.keyed, alone };
         let reader = CallObject { keys: self.keys, tables, strict: Some(further) };
         let held = match &call.fault {
-            Some(fault) if fault.kind == RejectedKind::Limit => Err(Reason::Limit),
-            Some(_) => Err(Reason::Damaged),
+            Some(fault) if fault.kind == RejectedKind::Limit => Err(NotACallReason::Limit),
+            Some(_) => Err(NotACallReason::Damaged),
             None => reader.take(&mut call).map_err(|why| why.reason),
         };
         match held {
             Ok(held) => {
-                self.keyed |= held == Held::Keyed && self.first.is_none();
+                self.keyed |= held == ArgumentsPlace::Keyed && self.first.is_none();
                 held.write(&mut call, object.arguments.map(|range| window.slice(range)));
             }
-            Err(why @ (Reason::Damaged | Reason::Limit)) if self.is_further() => {
+            Err(why @ (NotACallReason::Damaged | NotACallReason::Limit)) if self.is_further() => {
                 self.failed.get_or_insert(why);
                 self.end = end;
                 return Step::Next;
@@ -311,7 +317,7 @@ impl WholeMessage {
         }
         self.fits &= takes(call.tool.as_deref().and_then(|name| tables.named_tool(name)), &call.arguments);
         if self.place.follows_prose && !self.fits {
-            return Step::Text(end, Reason::ForeignKey);
+            return Step::Text(end, NotACallReason::ForeignKey);
         }
         self.first.get_or_insert_with(|| call.called());
         self.end = end;
@@ -321,7 +327,7 @@ impl WholeMessage {
 
 impl CallShape for WholeMessage {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        if let State::Object(_) = self.state {
+        if let MessageState::Object(_) = self.state {
             return self.object(window, out);
         }
         let rest = window.past_space(&mut self.cursor);
@@ -329,22 +335,22 @@ impl CallShape for WholeMessage {
         // After a list in an object only the object's end may stand.
         let may_go_on = !self.closers.ends_with('}') && !self.surplus;
         match (&self.state, byte) {
-            (State::Start, b'[') => self.open_list("]", self.cursor + 1),
+            (MessageState::Start, b'[') => self.open_list("]", self.cursor + 1),
             // A further list may follow the first, and so may a token that begins with a bracket
             // (`json/lists`, `json/token_with_brackets_after_a_list`).
-            (State::Between | State::Next, b'[') if may_go_on && self.closers.is_empty() => {
+            (MessageState::Between | MessageState::Next, b'[') if may_go_on && self.closers.is_empty() => {
                 let (text, more) = window.candidate(self.cursor, MIN_HOLD);
                 let inner = text[1..].trim_start();
                 match (inner.starts_with('{'), &self.state) {
                     (true, _) => self.open_list("]", self.cursor + 1),
                     _ if inner.is_empty() && more => return Step::More,
-                    (_, State::Between) => return self.after(window, out.think_ends),
-                    _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
+                    (_, MessageState::Between) => return self.after(window, out.think_ends),
+                    _ => return Step::Text(self.cursor, NotACallReason::NoFurtherCall),
                 }
             }
             // The first is the one that the message was opened for.
             (_, b'{') if may_go_on && self.begun && !out.emitter.budget.takes_opening() => {
-                return Step::Broken(self.cursor, Reason::Limit);
+                return Step::Broken(self.cursor, NotACallReason::Limit);
             }
             (_, b'{') if may_go_on => {
                 let inner = rest[1..].trim_start();
@@ -359,48 +365,49 @@ impl CallShape for WholeMessage {
                 }
                 self.begun = true;
                 let json = CallJson::members(self.cursor, out.max_depth(), "");
-                self.state = State::Object(Box::new(Object { json, value_start: self.cursor, ..Object::default() }));
+                self.state =
+                    MessageState::Object(Box::new(Object { json, value_start: self.cursor, ..Object::default() }));
             }
             // After a semicolon nothing need follow, as after a call in Python's syntax.
-            (State::Between, b';') if may_go_on && self.closers.is_empty() => {
+            (MessageState::Between, b';') if may_go_on && self.closers.is_empty() => {
                 self.cursor += 1;
                 self.end = self.cursor;
             }
-            (State::Between, b',' | b';') if may_go_on => {
+            (MessageState::Between, b',' | b';') if may_go_on => {
                 self.cursor += 1;
-                self.state = State::Next;
+                self.state = MessageState::Next;
             }
-            (State::Between | State::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
+            (MessageState::Between | MessageState::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
                 if std::mem::take(&mut self.doubled) {
                     out.note_last(SURPLUS_BRACKET);
                 }
                 self.closers = &self.closers[..self.closers.len() - 1];
                 self.cursor += 1;
                 self.end = self.cursor;
-                self.state = State::Between;
+                self.state = MessageState::Between;
             }
             // Nothing is missing in the calls before it (`json/surplus_bracket`).
-            (State::Between, b']' | b'}') if may_go_on || self.surplus => {
+            (MessageState::Between, b']' | b'}') if may_go_on || self.surplus => {
                 self.cursor += 1;
                 self.end = self.cursor;
                 if !std::mem::replace(&mut self.surplus, true) {
                     out.note_last(SURPLUS_BRACKET);
                 }
             }
-            (State::Between, _) if self.closers.is_empty() => return self.after(window, out.think_ends),
-            _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
+            (MessageState::Between, _) if self.closers.is_empty() => return self.after(window, out.think_ends),
+            _ => return Step::Text(self.cursor, NotACallReason::NoFurtherCall),
         }
         Step::Next
     }
 
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         match &self.state {
-            State::Between if self.closers.is_empty() => {
+            MessageState::Between if self.closers.is_empty() => {
                 self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why))
             }
             _ if self.first.is_some() => Step::More,
-            State::Object(object) if object.is_certain(window, tables) => Step::More,
-            _ => Step::Text(window.end(), Reason::CutOff),
+            MessageState::Object(object) if object.is_certain(window, tables) => Step::More,
+            _ => Step::Text(window.end(), NotACallReason::CutOff),
         }
     }
 
@@ -408,7 +415,7 @@ impl CallShape for WholeMessage {
     fn called(&self, _: &Tables) -> CalledTool {
         match (&self.first, &self.state) {
             (Some(first), _) => first.clone(),
-            (None, State::Object(object)) => (None, object.tool.clone()),
+            (None, MessageState::Object(object)) => (None, object.tool.clone()),
             (None, _) => (None, None),
         }
     }
@@ -445,7 +452,7 @@ impl Object {
     }
 
     /// Takes a value that was read; `false` if no call has it. Without `names` a tool may have any.
-    fn value_read(&mut self, text: &str, keys: &CallKeys, names: Option<&Names>) -> bool {
+    fn value_read(&mut self, text: &str, keys: &CallKeys, names: Option<&KnownNames>) -> bool {
         match self.member {
             // What a second name says shows in the end.
             Member::Tool | Member::Function if self.tool.is_some() => true,
@@ -485,7 +492,7 @@ impl Object {
         window.from(self.json.start).strip_prefix('{')?.trim_start().strip_prefix('\'')
     }
 
-    fn name(&mut self, name: Option<&str>, names: Option<&Names>) -> bool {
+    fn name(&mut self, name: Option<&str>, names: Option<&KnownNames>) -> bool {
         let known = name.filter(|name| names.is_none_or(|names| names.knows(name)));
         self.tool = self.tool.take().or(known.map(str::to_owned));
         known.is_some()
@@ -493,7 +500,7 @@ impl Object {
 }
 
 /// Returns `true` if `text` may become a key of a call, or a known tool's name.
-fn may_begin_call(keys: &CallKeys, names: &Names, text: &str) -> bool {
+fn may_begin_call(keys: &CallKeys, names: &KnownNames, text: &str) -> bool {
     keys.all().any(|known| known.starts_with(text)) || names.may_become(text)
 }
 

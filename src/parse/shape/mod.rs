@@ -65,7 +65,7 @@ pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &message::WholeMessages,
     &python::Calls,
     &name_line::NameLines,
-    &react::Words,
+    &react::ReactOpeners,
     &named::LineHeads,
     #[cfg(test)]
     &tests::smallest_bare::Smallest,

@@ -13,7 +13,7 @@ use crate::json::JsonStep;
 use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
@@ -82,7 +82,7 @@ impl NameLine {
         let closer = fence_closer(self.fence, out.think_ends);
         match self.json.next(window, &closer, out) {
             JsonStep::More => Step::More,
-            JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, Reason::Unclosed),
+            JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, NotACallReason::Unclosed),
             JsonStep::End(at) => self.over(at, window, out.tables),
             JsonStep::Fault(_) | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => Step::Next,
         }
@@ -93,10 +93,10 @@ impl NameLine {
         self.json.read(window, end, &mut call);
         if let Some(fault) = &call.fault {
             let is_limit = fault.kind == RejectedKind::Limit;
-            return Step::Text(end, if is_limit { Reason::Limit } else { Reason::Damaged });
+            return Step::Text(end, if is_limit { NotACallReason::Limit } else { NotACallReason::Damaged });
         }
         if !takes(self.tool(tables), &call.arguments) {
-            return Step::Text(end, Reason::ForeignKey);
+            return Step::Text(end, NotACallReason::ForeignKey);
         }
         self.end = Some((end, end));
         Step::Call(self.start..end, Box::new(call))
@@ -114,7 +114,7 @@ impl CallShape for NameLine {
             Ok(()) => Step::End(*end),
             Err(Undecided) => Step::More,
             Err(No) if self.fence.is_none() && goes_on_below(*end, *cursor, window) => Step::End(*end),
-            Err(No) => Step::Text(*cursor, Reason::TextAfter),
+            Err(No) => Step::Text(*cursor, NotACallReason::TextAfter),
         }
     }
 
@@ -125,7 +125,7 @@ impl CallShape for NameLine {
         }
         let is_certain =
             self.tool(tables).is_some_and(|tool| begins_with_parameter(tool, window.from(self.json.start)));
-        if is_certain { Step::More } else { Step::Text(window.end(), Reason::CutOff) }
+        if is_certain { Step::More } else { Step::Text(window.end(), NotACallReason::CutOff) }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

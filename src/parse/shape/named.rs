@@ -16,7 +16,7 @@ use super::arrows;
 use super::delimited::DelimitedObject;
 use super::elements::read_elements;
 use super::tool_tag::{Callee, Tags, ToolTag};
-use crate::dialect::{Block, Dialect, Group, Named, NamedArguments, NamedCall, Piece};
+use crate::dialect::{Block, Dialect, Group, HeaderPiece, Named, NamedArguments, NamedCall};
 use crate::event::{RejectedKind, Repair};
 use crate::json::window::{
     Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, first_said, leading_space,
@@ -24,11 +24,11 @@ use crate::json::window::{
 use crate::json::{Closer, JsonStep};
 use crate::parse::call::json::{Around, CallJson, JsonLead, TWO_OBJECTS};
 use crate::parse::call::{
-    CallOut, CallShape, CalledTool, Markerless, Missing, OpenValue, Opened, Opening, Opens, Place, Stands, Step,
+    CallOut, CallShape, CalledTool, CutCall, Markerless, OpenValue, Opened, Opening, Opens, Place, Stands, Step,
 };
 use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
 use crate::parse::emit::damage::CallCloser;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, think_close};
 use crate::parse::marks::head::{Head, begins_token, ends, gate, head, longest_head, unit};
@@ -47,7 +47,7 @@ pub(crate) struct NamedObject {
     outer: Option<&'static str>,
     /// The text that the next call of the kind begins with.
     opener: Option<&'static str>,
-    state: State,
+    state: NamedState,
     pub(super) cursor: u64,
     /// The call is over the limit; see [`CallOut::is_over_limit`].
     pub(super) over_limit: bool,
@@ -73,7 +73,7 @@ enum Syntax {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum NamedState {
     #[default]
     Lead,
     Object,
@@ -131,7 +131,7 @@ impl NamedObject {
 
     /// Returns `true` if the object has begun.
     pub(super) fn is_begun(&self) -> bool {
-        self.state != State::Lead
+        self.state != NamedState::Lead
     }
 
     /// Checks whether `text` begins with what ends the call; yields its length.
@@ -154,7 +154,7 @@ impl NamedObject {
                 if let Syntax::Arrows(_) = self.syntax {
                     self.json.shown = None;
                 }
-                self.state = State::Object;
+                self.state = NamedState::Object;
             }
         }
         Step::Next
@@ -178,7 +178,7 @@ impl NamedObject {
             Ok(None) => Step::More,
             Ok(Some(at)) => {
                 self.complete_at = Some(at);
-                self.state = State::Tail;
+                self.state = NamedState::Tail;
                 // Where nothing closes the call, the object's end does.
                 if self.json.closer.is_empty() { Step::End(at) } else { Step::Next }
             }
@@ -191,7 +191,7 @@ impl NamedObject {
         self.json.too_deep = fault.kind == RejectedKind::Limit;
         self.call.fault.get_or_insert(fault);
         self.complete_at = None;
-        self.state = State::Junk;
+        self.state = NamedState::Junk;
         Step::Next
     }
 
@@ -229,7 +229,7 @@ impl NamedObject {
             JsonStep::End(at) => self.complete_at = Some(at).filter(|_| !matches!(self.syntax, Syntax::Arrows(_))),
             _ => {}
         }
-        self.state = State::Tail;
+        self.state = NamedState::Tail;
         Step::Next
     }
 
@@ -282,16 +282,16 @@ impl NamedObject {
     /// Reads on.
     pub(super) fn read(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         match self.state {
-            State::Object => return self.object(window, out),
-            State::Junk => return self.junk(window, out.think_ends),
-            State::Whole => return Step::End(self.cursor),
-            State::Lead | State::Tail => {}
+            NamedState::Object => return self.object(window, out),
+            NamedState::Junk => return self.junk(window, out.think_ends),
+            NamedState::Whole => return Step::End(self.cursor),
+            NamedState::Lead | NamedState::Tail => {}
         }
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match self.state {
             _ if rest.is_empty() => Step::More,
-            State::Lead => self.lead(rest, more),
+            NamedState::Lead => self.lead(rest, more),
             _ => self.tail(rest, more, window),
         }
     }
@@ -304,7 +304,7 @@ impl CallShape for NamedObject {
         self.read(window, out)
     }
 
-    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> CutCall {
         let inner = match &self.syntax {
             Syntax::Json => self.json.missing(window),
             Syntax::Arrows(false) => self.json.missing(window) + "}",
@@ -313,7 +313,7 @@ impl CallShape for NamedObject {
         };
         let is_whole = self.call.fault.is_none() && !self.json.is_fence_open() && !self.json.closer.is_empty();
         let is_due = is_whole && self.complete_at.is_some_and(|at| window.from(at).trim().is_empty());
-        Missing { inner, is_due, too_deep: self.json.too_deep }
+        CutCall { inner, is_due, too_deep: self.json.too_deep }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -336,7 +336,9 @@ impl CallShape for NamedObject {
     fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, tables: &Tables) -> UnresolvedCall {
         let text = self.complete_at.map(|end| window.slice(self.json.start..end));
         match (&self.syntax, text) {
-            _ if matches!(self.state, State::Lead | State::Whole) => self.call.arguments = Value::Object(Map::new()),
+            _ if matches!(self.state, NamedState::Lead | NamedState::Whole) => {
+                self.call.arguments = Value::Object(Map::new())
+            }
             (Syntax::Json, _) => self.json.resolve(window, &mut self.call),
             (Syntax::Elements(token), Some(text)) => read_elements(token, text, &mut self.call, tables),
             (Syntax::Delimited(object), Some(text)) => object.read(text, &mut self.call),
@@ -355,7 +357,7 @@ impl CallShape for NamedObject {
     }
 
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
-        let is_json = self.state == State::Object && matches!(self.syntax, Syntax::Json);
+        let is_json = self.state == NamedState::Object && matches!(self.syntax, Syntax::Json);
         is_json.then_some(OpenValue::Json(&mut self.json))
     }
 
@@ -366,7 +368,7 @@ impl CallShape for NamedObject {
     fn is_damaged(&self) -> bool {
         // What another syntax cuts short no lexer sees.
         !matches!(self.syntax, Syntax::Json)
-            || self.state != State::Lead && !self.json.is_whole(self.json.closer.is_empty())
+            || self.state != NamedState::Lead && !self.json.is_whole(self.json.closer.is_empty())
     }
 }
 
@@ -407,7 +409,7 @@ pub(crate) fn open_call(form: NamedForm, name: &str, at: u64, tables: &Tables) -
         NamedArguments::Arrows => Syntax::Arrows(false),
         NamedArguments::Delimited(text) => Syntax::Delimited(Box::new(DelimitedObject::new(text, depth))),
     };
-    let state = if matches!(call.arguments, NamedArguments::None) { State::Whole } else { State::Lead };
+    let state = if matches!(call.arguments, NamedArguments::None) { NamedState::Whole } else { NamedState::Lead };
     // `function` is a type of calls with JSON, unless a tool is called so.
     let is_type = matches!(call.arguments, NamedArguments::Json | NamedArguments::FencedJson)
         && named.types.contains(&name)
@@ -427,7 +429,7 @@ const GROUP_CLOSES: usize = usize::MAX - 1;
 /// its head's length. Of those that fit the first counts.
 pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, usize)> {
     // Ways that have one head stand one after another.
-    let mut before: Option<(&[Piece], usize)> = None;
+    let mut before: Option<(&[HeaderPiece], usize)> = None;
     for (i, call) in named.calls.iter().enumerate() {
         let length = match before {
             Some((head, length)) if *head == *call.head => length,
@@ -521,11 +523,15 @@ impl Markerless for LineHeads {
         find(text, tables, more).map(|_| ())
     }
 
-    fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, Reason)> {
+    fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, NotACallReason)> {
         tables.line_heads.iter().find_map(|line| {
             let found = head(&line.call.head, text, false).ok()?;
             let is_known = tables.named_tool(found.name).is_some();
-            Some((line.dialect, found.length, if is_known { Reason::Incomplete } else { Reason::UnknownTool }))
+            Some((
+                line.dialect,
+                found.length,
+                if is_known { NotACallReason::Incomplete } else { NotACallReason::UnknownTool },
+            ))
         })
     }
 

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::SURPLUS_BRACKET;
-use super::call_object::{CallObject, Held};
+use super::call_object::{ArgumentsPlace, CallObject};
 use super::run::ObjectRun;
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::json::{Closer, JsonStep, read, string};
 use crate::parse::call::json::CallJson;
-use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, CutCall, OpenValue, Step};
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::fence_end;
@@ -24,7 +24,7 @@ pub(crate) struct MarkedObject {
     /// Most bytes after it that say whether the run is closed.
     hold: usize,
     /// The role of the member that is being read.
-    member: Member,
+    member: ObjectMember,
     /// The position where that value starts.
     value_start: u64,
     server: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct MarkedObject {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Member {
+enum ObjectMember {
     Server,
     Tool,
     Arguments,
@@ -56,7 +56,7 @@ impl MarkedObject {
             run,
             json: CallJson::members(at, max_depth, run.marked.closer().unwrap_or_default()),
             hold,
-            member: Member::Other,
+            member: ObjectMember::Other,
             value_start: at,
             server: None,
             tool: None,
@@ -123,35 +123,35 @@ impl MarkedObject {
         closer.is_some_and(|closer| out.emitter.is_stopped_by(closer))
     }
 
-    fn member_of(&mut self, key: &str) -> Member {
+    fn member_of(&mut self, key: &str) -> ObjectMember {
         let keys = &self.run.marked.spec.keys;
         if keys.tool.iter().any(|known| known == key) {
-            return Member::Tool;
+            return ObjectMember::Tool;
         }
         if keys.server.iter().any(|known| known == key) {
-            return Member::Server;
+            return ObjectMember::Server;
         }
         match keys.arguments.iter().find(|known| **known == key) {
             Some(known) if !self.has_arguments() => {
                 self.arguments_key = known;
-                Member::Arguments
+                ObjectMember::Arguments
             }
-            _ => Member::Other,
+            _ => ObjectMember::Other,
         }
     }
 
     fn value_ended(&mut self, window: &Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
         let text = || string(window.slice(self.value_start..at)).map(Cow::into_owned);
         match self.member {
-            Member::Server => self.server = text(),
-            Member::Tool if self.tool.is_none() => {
+            ObjectMember::Server => self.server = text(),
+            ObjectMember::Tool if self.tool.is_none() => {
                 self.tool = text();
                 if let Some(tool) = &self.tool {
                     out.start(self.json.cursor, self.server.as_deref(), tool);
                 }
             }
-            Member::Arguments => self.json.shown = Some((self.value_start, Some(at))),
-            Member::Tool | Member::Other => {}
+            ObjectMember::Arguments => self.json.shown = Some((self.value_start, Some(at))),
+            ObjectMember::Tool | ObjectMember::Other => {}
         }
         self.preview(window, out);
     }
@@ -178,16 +178,17 @@ impl MarkedObject {
                 return true;
             }
         };
-        call.restated |= self.has_arguments() && held != Held::Keyed && held != Held::Under(self.arguments_key);
+        call.restated |=
+            self.has_arguments() && held != ArgumentsPlace::Keyed && held != ArgumentsPlace::Under(self.arguments_key);
         // What was shown as the name while it came must stay the name.
         let is_other = self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref());
-        if held != Held::Keyed && self.json.fault.is_some() && is_other {
+        if held != ArgumentsPlace::Keyed && self.json.fault.is_some() && is_other {
             call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` is damaged", keys.tool[0])));
         }
-        let shown = self.json.shown.filter(|_| !call.restated && held != Held::Keyed);
+        let shown = self.json.shown.filter(|_| !call.restated && held != ArgumentsPlace::Keyed);
         let shown = shown.and_then(|(start, end)| Some(window.slice(start..end?)));
         held.write(call, shown);
-        held != Held::Absent
+        held != ArgumentsPlace::Absent
     }
 }
 
@@ -209,7 +210,7 @@ impl CallShape for MarkedObject {
                 }
                 JsonStep::ValueStart(at) => {
                     self.value_start = at;
-                    if self.member == Member::Arguments {
+                    if self.member == ObjectMember::Arguments {
                         self.json.shown = Some((at, None));
                     }
                 }
@@ -232,9 +233,9 @@ impl CallShape for MarkedObject {
         }
     }
 
-    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> CutCall {
         let array = if self.run.array { "]" } else { "" };
-        Missing { inner: self.json.missing(window) + array, is_due: false, too_deep: self.json.too_deep }
+        CutCall { inner: self.json.missing(window) + array, is_due: false, too_deep: self.json.too_deep }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

@@ -18,9 +18,9 @@ use crate::event::{RejectedKind, Repair};
 use crate::json::JsonStep;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonLead};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Missing, Place, Stands, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, CutCall, Markerless, Place, Stands, Step};
 use crate::parse::config::{HOLD_SLACK, MIN_HOLD};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{Head, longest_head, react_head, unit};
@@ -31,7 +31,7 @@ use crate::parse::tables::Tables;
 
 /// A call in ReAct's words that may yet be text; see the module.
 #[derive(Debug)]
-pub(crate) struct React {
+pub(crate) struct ReactCall {
     spec: &'static dialect::React,
     start: u64,
     cursor: u64,
@@ -41,11 +41,11 @@ pub(crate) struct React {
     takes: Option<String>,
     /// A bracket closes the arguments.
     is_bracketed: bool,
-    state: State,
+    state: ReactState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ReactState {
     Lead,
     /// In a text without quotes.
     Bare,
@@ -58,9 +58,9 @@ enum State {
 
 /// The openers of such calls: a line that names a known tool, the line of its arguments, and where
 /// these begin.
-pub(crate) struct Words;
+pub(crate) struct ReactOpeners;
 
-impl Markerless for Words {
+impl Markerless for ReactOpeners {
     fn add_leads(&self, tables: &mut Tables) {
         let Some((_, spec)) = tables.react else { return };
         for form in &spec.heads {
@@ -88,10 +88,10 @@ impl Markerless for Words {
         words_and_json(spec, text, tables, more).map(|_| ())
     }
 
-    fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, Reason)> {
+    fn failed(&self, text: &str, tables: &Tables) -> Option<(Dialect, usize, NotACallReason)> {
         let (dialect, spec) = tables.react?;
         let (head, _) = react_head(spec, text, false).ok()?;
-        let reason = if tables.names.knows(head.name) { Reason::NoJson } else { Reason::UnknownTool };
+        let reason = if tables.names.knows(head.name) { NotACallReason::NoJson } else { NotACallReason::UnknownTool };
         Some((dialect, head.length, reason))
     }
 
@@ -100,12 +100,12 @@ impl Markerless for Words {
         let Head { name, length, .. } = words(spec, text, tables, false).ok()?;
         let (_, is_bracketed) = react_head(spec, text, false).ok()?;
         let takes = one_text(tables, name, &text[length..]).map(str::to_owned);
-        let state = if takes.is_some() { State::Bare } else { State::Lead };
+        let state = if takes.is_some() { ReactState::Bare } else { ReactState::Lead };
         let (server, tool) = tables.split_name(name);
         let call = UnresolvedCall::of((server, Some(tool)));
         let (start, cursor) = (place.at, place.at + length as u64);
         let json = CallJson::arguments(cursor, tables.config.limits.depth, Around::Fence { expected: false }, "");
-        Some((dialect, Box::new(React { spec, start, cursor, call, json, takes, is_bracketed, state })))
+        Some((dialect, Box::new(ReactCall { spec, start, cursor, call, json, takes, is_bracketed, state })))
     }
 }
 
@@ -167,7 +167,7 @@ fn word_length(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
-impl React {
+impl ReactCall {
     /// In a text that stands for the arguments: it is the rest of its line, if nothing but a line of
     /// ReAct's or the end of the stream follows. Further lines may be more of it, or prose, and a
     /// fence may hold the arguments themselves (`react/text_before_a_fence`).
@@ -190,20 +190,20 @@ impl React {
         // Text in front of another call on its line is rather prose (`react/text_before_a_call_token`).
         let before_call = CALL_TOKENS.iter().any(|token| line[length..].starts_with(token));
         match follows {
-            _ if before_call => return Step::Text(self.cursor + length as u64, Reason::TextAfter),
+            _ if before_call => return Step::Text(self.cursor + length as u64, NotACallReason::TextAfter),
             _ if token.is_some() => {}
             Err(Undecided) => return Step::More,
-            Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextAfter),
+            Err(No) => return Step::Text(self.cursor + line.len() as u64, NotACallReason::TextAfter),
             Ok(()) => {}
         }
         // What closes a call before says that this is text of that one (`mixed/closer_in_a_bare_text`).
         if out.emitter.region.known_damage().stray_in(&line[..length]).is_some() {
-            return Step::Text(self.cursor, Reason::NoJson);
+            return Step::Text(self.cursor, NotACallReason::NoJson);
         }
         // Its name in quotation marks is a key of damaged JSON.
         let takes = self.takes.take().filter(|parameter| !line.contains(&format!("{parameter}\"")));
         let Some((parameter, text)) = takes.zip(unquoted(line[..length].trim())) else {
-            return Step::Text(self.cursor + line.len() as u64, Reason::NoJson);
+            return Step::Text(self.cursor + line.len() as u64, NotACallReason::NoJson);
         };
         let end = self.cursor + line[..length].trim_end().len() as u64;
         line[..length].trim().clone_into(&mut self.call.raw_arguments);
@@ -218,7 +218,7 @@ impl React {
                 Value::Object(Map::from_iter([(parameter, Value::from(text))]))
             }
         };
-        self.state = State::Over(end);
+        self.state = ReactState::Over(end);
         Step::Call(self.start..end, Box::new(std::mem::take(&mut self.call)))
     }
 
@@ -229,7 +229,7 @@ impl React {
             Ok(JsonLead::Around(length) | JsonLead::Closer(length)) => self.cursor += length as u64,
             Err(No) => {
                 self.json.begin(self.cursor);
-                self.state = State::Json;
+                self.state = ReactState::Json;
             }
         }
         Step::Next
@@ -244,8 +244,8 @@ impl React {
         self.cursor = self.json.cursor;
         match step {
             JsonStep::More => return Step::More,
-            JsonStep::End(at) => self.state = State::Tail(at),
-            JsonStep::Closed(at) | JsonStep::Passed(at) => return Step::Text(at, Reason::Unclosed),
+            JsonStep::End(at) => self.state = ReactState::Tail(at),
+            JsonStep::Closed(at) | JsonStep::Passed(at) => return Step::Text(at, NotACallReason::Unclosed),
             JsonStep::Fault(_) | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
         }
         Step::Next
@@ -257,7 +257,7 @@ impl React {
             return match rest.bytes().next() {
                 Some(b')' | b']') => self.over(self.cursor + 1, window),
                 None if more => Step::More,
-                _ => Step::Text(json_end, Reason::Unclosed),
+                _ => Step::Text(json_end, NotACallReason::Unclosed),
             };
         }
         match self.json.unwrap(rest, more) {
@@ -265,7 +265,7 @@ impl React {
             Ok(length) => self.over(self.cursor + length as u64, window),
             Err(No) if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             // Which of two objects is meant nobody knows (`react/two_objects`).
-            Err(No) if self.json.trailing.object => Step::Text(json_end, Reason::Damaged),
+            Err(No) if self.json.trailing.object => Step::Text(json_end, NotACallReason::Damaged),
             Err(No) => {
                 self.call.prose_follows = goes_on(json_end, self.cursor, rest, window);
                 self.over(json_end, window)
@@ -276,36 +276,36 @@ impl React {
     fn over(&mut self, end: u64, window: &Window<'_>) -> Step {
         self.json.resolve(window, &mut self.call);
         if self.call.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
-            return Step::Text(end, Reason::Damaged);
+            return Step::Text(end, NotACallReason::Damaged);
         }
-        self.state = State::Over(end);
+        self.state = ReactState::Over(end);
         Step::Call(self.start..end, Box::new(std::mem::take(&mut self.call)))
     }
 }
 
-impl CallShape for React {
+impl CallShape for ReactCall {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         match self.state {
-            State::Json => return self.json(window, out),
-            State::Bare => return self.bare(window, out),
-            State::Over(end) => return Step::End(end),
-            State::Lead | State::Tail(_) => {}
+            ReactState::Json => return self.json(window, out),
+            ReactState::Bare => return self.bare(window, out),
+            ReactState::Over(end) => return Step::End(end),
+            ReactState::Lead | ReactState::Tail(_) => {}
         }
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match self.state {
-            State::Tail(end) => self.tail(end, rest, more, window),
+            ReactState::Tail(end) => self.tail(end, rest, more, window),
             _ if rest.is_empty() => Step::More,
             _ => self.lead(rest, more),
         }
     }
 
     fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Step {
-        if self.state == State::Lead { Step::Text(window.end(), Reason::CutOff) } else { Step::More }
+        if self.state == ReactState::Lead { Step::Text(window.end(), NotACallReason::CutOff) } else { Step::More }
     }
 
-    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
-        Missing { inner: self.json.missing(window), ..Missing::default() }
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> CutCall {
+        CutCall { inner: self.json.missing(window), ..CutCall::default() }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

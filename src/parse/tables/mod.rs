@@ -22,7 +22,7 @@ use crate::json::window::{Match, No, Undecided, begins_tag};
 use crate::parse::config::{Config, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::lexicon::Lexicon;
-use crate::parse::marks::names::Names;
+use crate::parse::marks::names::KnownNames;
 use crate::parse::marks::near::NearMarks;
 use crate::tools::schema::Walk;
 use crate::tools::{Catalog, Tool};
@@ -59,7 +59,7 @@ pub(crate) struct Tables {
     /// The ways to write calls that begin with a word at a line's start.
     pub(crate) line_heads: Vec<NamedForm>,
     /// Names that calls without a marker may begin with.
-    pub(crate) names: Names,
+    pub(crate) names: KnownNames,
     /// The dialect of ReAct's words.
     pub(crate) react: Option<(Dialect, &'static React)>,
     /// The dialect of calls in Python's syntax.
@@ -114,7 +114,7 @@ impl Tables {
             tables.name_line = tables.named.iter().find(|known| known.named.name_line).map(|known| known.dialect);
         }
         if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() || tables.name_line.is_some() {
-            tables.names = tables.config.catalog.as_deref().map(Names::new).unwrap_or_default();
+            tables.names = tables.config.catalog.as_deref().map(KnownNames::new).unwrap_or_default();
         }
         tables.fill_lexicon();
         tables

@@ -2,7 +2,7 @@
 //!
 //! One answer for those who ask from outside: [`Parser::openers`](crate::Parser::openers) for the parts of a text that
 //! look like a call, and the [`Neutraliser`](crate::outcome::Neutraliser), which breaks them. At a `<` or a `[` the
-//! former asks for the openers that are read; the latter, by `Marks`, for anything that some reader may take for one.
+//! former asks for the openers that are read; the latter, by `KnownMarks`, for anything that some reader may take for one.
 //! Lines, names and heads are matched by the scanner's own matchers.
 
 use std::cell::LazyCell;
@@ -20,7 +20,7 @@ use crate::dialect::{
 use crate::json::window::leading_space;
 use crate::parse::marks::fence::{PRINT, TOOL_CODE};
 use crate::parse::marks::head::{head, react_head};
-use crate::parse::marks::names::Names;
+use crate::parse::marks::names::KnownNames;
 use crate::tools::Catalog;
 
 /// A place where a call may begin.
@@ -72,7 +72,7 @@ impl Tables {
             Some(Opener { dialect, kind: OpenerKind::Mark, span: at..at + length, at, begins: true })
         });
         let mut openers: Vec<_> = marks.collect();
-        let names = self.catalog().map(|catalog| Names::new(catalog));
+        let names = self.catalog().map(|catalog| KnownNames::new(catalog));
         openers.extend(without_marks(text, names.as_ref()));
         openers.sort_by_key(|opener| opener.span.start);
         openers
@@ -80,8 +80,8 @@ impl Tables {
 }
 
 /// Returns the places where calls may begin that no `<` and no `[` announces, with these known names; `None`: any.
-pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
-    let mut found = Finder { text, names, openers: Vec::new() };
+pub(crate) fn without_marks(text: &str, names: Option<&KnownNames>) -> Vec<Opener> {
+    let mut found = OpenerFinder { text, names, openers: Vec::new() };
     for dialect in Dialect::known() {
         match &dialect.spec().shape {
             Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
@@ -107,13 +107,13 @@ pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
     found.openers
 }
 
-struct Finder<'t> {
+struct OpenerFinder<'t> {
     text: &'t str,
-    names: Option<&'t Names>,
+    names: Option<&'t KnownNames>,
     openers: Vec<Opener>,
 }
 
-impl Finder<'_> {
+impl OpenerFinder<'_> {
     fn add(&mut self, dialect: Dialect, kind: OpenerKind, span: Range<usize>, at: usize, begins: bool) {
         self.openers.push(Opener { dialect, kind, span, at, begins });
     }
@@ -232,7 +232,7 @@ impl Finder<'_> {
 /// The marks that have a meaning after a `<` or between square brackets, in any dialect, as loosely as any reader may
 /// take them.
 #[derive(Debug, Clone)]
-pub(crate) struct Marks {
+pub(crate) struct KnownMarks {
     /// The bracket and the text after it, in small letters.
     known: HashSet<String>,
     /// Those that hold what ends a name; looked for one by one.
@@ -240,15 +240,15 @@ pub(crate) struct Marks {
 }
 
 /// The marks that every catalog has.
-static COMMON: LazyLock<Marks> = LazyLock::new(|| {
+static COMMON: LazyLock<KnownMarks> = LazyLock::new(|| {
     let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
     let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
     let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
     let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
-    Marks::of(own.chain(tokens.map(str::to_owned)).chain(tags.map(|tag| format!("<{tag}>"))))
+    KnownMarks::of(own.chain(tokens.map(str::to_owned)).chain(tags.map(|tag| format!("<{tag}>"))))
 });
 
-impl Marks {
+impl KnownMarks {
     /// The marks of all dialects, of reasoning, results and templates, and the tags of a catalog's
     /// tools.
     pub(crate) fn new(catalog: &Catalog) -> Self {
@@ -256,7 +256,7 @@ impl Marks {
             |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
         let tools = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]).flatten();
         let loaded = Dialect::loaded().flat_map(|dialect| dialect.spec().marks());
-        Marks::of(tools.map(|name| format!("<{name}>")).chain(loaded))
+        KnownMarks::of(tools.map(|name| format!("<{name}>")).chain(loaded))
     }
 
     fn of(marks: impl Iterator<Item = String>) -> Self {
@@ -276,7 +276,7 @@ impl Marks {
                 odd.push(word);
             }
         }
-        Marks { known, odd }
+        KnownMarks { known, odd }
     }
 
     /// Returns `true` if `text`, which begins with `<` or `[`, begins with a mark.

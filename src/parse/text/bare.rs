@@ -7,12 +7,12 @@
 //! ```
 
 use super::tags::Here;
-use super::{Next, Scanner};
+use super::{Recognised, Scanner};
 use crate::dialect::Dialect;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said};
 use crate::parse::call::{Markerless, Place, Stands};
 use crate::parse::emit::damage::CallCloser;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::prose::Prose;
 use crate::parse::emit::sink::Sink;
 use crate::parse::shape::MARKERLESS;
@@ -21,7 +21,7 @@ use crate::parse::shape::python::{Calls, MAX_INDENT, quoted_list_ahead};
 
 impl Scanner {
     /// At a line's start: what the first shape says that knows the text.
-    pub(super) fn markerless_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn markerless_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         match first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink))) {
             Err(No) if self.fence.is_none() => {}
             found => return found,
@@ -37,7 +37,7 @@ impl Scanner {
 
     /// At a line's start: a call of this shape. Asked of each line of prose.
     #[inline]
-    fn line_of(&mut self, shape: &dyn Markerless, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn line_of(&mut self, shape: &dyn Markerless, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         let ahead = shape.ahead(text, &self.tables, more);
         if ahead == Err(No) {
@@ -94,7 +94,7 @@ impl Scanner {
     }
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
-    pub(super) fn python_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn python_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if !self.may_be_bare() {
             return Err(No);
@@ -105,7 +105,7 @@ impl Scanner {
         }
         self.context.read(window, self.at);
         if self.fence.is_none() && self.context.is_code_around() {
-            self.note_here(Dialect::Python, 0, 1, Reason::CodeAround);
+            self.note_here(Dialect::Python, 0, 1, NotACallReason::CodeAround);
             return Err(No);
         }
         let begins_line = self.context.last().is_none();
@@ -113,7 +113,7 @@ impl Scanner {
     }
 
     /// At a `[`: a list of calls in quotes, which is text; a call in it may be a part of it.
-    fn quoted_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn quoted_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         quoted_list_ahead(&self.tables.names, here.text, here.more)?;
         if self.fence.is_some() {
             return Err(No);
@@ -121,7 +121,7 @@ impl Scanner {
         self.at += 1;
         self.emitter.text(here.window, self.at, sink);
         self.emitter.region.damage().begins(CallCloser::BRACKETS, Dialect::Python);
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     /// Checks whether `text`, at a fence's start, begins a call in Python's syntax.
@@ -137,7 +137,7 @@ impl Scanner {
         at_line_start: bool,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Match<Next> {
+    ) -> Match<Recognised> {
         let place = Place {
             at: self.at,
             fence: self.fence(),

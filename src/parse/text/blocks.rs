@@ -7,7 +7,7 @@ use crate::parse::marks::fence::{begins_any_case, tag_with_attributes};
 
 /// An open block.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Block {
+pub(super) enum OpenBlock {
     /// One of the table.
     Listed(&'static QuotingBlock),
     /// A heredoc, which a line closes that is this word.
@@ -29,11 +29,11 @@ pub(super) enum Ends {
     Perhaps(usize),
 }
 
-impl Block {
+impl OpenBlock {
     /// Returns the construct that quotes a call in it.
     pub(super) fn quoted_in(&self) -> QuotedIn {
         match self {
-            Block::Listed(row) if row.is_comment => QuotedIn::Comment,
+            OpenBlock::Listed(row) if row.is_comment => QuotedIn::Comment,
             _ => QuotedIn::Block,
         }
     }
@@ -45,7 +45,7 @@ impl Block {
         begins_line: impl FnOnce() -> bool,
         is_name: impl Fn(&str) -> bool,
         more: bool,
-    ) -> Match<(Block, usize)> {
+    ) -> Match<(OpenBlock, usize)> {
         if text.starts_with("<<") {
             return heredoc(text, more);
         }
@@ -60,14 +60,14 @@ impl Block {
         if matches!(row.form, BlockForm::Tag(_)) && !begins_line() {
             ends_line(&text[length..], more)?;
         }
-        Ok((Block::Listed(row), length))
+        Ok((OpenBlock::Listed(row), length))
     }
 
     /// The same of a line's start.
-    pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(Block, usize)> {
+    pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(OpenBlock, usize)> {
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::FromALine | BlockForm::Lines => {
-                begins_any_case(text, row.open, more).map(|()| (Block::Listed(row), row.open.len()))
+                begins_any_case(text, row.open, more).map(|()| (OpenBlock::Listed(row), row.open.len()))
             }
             BlockForm::Anywhere | BlockForm::Tag(_) => Err(No),
         };
@@ -76,7 +76,7 @@ impl Block {
 
     /// Matches the block's closer at the start of `text`, at a `<` or a `[`; returns its length.
     pub(super) fn closed_by_mark(&self, text: &str, more: bool) -> Match<usize> {
-        let Block::Listed(QuotingBlock { close, form, .. }) = self else { return Err(No) };
+        let OpenBlock::Listed(QuotingBlock { close, form, .. }) = self else { return Err(No) };
         match form {
             BlockForm::Tag(bracket) => close_tag(text, *bracket, close, more),
             BlockForm::Anywhere | BlockForm::FromALine => begins(text, close, more).map(|()| close.len()),
@@ -87,24 +87,24 @@ impl Block {
     /// Matches the block's closer at the start of `text`, a line after its indent; returns the closer's length.
     pub(super) fn closed_by_line(&self, text: &str, more: bool) -> Match<usize> {
         match self {
-            Block::Listed(QuotingBlock { close, form: BlockForm::Lines, .. }) => {
+            OpenBlock::Listed(QuotingBlock { close, form: BlockForm::Lines, .. }) => {
                 begins_any_case(text, close, more).map(|()| close.len())
             }
-            Block::Heredoc { word, length } => {
+            OpenBlock::Heredoc { word, length } => {
                 let word = std::str::from_utf8(&word[..*length]).unwrap_or_default();
                 begins(text, word, more)?;
                 ends_line(&text[*length..], more).map(|()| *length)
             }
-            Block::Listed(_) => Err(No),
+            OpenBlock::Listed(_) => Err(No),
         }
     }
 
     /// Searches `text`, in which nothing else begins, for the block's end.
     pub(super) fn ends_in(&self, text: &str, more: bool) -> Ends {
         let first = match self {
-            Block::Listed(QuotingBlock { form: BlockForm::Tag(bracket), .. }) => *bracket as u8,
-            Block::Heredoc { .. } | Block::Listed(QuotingBlock { form: BlockForm::Lines, .. }) => b'\n',
-            Block::Listed(row) => row.close.as_bytes()[0],
+            OpenBlock::Listed(QuotingBlock { form: BlockForm::Tag(bracket), .. }) => *bracket as u8,
+            OpenBlock::Heredoc { .. } | OpenBlock::Listed(QuotingBlock { form: BlockForm::Lines, .. }) => b'\n',
+            OpenBlock::Listed(row) => row.close.as_bytes()[0],
         };
         for at in memchr::memchr_iter(first, text.as_bytes()) {
             let found = match first {
@@ -154,7 +154,7 @@ fn close_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> 
 /// Matches a heredoc at the start of `text`, `<<EOF` or `<<-'EOF'`, whose word is in capitals or quotes.
 ///
 /// Returns the length up to the word's end.
-fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
+fn heredoc(text: &str, more: bool) -> Match<(OpenBlock, usize)> {
     let undecided = |is_open: bool| if is_open && more { Err(Undecided) } else { Err(No) };
     let signs = text.bytes().take(MAX_SIGNS + 1).take_while(|byte| *byte == b'<').count();
     if signs > MAX_SIGNS {
@@ -190,7 +190,7 @@ fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     let rest = &after[quote..];
     match rest.find('\n').map_or((rest, false), |end| (&rest[..end], true)) {
         (line, _) if line.contains("<<") => Err(No),
-        (_, true) => Ok((Block::Heredoc { word, length }, signs + dash + space + 2 * quote + length)),
+        (_, true) => Ok((OpenBlock::Heredoc { word, length }, signs + dash + space + 2 * quote + length)),
         (_, false) => undecided(true),
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn opens(text: &str, begins_line: bool) -> Option<usize> {
-        let opened = |text: &str, more| Block::opened_by_mark(text, || begins_line, |name| name == "known", more);
+        let opened = |text: &str, more| OpenBlock::opened_by_mark(text, || begins_line, |name| name == "known", more);
         let all = match opened(text, false) {
             Ok((_, length)) => Some(length),
             _ => None,

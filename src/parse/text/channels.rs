@@ -2,14 +2,14 @@
 
 use super::context::Context;
 use super::tags::{Here, named_head};
-use super::{Next, Scanner};
+use super::{Recognised, Scanner};
 use crate::dialect::{Dialect, TokenClass};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Window, begins, first_of};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::{Channel, Header, OWN, RECIPIENTS, START, header};
 use crate::parse::marks::head::{Head, head};
-use crate::parse::marks::turn::{Role, Turn};
+use crate::parse::marks::turn::{RoleToken, TextTurn};
 use crate::parse::shape::named::{call_of, open_call};
 use crate::parse::tables::{NamedDialect, NamedForm};
 
@@ -18,7 +18,7 @@ const RECIPIENT: &str = "to=functions.";
 
 impl Scanner {
     /// At a `<` that opens no call: the header of a channel.
-    pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let header = header(text, more)?;
         if self.is_mention(&text[header.length..], more, window).decided()?.is_some() {
@@ -30,7 +30,7 @@ impl Scanner {
             self.broken_call(dialect, call);
         }
         self.context = Context::new(self.at);
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     fn take_header(&mut self, header: Header, window: &Window<'_>, sink: &mut Sink<'_>) {
@@ -55,8 +55,8 @@ impl Scanner {
     /// A header of the model's own came: its turn goes on after the end of a message.
     fn resume(&mut self, starts: bool) {
         let turn = self.emitter.region.turn;
-        if starts || turn == (Turn::Ended { resumes: true }) {
-            self.emitter.region.turn = turn.after(TokenClass::OpensRole("<|"), Some(Role::Own));
+        if starts || turn == (TextTurn::Ended { resumes: true }) {
+            self.emitter.region.turn = turn.after(TokenClass::OpensRole("<|"), Some(RoleToken::Own));
         }
     }
 
@@ -67,7 +67,7 @@ impl Scanner {
 
     /// Returns the position where the message begins: a recipient, with which a message goes on whose role the chat
     /// template wrote (`harmony/recipient_first`).
-    pub(super) fn recipient_first(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn recipient_first(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         let of_channel = first_of(RECIPIENTS.iter().map(|(recipient, _)| begins(text, recipient, more))).decided()?;
         let written = || format!("{OWN} {text}");
@@ -76,7 +76,7 @@ impl Scanner {
             let length = indent + header.length - OWN.len() - 1;
             self.take_header(Header { length, ..header }, window, sink);
             self.context = Context::new(self.at);
-            return Ok(Next::Taken);
+            return Ok(Recognised::Taken);
         }
         let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
         let Some(item) = harmony else { return Err(No) };

@@ -15,7 +15,7 @@
 mod lines;
 mod marks;
 
-use super::blocks::Block;
+use super::blocks::OpenBlock;
 use crate::dialect::COMMENT_SIGNS;
 use crate::event::QuotedIn;
 use crate::json::window::{Window, last_char};
@@ -50,7 +50,7 @@ pub(crate) struct Context {
     /// The marks that are open at a place, once it was asked for them.
     marks_at: Option<(u64, Marks)>,
     /// The block that quotes what is here.
-    pub(super) block: Option<Block>,
+    pub(super) block: Option<OpenBlock>,
 }
 
 impl Context {

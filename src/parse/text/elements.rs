@@ -17,7 +17,7 @@ const BLOCK_SCALARS: &[&[u8]] = &[b": |", b": |-", b": |+", b": >", b": >-", b":
 
 /// An element that a line has opened: what closes it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Element {
+pub(super) enum OpenElement {
     /// The closing tag of this name.
     Tag { name: [u8; MAX_NAME], length: usize },
     /// The end of an edit.
@@ -26,16 +26,16 @@ pub(super) enum Element {
     Indent(usize),
 }
 
-impl Element {
+impl OpenElement {
     /// The element that `line`, all of a line that is indented by `columns`, opens: a tag alone on it, or a value's
     /// that goes on below; an edit; a block of YAML.
     pub(super) fn opened(line: &[u8], columns: usize) -> Option<Self> {
         let line = line.trim_ascii();
         if line.starts_with(CONFLICT.0) {
-            return Some(Element::Edit);
+            return Some(OpenElement::Edit);
         }
         if BLOCK_SCALARS.iter().any(|end| line.ends_with(end)) {
-            return Some(Element::Indent(columns));
+            return Some(OpenElement::Indent(columns));
         }
         let tag = line.strip_prefix(b"<")?;
         let end = memchr::memchr(b'>', tag)?;
@@ -51,7 +51,7 @@ impl Element {
         }
         let mut bytes = [0; MAX_NAME];
         bytes.get_mut(..length)?.copy_from_slice(name.as_bytes());
-        let element = Element::Tag { name: bytes, length };
+        let element = OpenElement::Tag { name: bytes, length };
         let goes_on = rest.is_empty() || VALUES.contains(&name.as_bytes()) && !element.closes(rest);
         goes_on.then_some(element)
     }
@@ -59,21 +59,21 @@ impl Element {
     /// Returns `true` if `text` holds what closes it.
     pub(super) fn closes(&self, text: &[u8]) -> bool {
         match self {
-            Element::Tag { name, length } => {
+            OpenElement::Tag { name, length } => {
                 let is_closer = |at: usize| {
                     let after = text[at..].strip_prefix(b"</").and_then(|text| text.strip_prefix(&name[..*length]));
                     after.is_some_and(|after| after.trim_ascii_start().starts_with(b">"))
                 };
                 memchr::memchr_iter(b'<', text).any(is_closer)
             }
-            Element::Edit => memchr::memmem::find(text, CONFLICT.1).is_some(),
-            Element::Indent(_) => false,
+            OpenElement::Edit => memchr::memmem::find(text, CONFLICT.1).is_some(),
+            OpenElement::Indent(_) => false,
         }
     }
 
     /// Returns `true` if a line of text that is indented by so many columns is no part of it any more.
     pub(super) fn is_left_by(&self, columns: usize) -> bool {
-        matches!(self, Element::Indent(of) if columns <= *of)
+        matches!(self, OpenElement::Indent(of) if columns <= *of)
     }
 }
 
@@ -87,8 +87,8 @@ mod tests {
             "<plan>", "  <write_fil>\r", "<write_file path=\"a.md\">", "<ifm|tool_calls>", "<\u{601d}\u{8003}>",
             "<fs.write:x>", "<div>", "<DETAILS open>",
         ] {
-            let element = Element::opened(line.as_bytes(), 0).expect(line);
-            let Element::Tag { name, length } = element else { panic!("{line}") };
+            let element = OpenElement::opened(line.as_bytes(), 0).expect(line);
+            let OpenElement::Tag { name, length } = element else { panic!("{line}") };
             let name = std::str::from_utf8(&name[..length]).unwrap();
             assert!(element.closes(format!("end</{name} >").as_bytes()), "{line}");
             assert!(!element.closes(format!("<{name}></{name}x></x>").as_bytes()), "{line}");
@@ -116,15 +116,15 @@ mod tests {
             "<https://a.b>",
             "<an_element_with_a_name_that_is_far_too_long>",
         ] {
-            assert!(Element::opened(line.as_bytes(), 0).is_none(), "{line}");
+            assert!(OpenElement::opened(line.as_bytes(), 0).is_none(), "{line}");
         }
     }
 
     #[test]
     fn values_edits_and_blocks_of_yaml_go_on_below() {
-        let opened = |line: &str| Element::opened(line.as_bytes(), 2);
+        let opened = |line: &str| OpenElement::opened(line.as_bytes(), 2);
         for line in ["<arg_value># How to", "<parameter=content># How to", "<parameter name=\"content\">"] {
-            assert!(opened(line).is_some_and(|element| matches!(element, Element::Tag { .. })), "{line}");
+            assert!(opened(line).is_some_and(|element| matches!(element, OpenElement::Tag { .. })), "{line}");
         }
         for line in ["<arg_value>Oslo</arg_value>", "<arg_key>city", "content: |x", "a >", "<< b"] {
             assert!(opened(line).is_none(), "{line}");

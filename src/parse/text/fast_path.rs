@@ -17,7 +17,7 @@ use crate::parse::text::fast_value::FastValue;
 
 /// Which way the next chunk takes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum ChunkWay {
     /// The scanner's.
     Scanner,
     /// More of the answer's text, on a line.
@@ -34,13 +34,13 @@ pub(crate) enum Way {
     Value(FastValue),
 }
 
-impl Way {
+impl ChunkWay {
     /// Returns `true` for text on a line of this channel, of which nothing but marks says anything.
     #[inline(always)] // With each chunk.
     pub(crate) fn is_on_a_line(&self, reasoning_channel: bool) -> bool {
         match self {
-            Way::Answer => !reasoning_channel,
-            Way::Reasoning => reasoning_channel,
+            ChunkWay::Answer => !reasoning_channel,
+            ChunkWay::Reasoning => reasoning_channel,
             _ => false,
         }
     }
@@ -62,13 +62,13 @@ pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
 impl Scanner {
     /// Returns the way of what comes next, if everything up to `at` was emitted: not the scanner's where it is only
     /// more of the same until something begins or ends in it.
-    pub(crate) fn way(&mut self, at: u64) -> Way {
+    pub(crate) fn way(&mut self, at: u64) -> ChunkWay {
         if self.emitter.reported != at || self.emitter.waits_for_fence() {
-            return Way::Scanner;
+            return ChunkWay::Scanner;
         }
         if let Some(call) = &mut self.call {
             let value = call.fast_value(at, self.emitter.index(), self.reasoning.is_field);
-            return value.map_or(Way::Scanner, Way::Value);
+            return value.map_or(ChunkWay::Scanner, ChunkWay::Value);
         }
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that the lexicon does not know is looked for in each chunk.
@@ -84,7 +84,7 @@ impl Scanner {
             // Whether text follows a call's closer is noted here alone.
             && !damage.is_near;
         if !is_settled {
-            return Way::Scanner;
+            return ChunkWay::Scanner;
         }
         self.fast_counts = self.counts();
         self.way_of_text()
@@ -92,14 +92,14 @@ impl Scanner {
 
     /// The way of plain text that comes next.
     #[inline(always)] // Thrice.
-    pub(crate) fn way_of_text(&self) -> Way {
+    pub(crate) fn way_of_text(&self) -> ChunkWay {
         let damage = self.emitter.region.known_damage();
         match damage.watches_brackets {
-            _ if self.line_start || self.emitter.drafts.line_after.is_some() => Way::Line,
-            true if damage.brackets.after_quote => Way::Line,
-            true => Way::Bracketed,
-            false if self.reasoning.is_field => Way::Reasoning,
-            false => Way::Answer,
+            _ if self.line_start || self.emitter.drafts.line_after.is_some() => ChunkWay::Line,
+            true if damage.brackets.after_quote => ChunkWay::Line,
+            true => ChunkWay::Bracketed,
+            false if self.reasoning.is_field => ChunkWay::Reasoning,
+            false => ChunkWay::Answer,
         }
     }
 

@@ -1,12 +1,12 @@
 //! At a line's start: fence lines, marker lines and calls that no marker announces.
 
-use super::blocks::Block;
+use super::blocks::OpenBlock;
 use super::tags::Here;
-use super::{Next, OpenFence, Scanner, recognised};
+use super::{OpenFence, Recognised, Scanner, recognised};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::call::Markerless;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::TOOL_CODE;
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
@@ -22,7 +22,7 @@ const MAX_DIGITS: usize = 3;
 
 impl Scanner {
     /// At a line's start: what the first recogniser says that knows the line.
-    pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let text = &text[indent..];
@@ -42,7 +42,7 @@ impl Scanner {
 
     /// Asks the recognisers that depend on the state and not on the lexicon.
     #[inline(always)] // With each line.
-    fn line_of_state(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn line_of_state(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let in_block = self.context.block.is_some();
         let waits = self.emitter.waits_for_fence();
         recognised!(self, line, sink:
@@ -54,7 +54,7 @@ impl Scanner {
 
     /// Asks the recognisers of lines that the lexicon names, in order of precedence.
     #[inline(always)] // With each line that may be more than text.
-    fn line_that_begins(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn line_that_begins(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         // The others report what came before, whatever they say.
         recognised!(self, line, sink:
             true => turn_line,
@@ -67,11 +67,11 @@ impl Scanner {
 
     /// Recognises the closer of the block that quotes, or the opener of one.
     #[inline]
-    fn block_line(&mut self, line: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
+    fn block_line(&mut self, line: Here<'_>, _: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         let (found, is_open) = match self.context.block {
             Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
-            None => (Block::opened_by_line(text, more), false),
+            None => (OpenBlock::opened_by_line(text, more), false),
         };
         let (block, length) = found?;
         self.at += (indent + length) as u64;
@@ -80,18 +80,18 @@ impl Scanner {
             true => self.context.block_closes(window, self.at),
             false => self.context.block = Some(block),
         }
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     /// A fence after the number of a list's item.
     #[inline]
-    fn numbered_fence(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn numbered_fence(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let number = self.numbered(line.text, line.more)?;
         self.opening_line(Here { indent: line.indent + number, text: &line.text[number..], ..line }, sink)
     }
 
     /// Recognises the line that closes the fence, or that opens one.
-    fn fence_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn fence_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         match self.fence {
             Some(_) => self.closing_line(line, sink),
             None if self.context.block.is_some() => Err(No),
@@ -100,7 +100,7 @@ impl Scanner {
     }
 
     /// Recognises the closer of the open fence.
-    pub(super) fn closing_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn closing_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         let fence = self.fence().ok_or(No)?;
         let length = fence_end(text, fence, self.reasoning.reads_think_tags(), more)?;
@@ -117,10 +117,10 @@ impl Scanner {
             self.emitter.fence_text(window, self.at, sink);
         }
         self.emitter.region.follows_unread = is_unread;
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
-    fn opening_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn opening_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         if text.starts_with('\'') {
             self.context.read(window, self.at);
@@ -133,7 +133,7 @@ impl Scanner {
             self.hold_fence(indent + length, window, sink);
             self.fence = Some(OpenFence { fence, quotes: QuotedIn::Fence, is_unread: false });
             self.emitter.region.fence_is_clean = true;
-            return Ok(self.open_markerless(&Calls, &text[length..], true, window, sink).unwrap_or(Next::Taken));
+            return Ok(self.open_markerless(&Calls, &text[length..], true, window, sink).unwrap_or(Recognised::Taken));
         }
         let (fence, length) = fence_open(text, more)?;
         let inner = length + leading_space(&text[length..]);
@@ -161,7 +161,7 @@ impl Scanner {
         self.line_start = true;
         match is_printed {
             true => self.open_markerless(&ToolCode, &text[inner..], true, window, sink),
-            false => Ok(if is_held { Next::Opened } else { Next::Taken }),
+            false => Ok(if is_held { Recognised::Opened } else { Recognised::Taken }),
         }
     }
 
@@ -238,7 +238,7 @@ impl Scanner {
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
-    fn marker_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn marker_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         for i in 0..self.tables.lined.len() {
             let marked = self.tables.lined[i];
@@ -253,7 +253,7 @@ impl Scanner {
                     return self.open_object(run, prefix.after(indent), kind, window, sink);
                 }
                 Err(No) => {
-                    self.note_here(marked.dialect, indent, length, Reason::NoJson);
+                    self.note_here(marked.dialect, indent, length, NotACallReason::NoJson);
                     // A line is looked at once more while another of its readings is undecided.
                     if self.no_object_at.replace(self.at) != Some(self.at) {
                         self.emitter.budget.takes_opening();
@@ -272,7 +272,7 @@ impl Scanner {
         self.at += (indent + length) as u64;
         self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);
         self.context.new_line(window, start, self.at);
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 }
 

@@ -37,7 +37,7 @@ use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::FinishReason;
 use crate::parse::call::{OpenValue, Step};
 use crate::parse::emit::emitter::Emitter;
-use crate::parse::emit::not_a_call::{NotACall, Reason};
+use crate::parse::emit::not_a_call::{NotACall, NotACallReason};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::kinds::Kinds;
@@ -114,7 +114,7 @@ const CLOSES_WITHIN: usize = 64;
 
 /// The result at a position where something may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum Recognised {
     /// It is text, whatever it looks like.
     Text,
     /// It was taken; go on after it.
@@ -329,9 +329,12 @@ impl Scanner {
 
     /// Gives the open call back as text: its bytes are text, and what follows
     /// `at` is read as ever.
-    fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>, sink: &mut Sink<'_>) {
+    fn give_back(&mut self, at: u64, why: NotACallReason, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
-        let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
+        let is_unread = matches!(
+            why,
+            NotACallReason::NoLiteral | NotACallReason::NoKeyword | NotACallReason::Damaged | NotACallReason::Limit
+        );
         if let Some(open) = &mut self.fence {
             open.is_unread |= is_unread && self.emitter.region.fence_is_clean;
         }
@@ -340,7 +343,7 @@ impl Scanner {
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
-        let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
+        let is_cut_short = matches!(why, NotACallReason::Damaged | NotACallReason::Unclosed | NotACallReason::Limit);
         if call.at.quoted_in.is_none() && !self.is_example() {
             self.emitter.given_back(call.start..at, false, window, sink);
             let index = self.emitter.index();
@@ -352,7 +355,7 @@ impl Scanner {
     }
 
     /// Keeps what is no call, if somebody asked for it.
-    fn note(&mut self, dialect: Dialect, span: Range<u64>, reason: Reason) {
+    fn note(&mut self, dialect: Dialect, span: Range<u64>, reason: NotACallReason) {
         let Some(list) = &mut self.not_calls else { return };
         let note = NotACall { dialect, span, reason };
         // A line is looked at once more while another of its readings is undecided.
@@ -362,18 +365,18 @@ impl Scanner {
     }
 
     /// The same of what is known to be none at its first `length` bytes, here.
-    fn note_here(&mut self, dialect: Dialect, indent: usize, length: usize, reason: Reason) {
+    fn note_here(&mut self, dialect: Dialect, indent: usize, length: usize, reason: NotACallReason) {
         let start = self.at + indent as u64;
         self.note(dialect, start..start + length as u64, reason);
     }
 
     /// The same of an opener that `text` begins with, if it does.
-    fn note_mark(&mut self, text: &str, reason: Reason) {
+    fn note_mark(&mut self, text: &str, reason: NotACallReason) {
         if self.not_calls.is_none() {
             return;
         }
         if let Some((dialect, length, is_whole)) = self.tables.mark(text) {
-            self.note_here(dialect, 0, length, if is_whole { reason } else { Reason::PartialOpener });
+            self.note_here(dialect, 0, length, if is_whole { reason } else { NotACallReason::PartialOpener });
         }
     }
 
@@ -440,7 +443,7 @@ impl Scanner {
         let Some(call) = self.call.take() else { return };
         let is_text = matches!(ending, Step::Text(..));
         if is_text {
-            self.note(call.dialect, call.start..window.end(), Reason::CutOff);
+            self.note(call.dialect, call.start..window.end(), NotACallReason::CutOff);
         }
         if call.in_outer && call.span.is_none() {
             self.outer.marks.run_before = 0;
@@ -477,9 +480,9 @@ impl Scanner {
                     self.emitter.text(window, self.at, sink);
                     return false;
                 }
-                Ok(Next::Opened) => return true,
-                Ok(Next::Taken) => {}
-                Err(No) | Ok(Next::Text) => {
+                Ok(Recognised::Opened) => return true,
+                Ok(Recognised::Taken) => {}
+                Err(No) | Ok(Recognised::Text) => {
                     self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64
                 }
             }
@@ -488,28 +491,28 @@ impl Scanner {
 
     /// Returns what is next: in a run or a group of calls, at a line's start, in plain text, at a mark.
     #[inline(always)] // With each chunk that is read here.
-    fn next(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn next(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         if let Some(run) = self.run {
             match self.between_objects(run, window, sink) {
-                Err(No) | Ok(Next::Text) => self.run = None,
+                Err(No) | Ok(Recognised::Text) => self.run = None,
                 found => return found,
             }
         }
         if self.group.is_some() {
             match self.around_calls(window, sink) {
-                Err(No) | Ok(Next::Text) => {}
+                Err(No) | Ok(Recognised::Text) => {}
                 found => return found,
             }
         }
         if self.line_start {
             match self.line(window, sink) {
-                Err(No) | Ok(Next::Text) => {}
+                Err(No) | Ok(Recognised::Text) => {}
                 found => return found,
             }
         }
         if self.mark_at != self.at {
             match self.plain(window) {
-                Err(No) | Ok(Next::Text) => {}
+                Err(No) | Ok(Recognised::Text) => {}
                 found => return found,
             }
         }
@@ -518,7 +521,7 @@ impl Scanner {
 
     /// Goes on to where something may begin: `Text` at a mark.
     #[inline(always)] // With each chunk that is read here.
-    fn plain(&mut self, window: &Window<'_>) -> Match<Next> {
+    fn plain(&mut self, window: &Window<'_>) -> Match<Recognised> {
         let rest = window.from(self.at);
         if rest.is_empty() {
             return Err(Undecided);
@@ -529,7 +532,7 @@ impl Scanner {
         {
             self.at += line_break as u64 + 1;
             self.line_start = true;
-            return Ok(Next::Taken);
+            return Ok(Recognised::Taken);
         }
         let mut plain = self.tables.lexicon.plain_by_leads(rest.as_bytes(), self.stops());
         if let Some(at) = self.odd_closer(&rest[..plain.length]) {
@@ -541,12 +544,12 @@ impl Scanner {
                 Ends::At(length) => {
                     self.at += length as u64;
                     self.context.block_closes(window, self.at);
-                    return Ok(Next::Taken);
+                    return Ok(Recognised::Taken);
                 }
                 Ends::Perhaps(length) => {
                     self.at += length as u64;
                     self.line_start = rest[..length].ends_with('\n');
-                    return if self.line_start { Ok(Next::Taken) } else { Err(Undecided) };
+                    return if self.line_start { Ok(Recognised::Taken) } else { Err(Undecided) };
                 }
             }
         }
@@ -558,7 +561,7 @@ impl Scanner {
         if plain.fit.is_whole {
             self.mark_at = self.at;
         }
-        if self.line_start { Ok(Next::Taken) } else { Err(No) }
+        if self.line_start { Ok(Recognised::Taken) } else { Err(No) }
     }
 
     /// Returns the position where the closer of the open reasoning may begin, if the lexicon does not find it.

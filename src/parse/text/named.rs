@@ -1,7 +1,7 @@
 //! The text around calls whose opener holds their tool's name.
 
 use super::state::CallGroup;
-use super::{Next, Scanner};
+use super::{Recognised, Scanner};
 use crate::event::MarkerKind;
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::emit::sink::Sink;
@@ -10,7 +10,13 @@ use crate::parse::shape::named::call_of;
 
 impl Scanner {
     /// Takes what opens a group of calls, `length` bytes.
-    pub(super) fn open_group(&mut self, named: usize, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Next {
+    pub(super) fn open_group(
+        &mut self,
+        named: usize,
+        length: usize,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Recognised {
         // The group's values may be glued to their tags.
         let mut glued = self.tables.named[named].named.groups.iter().filter(|group| group.glued);
         let glued = glued.any(|group| begins_token(window.from(self.at), &group.open, false).is_ok());
@@ -25,13 +31,13 @@ impl Scanner {
         length: usize,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Next {
+    ) -> Recognised {
         self.group = None;
         self.emitter.region.damage().group_closes(self.tables.named[named].dialect);
         self.take_syntax(length, window, sink)
     }
 
-    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Next {
+    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Recognised {
         self.line_start = false;
         self.wrapper(length, MarkerKind::Wrapper, window, sink)
     }
@@ -85,7 +91,7 @@ impl Scanner {
 
     /// Right after a call or a group's opener: the group's closer, the next
     /// call, or something else. In a group, white space before them is syntax.
-    pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Some(group) = self.group.filter(|group| group.is_near) else { return Err(No) };
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let space = leading_space(text);

@@ -1,6 +1,6 @@
 //! Runs of objects after a marker: their calls, and what is between them.
 
-use super::{Next, OpenFence, Scanner};
+use super::{OpenFence, Recognised, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::parse::emit::sink::Sink;
@@ -29,7 +29,7 @@ impl Scanner {
         first: MarkerKind,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Match<Next> {
+    ) -> Match<Recognised> {
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(Some(QuotedIn::Fence), window, sink);
@@ -52,7 +52,12 @@ impl Scanner {
     }
 
     /// After an object: a further one, what is between them, or something else.
-    pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn between_objects(
+        &mut self,
+        run: ObjectRun,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Match<Recognised> {
         // Inside of brackets or a fence white space is syntax at once; elsewhere what follows
         // it decides (`tool_calls/no_arguments_and_prose_in_the_array`,
         // `hermes/fence_in_the_tag_then_prose`).
@@ -111,18 +116,18 @@ impl Scanner {
         kind: MarkerKind,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Next {
+    ) -> Recognised {
         let start = self.at;
         self.at += length as u64;
         let quoted = self.outer.quoted_in.is_some() || self.is_example();
         self.emitter.marker(kind, quoted, window, self.at, sink);
         self.after_outer_syntax(start, window);
-        Next::Taken
+        Recognised::Taken
     }
 
     /// Something else follows the run. Their fence, if it was not closed,
     /// goes on around it, unless a marker line or the reasoning's end comes.
-    fn end_objects(&mut self, run: ObjectRun, text: &str, more: bool) -> Match<Next> {
+    fn end_objects(&mut self, run: ObjectRun, text: &str, more: bool) -> Match<Recognised> {
         if let Some(fence) = run.fence {
             match (run.marked.call_line(text, more), think_close(text, more)) {
                 (Ok(_), _) | (_, Ok(_)) => {}

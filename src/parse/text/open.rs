@@ -17,7 +17,7 @@ use super::fast_value::{FastValue, ValueKind};
 use crate::dialect::{Dialect, Doubt};
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Window, leading_space};
-use crate::parse::call::{CallOut, CallShape, Missing, SeriesPart, Step};
+use crate::parse::call::{CallOut, CallShape, CutCall, SeriesPart, Step};
 use crate::parse::emit::command::decode_commands;
 use crate::parse::emit::damage::{CallCloser, without_group};
 use crate::parse::emit::emitter::Emitter;
@@ -280,7 +280,7 @@ impl OpenCall {
         if self.head.is_some() {
             return Fault::truncated(CUT);
         }
-        let Missing { inner, too_deep, .. } = self.shape.missing(window, tables);
+        let CutCall { inner, too_deep, .. } = self.shape.missing(window, tables);
         if too_deep {
             return Fault::too_deep(tables.config.limits.depth);
         }

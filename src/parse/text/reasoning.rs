@@ -2,24 +2,24 @@
 
 use super::context::Context;
 use super::tags::Here;
-use super::{Next, Scanner};
+use super::{Recognised, Scanner};
 use crate::dialect::{ReasoningMark, THINK_TAGS};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag_any_case, first_of};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::think_close;
-use crate::parse::marks::turn::Turn;
+use crate::parse::marks::turn::TextTurn;
 
 impl Scanner {
     /// A think tag, or its mention.
-    pub(super) fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let open =
             || THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Err(No), Answer::either);
         let close = think_close(text, more).decided()?;
         let length = close.map_or_else(open, Ok)?;
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
-            return Ok(Next::Text);
+            return Ok(Recognised::Text);
         }
         // They do not nest, so that an opening one inside the reasoning is a mention, but for one that opens it once
         // more at its very start.
@@ -31,9 +31,9 @@ impl Scanner {
     }
 
     /// Another mark around reasoning. All that begins with neither bracket is one, or text.
-    pub(super) fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
-        let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Next::Text) };
+        let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Recognised::Text) };
         if !self.reads_marks() {
             return is_other;
         }
@@ -87,7 +87,7 @@ impl Scanner {
     }
 
     /// At a line's start: a mark that begins only there.
-    pub(super) fn reasoning_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn reasoning_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         if indent > 0 || self.reasoning.mark.is_some() || !self.reads_marks() {
             return Err(No);
@@ -112,7 +112,7 @@ impl Scanner {
         }
     }
 
-    fn take_mark(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn take_mark(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         self.at += length as u64;
         self.line_start = true;
         self.group = None;
@@ -121,7 +121,7 @@ impl Scanner {
             false => self.enter_reasoning(window, sink),
         }
         self.context = Context::new(self.at);
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     /// Goes over to the reasoning with a mark up to `at`.
@@ -164,7 +164,7 @@ impl Scanner {
     }
 
     /// No block is open any more; yields whose turn it was before them.
-    pub(super) fn leave_blocks(&mut self) -> Turn {
+    pub(super) fn leave_blocks(&mut self) -> TextTurn {
         self.context.leave_region();
         self.channels.in_analysis = false;
         self.reasoning.mark = None;

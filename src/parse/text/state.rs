@@ -2,7 +2,7 @@
 
 use crate::dialect::ReasoningMark;
 use crate::message::ReasoningMode;
-use crate::parse::marks::turn::Turn;
+use crate::parse::marks::turn::TextTurn;
 
 /// The state of the reasoning, and what said so.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct Reasoning {
     /// A think tag closes what that mark opened, too.
     pub(super) think_closes: bool,
     /// Whose turn it was where the reasoning began.
-    pub(super) turn_before: Turn,
+    pub(super) turn_before: TextTurn,
 }
 
 impl Reasoning {

@@ -1,15 +1,15 @@
 //! At a `<` or a `[`: the recognisers in their order, and openers with their gates.
 
-use super::blocks::Block;
+use super::blocks::OpenBlock;
 use super::open::OpenCall;
-use super::{CLOSES_WITHIN, Next, Outer, Scanner, recognised};
+use super::{CLOSES_WITHIN, Outer, Recognised, Scanner, recognised};
 use crate::dialect::{Dialect, Doubt, NamedCall};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_said};
 use crate::parse::call::{CallShape, Opened, Opening, Opens};
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::judge::Placement;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::channel::START;
 use crate::parse::marks::head::{group_close, head};
@@ -50,7 +50,7 @@ impl Scanner {
 
     /// At a `<` or a `[`, or where reasoning may be closed: what the first recogniser says that
     /// knows the text.
-    pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         if text.len() == 1 {
             return if more { Err(Undecided) } else { Err(No) };
@@ -84,13 +84,13 @@ impl Scanner {
 
     /// Recognises closers of calls that close nothing here, and the open group's closer. A backslash is how a
     /// bracket is written that opens nothing (`tool_calls/escaped`).
-    fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         self.closer(text, more, window, sink).decided()?;
         if text.starts_with('[') {
             self.context.read(window, self.at);
             if self.context.last() == Some('\\') {
-                return Ok(Next::Text);
+                return Ok(Recognised::Text);
             }
         }
         let open = self.group.filter(|group| group.is_open).ok_or(No)?;
@@ -99,7 +99,7 @@ impl Scanner {
     }
 
     /// An opener of calls whose gate opens.
-    fn call_opener(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn call_opener(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let (shape, opening) = self.opener(text, more)?;
         self.marked_call();
@@ -148,12 +148,12 @@ impl Scanner {
     }
 
     /// Notes an opener of a known dialect that something else follows.
-    fn failed_opener(&mut self, Here { text, window, .. }: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
+    fn failed_opener(&mut self, Here { text, window, .. }: Here<'_>, _: &mut Sink<'_>) -> Match<Recognised> {
         if text.starts_with('<') && self.not_calls.is_some() && !self.emitter.budget.is_spent() {
             self.context.read(window, self.at);
             // A mention in quotes is none that failed.
             if self.context.marks().direct.is_none() {
-                self.note_mark(text, Reason::Gate);
+                self.note_mark(text, NotACallReason::Gate);
             }
         }
         Err(No)
@@ -161,7 +161,7 @@ impl Scanner {
 
     /// At an opener with a known tool's name after which no arguments begin: what follows may be
     /// what was to be the arguments.
-    fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let (dialect, call, length) = named_head(&self.tables, text).ok_or(No)?;
         if self.emitter.budget.is_spent() || self.is_example() {
@@ -177,7 +177,7 @@ impl Scanner {
         self.at += length as u64;
         self.emitter.text(window, self.at, sink);
         self.broken_call(dialect, call);
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     /// After the opener of a call whose arguments do not begin.
@@ -193,7 +193,7 @@ impl Scanner {
         OpenCall::new(dialect, self.at, shape, self.tables.config.limits.call_bytes)
     }
 
-    pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         self.emitter.budget.takes_opening();
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
@@ -219,7 +219,7 @@ impl Scanner {
         call.in_outer = in_outer;
         call.open(at, marks, self.reasoning.is_read(), &mut self.emitter);
         self.call = Some(call);
-        Ok(Next::Opened)
+        Ok(Recognised::Opened)
     }
 
     /// Returns the surroundings of a call, or of a marker before some, that begins at `at`.
@@ -275,12 +275,12 @@ impl Scanner {
     }
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
-    fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Next> {
+    fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if let Some(block) = self.context.block {
             self.at += block.closed_by_mark(text, more)? as u64;
             self.context.block_closes(window, self.at);
-            return Ok(Next::Taken);
+            return Ok(Recognised::Taken);
         }
         self.context.read(window, self.at);
         // The last signs of a longer row are no heredoc: `<<<<<<< HEAD` marks a conflict.
@@ -289,13 +289,13 @@ impl Scanner {
         }
         let begins_line = || self.context.begins_line();
         let is_name = |name: &str| self.tables.named_blocks.contains(&name);
-        let (block, length) = Block::opened_by_mark(text, begins_line, is_name, more)?;
+        let (block, length) = OpenBlock::opened_by_mark(text, begins_line, is_name, more)?;
         if self.is_mention(&text[length..], more, window).decided()?.is_some() {
             return Err(No);
         }
         self.context.block = Some(block);
         self.at += length as u64;
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     /// Returns `true` if a call here is in a fence that is known to hold other text.

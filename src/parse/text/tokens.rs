@@ -1,17 +1,17 @@
 //! Leaked tokens of chat templates.
 
 use super::tags::Here;
-use super::{Next, Scanner};
+use super::{Recognised, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, first_said};
 use crate::parse::emit::sink::Sink;
 use crate::parse::marks::fence::sentence_end;
 use crate::parse::marks::tokens::tokens_at;
-use crate::parse::marks::turn::Role;
+use crate::parse::marks::turn::RoleToken;
 
 impl Scanner {
     /// At a `<` or a `[` that opens nothing else: a token, which is taken off.
-    pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         // The end of a channel is read wherever the channel is.
         let all = self.tables.tokens;
@@ -34,7 +34,7 @@ impl Scanner {
             // It announces the call that follows (`python/after_the_python_tag`).
             self.emitter.region.announce(begins_line);
         }
-        Ok(Next::Taken)
+        Ok(Recognised::Taken)
     }
 
     /// Matches `</s>` with nothing but white space after it, in a text without `<s>`.
@@ -53,22 +53,22 @@ impl Scanner {
 
 /// Matches this token at the start of `text`, a role after it included; returns the length and whose turn the role's
 /// is.
-fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, Option<Role>)> {
+fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, Option<RoleToken>)> {
     let (length, end) = match (begins(text, token.text, more), token.class) {
         (Ok(()), TokenClass::OpensRole(end)) => (token.text.len(), end),
         (found, _) => return found.map(|()| (token.text.len(), None)),
     };
-    let role = |name: &&str, role: Role| {
+    let role = |name: &&str, role: RoleToken| {
         begins(&text[length..], name, more)?;
         role_end(&text[length + name.len()..], end, more).map(|end| (length + name.len() + end, Some(role)))
     };
-    let own = first_said(OWN_ROLES.iter().map(|name| role(name, Role::Own)));
-    let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, Role::Other)));
+    let own = first_said(OWN_ROLES.iter().map(|name| role(name, RoleToken::Own)));
+    let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, RoleToken::Other)));
     known.else_try(|| match text[length..].bytes().next() {
         Some(b'<' | b'[') => Ok((length, None)),
         // A tool's name stands there (`functions.f to=assistant`).
-        Some(byte) if end == "<|" && byte.is_ascii_alphanumeric() => Ok((length, Some(Role::Other))),
-        Some(_) => Ok((length, Some(Role::Unknown))),
+        Some(byte) if end == "<|" && byte.is_ascii_alphanumeric() => Ok((length, Some(RoleToken::Other))),
+        Some(_) => Ok((length, Some(RoleToken::Unknown))),
         None if more => Err(Undecided),
         None => Ok((length, None)),
     })

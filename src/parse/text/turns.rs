@@ -12,18 +12,18 @@
 //! the model's own turn, but for a token of another's: it stays one.
 
 use super::tags::Here;
-use super::{Next, Scanner};
+use super::{Recognised, Scanner};
 use crate::dialect::{LineCounts, OTHERS_LINES, OthersLine, TokenClass, begins_line};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
 use crate::parse::emit::sink::Sink;
-use crate::parse::marks::turn::{Role, Turn};
+use crate::parse::marks::turn::{RoleToken, TextTurn};
 
 impl Scanner {
     /// A call with a marker begins: right after an end it is the model's own.
     pub(super) fn marked_call(&mut self) {
-        if matches!(self.emitter.region.turn, Turn::Ended { .. }) && self.fence.is_none() {
-            self.emitter.region.turn = Turn::Own;
+        if matches!(self.emitter.region.turn, TextTurn::Ended { .. }) && self.fence.is_none() {
+            self.emitter.region.turn = TextTurn::Own;
         }
     }
 
@@ -31,7 +31,7 @@ impl Scanner {
     fn hears_others(&self) -> bool {
         self.fence.is_none()
             && self.context.block.is_none()
-            && matches!(self.emitter.region.turn, Turn::Own | Turn::Ended { .. } | Turn::Over)
+            && matches!(self.emitter.region.turn, TextTurn::Own | TextTurn::Ended { .. } | TextTurn::Over)
             && self.emitter.region.reads_answer()
     }
 
@@ -41,12 +41,12 @@ impl Scanner {
         if !self.emitter.waits_for_fence() {
             self.emitter.begin_turn(sink);
         }
-        self.emitter.region.turn = Turn::Spoken;
+        self.emitter.region.turn = TextTurn::Spoken;
     }
 
     /// At a line's start: a line of another's. What follows stays another's: a line of the model's
     /// own name in it (`Assistant:`) goes on with what was invented.
-    pub(super) fn turn_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn turn_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = line;
         // Of a blank line and the one after it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
@@ -81,7 +81,7 @@ impl Scanner {
     }
 
     /// At a `<` that opens no call: a tag that results are in.
-    pub(super) fn result_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn result_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if !self.hears_others() {
             return Err(No);
@@ -113,23 +113,23 @@ impl Scanner {
     pub(super) fn take_token(
         &mut self,
         class: TokenClass,
-        role: Option<Role>,
+        role: Option<RoleToken>,
         length: usize,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) {
         let mut turn = self.emitter.region.turn.after(class, role);
-        if turn == Turn::Hidden && !self.emitter.region.reads_answer() {
+        if turn == TextTurn::Hidden && !self.emitter.region.reads_answer() {
             // What is thought stays what it is.
-            turn = if self.emitter.region.turn == Turn::Hidden { turn } else { Turn::Over };
+            turn = if self.emitter.region.turn == TextTurn::Hidden { turn } else { TextTurn::Over };
         }
-        let starts_hidden = turn == Turn::Hidden && self.emitter.region.turn != Turn::Hidden;
+        let starts_hidden = turn == TextTurn::Hidden && self.emitter.region.turn != TextTurn::Hidden;
         if starts_hidden {
             // The message is over here: calls that are alone in their fences are calls.
             self.emitter.settle(None, window, sink);
         }
         let says = matches!(class, TokenClass::EndsText | TokenClass::EndsMessage | TokenClass::OpensOther)
-            || matches!(turn, Turn::Hidden | Turn::Over);
+            || matches!(turn, TextTurn::Hidden | TextTurn::Over);
         let kind = if says { MarkerKind::Turn } else { MarkerKind::Token };
         self.at += length as u64;
         let closes_channel = class == TokenClass::EndsMessage || class == TokenClass::EndsText;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::{ImportError, at_line};
 use crate::message::FinishReason;
 use crate::message::chunk::{CallAssembler, Choice, Chunk};
-use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent};
+use crate::transcript::{CutPlace, CutReason, Finish, Note, Recording, Round, Sent};
 
 /// Fields of server-sent events other than `data`; an empty name is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
@@ -30,7 +30,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
         last = n + 1;
         match stream.line(last, line.trim()) {
             Err(_) if n > 0 && !line.ends_with('\n') => {
-                stream.recording.cut = Some(Cut { line: last, reason: CutReason::IncompleteLine });
+                stream.recording.cut = Some(CutPlace { line: last, reason: CutReason::IncompleteLine });
             }
             result => result?,
         }
@@ -145,7 +145,7 @@ impl ChunkReader {
             self.recording.rounds.pop();
         }
         if let Some(reason) = reason.filter(|_| self.recording.cut.is_none()) {
-            self.recording.cut = Some(Cut { line: last, reason });
+            self.recording.cut = Some(CutPlace { line: last, reason });
         }
         Ok(self.recording)
     }

@@ -6,18 +6,18 @@ use serde_json::Value;
 use super::error::{ImportError, at_line};
 use crate::message::{DeltaKind, FinishReason, Message, Role};
 use crate::outcome::Outcome;
-use crate::transcript::{Cut, CutReason, Finish, NativeCall, Note, RecordedOutcome, Recording, Round};
+use crate::transcript::{CutPlace, CutReason, Finish, NativeCall, Note, RecordedOutcome, Recording, Round};
 
 #[derive(Deserialize)]
 struct ClineMessage {
     role: Role,
     content: Content,
     #[serde(default, rename = "modelInfo")]
-    model: Option<ModelInfo>,
+    model: Option<ModelUsage>,
 }
 
 #[derive(Deserialize)]
-struct ModelInfo {
+struct ModelUsage {
     #[serde(default, rename = "modelId")]
     id: Option<String>,
 }
@@ -54,7 +54,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
     if !next.messages.is_empty() || recording.rounds.is_empty() {
         // The last message is the user's, or the file has no answers.
         let line = text.lines().count();
-        recording.cut = Some(Cut { line, reason: CutReason::NoAnswer });
+        recording.cut = Some(CutPlace { line, reason: CutReason::NoAnswer });
         recording.rounds.push(next);
     }
     Ok(recording)

@@ -1,7 +1,7 @@
 //! The answer of the built-in tool that reads on in a long result.
 
 use crate::dialect::Lang;
-use crate::outcome::{Outcome, Part, Places, noted};
+use crate::outcome::{Outcome, TextPart, TextPlaces, noted};
 use crate::turn::wording::Wanted;
 
 /// Limit on the bytes of the line before a part.
@@ -14,11 +14,11 @@ pub(super) fn read(lang: Lang, text: &str, wanted: Wanted<'_>, limit: usize) -> 
     match wanted {
         Wanted::From(from) if from >= text.len() => Outcome::error(noted(&beyond(lang, text.len()))),
         Wanted::From(from) => {
-            let part = Part::new(text, from, limit);
+            let part = TextPart::new(text, from, limit);
             Outcome::result(format!("{}\n\n{}", noted(&heading(lang, part, text.len())), part.text))
         }
         Wanted::Find(find) => {
-            let places = Places::new(text, find, limit);
+            let places = TextPlaces::new(text, find, limit);
             Outcome::result([noted(&found(lang, find, &places)), places.lines()].join("\n").trim_end())
         }
     }
@@ -31,7 +31,7 @@ fn beyond(lang: Lang, total: usize) -> String {
     }
 }
 
-fn heading(lang: Lang, part: Part<'_>, total: usize) -> String {
+fn heading(lang: Lang, part: TextPart<'_>, total: usize) -> String {
     let (from, end) = (part.from, part.end());
     match lang {
         Lang::En if end == total => format!("Bytes {from} to {end}, the end:"),
@@ -41,7 +41,7 @@ fn heading(lang: Lang, part: Part<'_>, total: usize) -> String {
     }
 }
 
-fn found(lang: Lang, find: &str, places: &Places<'_>) -> String {
+fn found(lang: Lang, find: &str, places: &TextPlaces<'_>) -> String {
     let (count, shown) = (places.count, places.shown.len());
     match lang {
         Lang::En if count == 0 => format!("{find:?} is not in it."),

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::context::Context;
 use toolgraft::dialect::{DialectSet, Shape};
-use toolgraft::parse::{NotACall, OpenerKind, Reason};
+use toolgraft::parse::{NotACall, NotACallReason, OpenerKind};
 use toolgraft::{Dialect, Parser};
 
 /// Something that looks like a call.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     /// The bare name of a known tool.
     Name,
     /// A candidate that the parser noted: the dialect as which it was read, and the reason why it is not a call.
-    Noted(Dialect, Reason),
+    Noted(Dialect, NotACallReason),
 }
 
 /// Most characters of held text that are shown.

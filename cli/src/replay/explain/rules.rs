@@ -8,7 +8,7 @@ use super::context::Context;
 use crate::base::table::rows;
 use toolgraft::event::{QuotedIn, RejectedKind};
 use toolgraft::message::ReasoningCalls;
-use toolgraft::parse::Reason;
+use toolgraft::parse::NotACallReason;
 
 /// A rule that decided that something is text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,7 +33,7 @@ pub(in crate::replay) enum Rule {
     Rejected(RejectedKind),
     /// The parser says why it is none.
     #[serde(untagged)]
-    Noted(Reason),
+    Noted(NotACallReason),
 }
 
 /// The cases, each with its reason and its remedy.

@@ -4,7 +4,7 @@ use super::*;
 use crate::replay::play::play;
 use crate::replay::settings::Settings;
 use toolgraft::message::{DeltaKind, FinishReason};
-use toolgraft::parse::Reason;
+use toolgraft::parse::NotACallReason;
 use toolgraft::transcript::{Finish, Round, TimedDelta};
 use toolgraft::validate::Validator;
 use toolgraft::{Catalog, Dialect, Tool};
@@ -55,7 +55,7 @@ fn an_opener_after_a_backtick_is_quoted() {
 #[test]
 fn an_opener_without_a_child_fails_the_gate() {
     let entry = one("武汉\n<use_mcp_tool> is the tag.", Config::default());
-    assert_eq!((entry.rule, entry.line, entry.column), (Rule::Noted(Reason::Gate), 2, 1));
+    assert_eq!((entry.rule, entry.line, entry.column), (Rule::Noted(NotACallReason::Gate), 2, 1));
     assert!(entry.why.contains("“is the tag.”"), "{}", entry.why);
     assert!(entry.remedy.contains("<server_name>"), "{}", entry.remedy);
 }
@@ -65,7 +65,7 @@ fn an_opener_before_another_opener_fails_the_gate() {
     let text = "<use_mcp_tool><use_mcp_tool><server_name>a</server_name><tool_name>b</tool_name><arguments>{}</arguments></use_mcp_tool>";
     assert_eq!(
         (one(text, Config::default()).rule, one(text, Config::default()).offset),
-        (Rule::Noted(Reason::Gate), 0)
+        (Rule::Noted(NotACallReason::Gate), 0)
     );
 }
 
@@ -81,7 +81,7 @@ fn a_marker_of_a_draft_stands_in_the_reasoning() {
 #[test]
 fn a_tools_tag_without_its_parameters_fails_the_gate() {
     let entry = one("<get_weather> is for the weather.", known());
-    assert_eq!((entry.found.as_str(), entry.rule), ("<get_weather>", Rule::Noted(Reason::Gate)));
+    assert_eq!((entry.found.as_str(), entry.rule), ("<get_weather>", Rule::Noted(NotACallReason::Gate)));
     assert!(entry.remedy.contains("<city>, </get_weather>"), "{}", entry.remedy);
 }
 
@@ -89,7 +89,7 @@ fn a_tools_tag_without_its_parameters_fails_the_gate() {
 fn an_opener_that_breaks_off_is_named() {
     for text in ["Then <use_mcp", "Then <use_mcp\n"] {
         let entry = one(text, Config::default());
-        assert_eq!((entry.found.as_str(), entry.rule), ("<use_mcp", Rule::Noted(Reason::PartialOpener)));
+        assert_eq!((entry.found.as_str(), entry.rule), ("<use_mcp", Rule::Noted(NotACallReason::PartialOpener)));
     }
 }
 
@@ -99,7 +99,7 @@ fn a_marker_within_a_line_or_without_json_is_named() {
         rules("Say TYPE: MCP now.\n\nTYPE: MCP\nplease", Config::default()),
         [
             ("TYPE: MCP".to_owned(), Rule::NotALine, "1:5".to_owned()),
-            ("TYPE: MCP".to_owned(), Rule::Noted(Reason::NoJson), "3:1".to_owned()),
+            ("TYPE: MCP".to_owned(), Rule::Noted(NotACallReason::NoJson), "3:1".to_owned()),
         ]
     );
 }
@@ -235,5 +235,5 @@ fn what_was_held_shows_its_beginning_and_hides_the_names_in_it() {
 #[test]
 fn what_was_held_in_the_reasoning_is_said_to_stand_there() {
     let entry = one("<think>\nget_weather(city=home)\n</think>\nYes.", two_tools());
-    assert_eq!((entry.region, entry.rule), (Region::Reasoning, Rule::Noted(Reason::NoLiteral)));
+    assert_eq!((entry.region, entry.rule), (Region::Reasoning, Rule::Noted(NotACallReason::NoLiteral)));
 }

@@ -10,7 +10,7 @@ use super::rules::{Rule, Verdict, excerpt, of_kind, verdict};
 use toolgraft::Dialect;
 use toolgraft::dialect::Shape;
 use toolgraft::event::{Region, RejectedKind};
-use toolgraft::parse::Reason;
+use toolgraft::parse::NotACallReason;
 
 /// The rule for a name that no tool has.
 const NO_TOOL: Rule = Rule::Rejected(RejectedKind::UnknownTool);
@@ -61,12 +61,12 @@ fn outside(before: &str, begins_line: bool) -> Verdict {
 }
 
 /// Returns the verdict on text that the parser noted as no call.
-fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Reason) -> Verdict {
+fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: NotACallReason) -> Verdict {
     let (own, after) = (&context.text[span.clone()], &context.text[span.end..]);
     let variant = match reason {
-        Reason::TextAfter if dialect == Dialect::Json => " json",
-        Reason::ForeignKey if own.trim_end().ends_with('}') => " object",
-        Reason::CutOff if context.ended => " ended",
+        NotACallReason::TextAfter if dialect == Dialect::Json => " json",
+        NotACallReason::ForeignKey if own.trim_end().ends_with('}') => " object",
+        NotACallReason::CutOff if context.ended => " ended",
         _ => "",
     };
     let rule = Rule::Noted(reason);
@@ -74,16 +74,16 @@ fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Re
     let case = format!("noted {}{variant}", name.as_str().unwrap_or_default());
     let mut verdict = verdict(rule, &case, &excerpt(after));
     match reason {
-        Reason::Gate | Reason::PartialOpener | Reason::NoJson => {
+        NotACallReason::Gate | NotACallReason::PartialOpener | NotACallReason::NoJson => {
             if after.trim().is_empty() {
                 let end = if context.ended { "ends" } else { "was cut off" };
                 verdict.why = format!("the answer {end} after it");
             }
             return Verdict { remedy: expected(context, own, dialect), ..verdict };
         }
-        Reason::UnknownTool => verdict.why = unknown(own),
-        Reason::Damaged => verdict.why = damage(own),
-        Reason::NoLiteral => verdict.why = no_literal(own, after),
+        NotACallReason::UnknownTool => verdict.why = unknown(own),
+        NotACallReason::Damaged => verdict.why = damage(own),
+        NotACallReason::NoLiteral => verdict.why = no_literal(own, after),
         _ => {}
     }
     Verdict { why: format!("read as `{dialect}`: {}", verdict.why), ..verdict }

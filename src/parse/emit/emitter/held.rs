@@ -5,7 +5,7 @@ use super::Emitter;
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::Window;
 use crate::parse::emit::drafts::Unfenced;
-use crate::parse::emit::pending::{Held, HeldCall, Pending, all_or_none, has_members};
+use crate::parse::emit::pending::{HeldCall, HeldEvent, Pending, all_or_none, has_members};
 use crate::parse::emit::sink::Sink;
 
 impl Emitter {
@@ -63,17 +63,17 @@ impl Emitter {
         for (place, held) in pending.held.into_iter().enumerate() {
             if place < first_fence {
                 match &held {
-                    Held::Space(range, _) | Held::Marker(_, range) => unfenced.syntax.push(range.clone()),
-                    Held::Call(_) => unfenced.calls.end += 1,
+                    HeldEvent::Space(range, _) | HeldEvent::Marker(_, range) => unfenced.syntax.push(range.clone()),
+                    HeldEvent::Call(_) => unfenced.calls.end += 1,
                 }
             }
             match held {
-                Held::Space(range, true) if !as_quoted => {
+                HeldEvent::Space(range, true) if !as_quoted => {
                     self.marker(MarkerKind::Fence, false, window, range.end, sink)
                 }
-                Held::Space(range, _) => self.plain(window, range.end, sink),
-                Held::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
-                Held::Call(mut call) => match call.ended.take() {
+                HeldEvent::Space(range, _) => self.plain(window, range.end, sink),
+                HeldEvent::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
+                HeldEvent::Call(mut call) => match call.ended.take() {
                     Some(mut ended) => {
                         // What quotes it by itself comes before its fence.
                         ended.at.quoted_in = ended.at.quoted_in.or(quoted_in);

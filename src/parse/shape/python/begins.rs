@@ -1,12 +1,12 @@
 //! Recognises the beginning of calls in Python's syntax.
 
-use super::state::{Form, Python};
+use super::state::{Python, SeriesForm};
 use crate::dialect::Dialect;
 use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 use crate::parse::call::{CallShape, Markerless, Place, Stands};
 use crate::parse::marks::fence::PRINT;
 use crate::parse::marks::kinds::Kinds;
-use crate::parse::marks::names::Names;
+use crate::parse::marks::names::KnownNames;
 use crate::parse::tables::Tables;
 
 /// The recogniser of such calls.
@@ -80,10 +80,10 @@ impl Markerless for ToolCode {
 }
 
 /// Returns the form in which `text` begins a call, or a list of calls, of known tools.
-fn form(names: &Names, text: &str, more: bool) -> Match<Form> {
+fn form(names: &KnownNames, text: &str, more: bool) -> Match<SeriesForm> {
     match text.starts_with('[') {
         true => list_ahead(names, text, more),
-        false => names.called(text, more).map(|_| Form::Line),
+        false => names.called(text, more).map(|_| SeriesForm::Line),
     }
 }
 
@@ -114,17 +114,17 @@ pub(super) const MAX_NAME: usize = 256;
 pub(crate) const MAX_INDENT: u64 = 3;
 
 /// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools.
-pub(super) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
+pub(super) fn list_ahead(names: &KnownNames, text: &str, more: bool) -> Match<SeriesForm> {
     begins(text, "[", more)?;
     let inner = &text[1..];
     let inner = &inner[leading_space(inner)..];
     // A list may hold lists (`python/list_of_lists`).
     let inner = inner.strip_prefix('[').map_or(inner, |nested| &nested[leading_space(nested)..]);
-    names.called(inner, more).map(|_| Form::List)
+    names.called(inner, more).map(|_| SeriesForm::List)
 }
 
 /// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools in quotes. It is text.
-pub(crate) fn quoted_list_ahead(names: &Names, text: &str, more: bool) -> Match<()> {
+pub(crate) fn quoted_list_ahead(names: &KnownNames, text: &str, more: bool) -> Match<()> {
     let inner = text[1..].trim_start_matches([' ', '\t', '\r', '\n']);
     names.called(inner.strip_prefix(['"', '\'']).ok_or(No)?, more).map(|_| ())
 }
@@ -134,11 +134,11 @@ const NAMESPACE: &str = "default_api.";
 
 /// Checks whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;
 /// yields what is before its name.
-pub(super) fn in_tool_code(names: &Names, text: &str, more: bool) -> Match<(Form, usize)> {
+pub(super) fn in_tool_code(names: &KnownNames, text: &str, more: bool) -> Match<(SeriesForm, usize)> {
     let print = begins(text, PRINT, more).decided()?.map_or(0, |()| PRINT.len());
     let namespace = begins(&text[print..], NAMESPACE, more).decided()?.map_or(0, |()| NAMESPACE.len());
     let length = print + namespace;
-    let form = if print > 0 { Form::Printed } else { Form::Line };
+    let form = if print > 0 { SeriesForm::Printed } else { SeriesForm::Line };
     names.called(&text[length..], more).map(|_| (form, length))
 }
 

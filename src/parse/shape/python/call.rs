@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::reader::Arguments;
 use crate::event::Repair;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::shape::fit::fits;
 use crate::parse::tables::Tables;
@@ -12,15 +12,20 @@ use crate::tools::Tool;
 
 /// Makes a call of what was read. A value without a keyword is the tool's only parameter;
 /// where it has others, nobody can say which is meant.
-pub(super) fn call_of(name: &str, arguments: Arguments, raw: &str, tables: &Tables) -> Result<UnresolvedCall, Reason> {
+pub(super) fn call_of(
+    name: &str,
+    arguments: Arguments,
+    raw: &str,
+    tables: &Tables,
+) -> Result<UnresolvedCall, NotACallReason> {
     let Arguments { mut named, positional, mut repairs } = arguments;
     repairs.extend(tables.names.method(name).map(|_| Repair::NameMatched(name.to_owned())));
     let (server, tool_name) = split_name(name, tables);
     if !positional.is_empty() {
-        let [value] = <[Value; 1]>::try_from(positional).map_err(|_| Reason::NoKeyword)?;
-        let tool = tables.tool(server.as_deref(), &tool_name).ok_or(Reason::NoKeyword)?;
+        let [value] = <[Value; 1]>::try_from(positional).map_err(|_| NotACallReason::NoKeyword)?;
+        let tool = tables.tool(server.as_deref(), &tool_name).ok_or(NotACallReason::NoKeyword)?;
         if !named.is_empty() {
-            return Err(Reason::NoKeyword);
+            return Err(NotACallReason::NoKeyword);
         }
         let mut parameters = tool.parameters();
         named = match (value, parameters.next(), parameters.next()) {
@@ -32,7 +37,7 @@ pub(super) fn call_of(name: &str, arguments: Arguments, raw: &str, tables: &Tabl
                 repairs.push(Repair::Other(format!("positional:{}", only.name)));
                 Map::from_iter([(only.name.to_owned(), value)])
             }
-            _ => return Err(Reason::NoKeyword),
+            _ => return Err(NotACallReason::NoKeyword),
         };
     }
     Ok(UnresolvedCall {

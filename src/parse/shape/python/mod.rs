@@ -23,53 +23,53 @@ mod state;
 use crate::event::Repair;
 use crate::json::window::{Answer, No, Undecided, Window, begins};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Step};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::tables::Tables;
 pub(crate) use begins::{Calls, MAX_INDENT, ToolCode, quoted_list_ahead};
 use begins::{MAX_NAME, unknown_name};
 use call::{call_of, split_name};
-use reader::Reader;
-use state::{Form, Python, State};
+use reader::ArgumentsReader;
+use state::{Python, SeriesForm, SeriesState};
 
 impl Python {
     /// In a list and outside calls, at something that is not white space.
     fn next_token(&mut self, rest: &str, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
         let Some(byte) = rest.bytes().next() else { return Step::More };
         match (&self.state, byte) {
-            (State::Name { may_end: true } | State::Between, b']') => {
+            (SeriesState::Name { may_end: true } | SeriesState::Between, b']') => {
                 self.cursor += 1;
                 let is_inner = std::mem::take(&mut self.is_nested);
-                self.state = if is_inner { State::Between } else { State::AfterList };
+                self.state = if is_inner { SeriesState::Between } else { SeriesState::AfterList };
             }
-            (State::Between, b')') if self.form == Form::Printed => {
-                self.form = Form::Line;
+            (SeriesState::Between, b')') if self.form == SeriesForm::Printed => {
+                self.form = SeriesForm::Line;
                 self.member_ended(self.cursor + 1);
             }
-            (State::Name { .. }, b'[') if self.form == Form::List && !self.is_nested => {
+            (SeriesState::Name { .. }, b'[') if self.form == SeriesForm::List && !self.is_nested => {
                 self.is_nested = true;
                 self.cursor += 1;
-                self.state = State::Name { may_end: false };
+                self.state = SeriesState::Name { may_end: false };
             }
-            (State::Between, b',' | b';') if byte == b',' || self.form == Form::List => {
+            (SeriesState::Between, b',' | b';') if byte == b',' || self.form == SeriesForm::List => {
                 self.cursor += 1;
-                self.state = State::Name { may_end: true };
+                self.state = SeriesState::Name { may_end: true };
             }
             // Else the list would be text, and a call on a later line of it one by itself
             // (`python/comments_in_a_list`).
-            (_, b'#') if self.form == Form::List => self.in_comment = true,
-            (State::Name { .. }, _) => return self.call_name(out, window),
+            (_, b'#') if self.form == SeriesForm::List => self.in_comment = true,
+            (SeriesState::Name { .. }, _) => return self.call_name(out, window),
             // A call on a further line (`python/list_without_commas`).
-            (State::Between, _) if self.form == Form::List && self.begins_line(window) => {
+            (SeriesState::Between, _) if self.form == SeriesForm::List && self.begins_line(window) => {
                 let (text, more) = window.candidate(self.cursor, out.tables.hold.max(MAX_NAME));
                 match out.tables.names.called(text, more) {
                     Err(Undecided) => return Step::More,
-                    Err(No) => return self.is_over(self.cursor, Reason::NoFurtherCall),
+                    Err(No) => return self.is_over(self.cursor, NotACallReason::NoFurtherCall),
                     Ok(_) => {}
                 }
                 self.missing_comma = true;
                 return self.call_name(out, window);
             }
-            _ => return self.is_over(self.cursor, Reason::NoFurtherCall),
+            _ => return self.is_over(self.cursor, NotACallReason::NoFurtherCall),
         }
         Step::Next
     }
@@ -88,9 +88,9 @@ impl Python {
             Err(No) if self.first.is_some() => match unknown_name(rest, more) {
                 Ok(length) => (length, false),
                 Err(Undecided) => return Step::More,
-                Err(No) => return self.is_over(self.cursor, Reason::NoFurtherCall),
+                Err(No) => return self.is_over(self.cursor, NotACallReason::NoFurtherCall),
             },
-            Err(No) => return self.is_over(self.cursor, Reason::UnknownTool),
+            Err(No) => return self.is_over(self.cursor, NotACallReason::UnknownTool),
             Err(Undecided) => return Step::More,
         };
         let start = self.cursor;
@@ -101,13 +101,13 @@ impl Python {
         rest[..length].clone_into(&mut self.name);
         self.series.is_known = is_known;
         self.cursor += length as u64 + 1;
-        let reader = Reader::new(self.cursor, tables.config.limits.depth, self.place.announced);
-        self.state = State::Arguments(start, Box::new(reader));
+        let reader = ArgumentsReader::new(self.cursor, tables.config.limits.depth, self.place.announced);
+        self.state = SeriesState::Arguments(start, Box::new(reader));
         Step::Next
     }
 
     fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: &Window<'_>) -> Step {
-        let State::Arguments(_, reader) = std::mem::replace(&mut self.state, State::Between) else {
+        let SeriesState::Arguments(_, reader) = std::mem::replace(&mut self.state, SeriesState::Between) else {
             return Step::Next;
         };
         let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
@@ -120,7 +120,7 @@ impl Python {
         if std::mem::take(&mut self.missing_comma) {
             call.note(Repair::Syntax);
         }
-        if self.form == Form::Line {
+        if self.form == SeriesForm::Line {
             self.member_ended(end);
         }
         // It was read only because it is by itself on its lines.
@@ -133,7 +133,7 @@ impl Python {
     fn list_ended(&mut self, rest: &str, more: bool) -> Step {
         match begins(rest, "(", more).either(begins(rest, ":", more)) {
             // `[f(a=1)](…)` is a link, `[f(a=1)]: …` what one refers to.
-            Ok(()) => self.is_over(self.cursor, Reason::Link),
+            Ok(()) => self.is_over(self.cursor, NotACallReason::Link),
             Err(Undecided) => Step::More,
             Err(No) if self.place.is_quoted => {
                 let end = self.cursor;
@@ -142,7 +142,7 @@ impl Python {
             Err(No) => {
                 self.series.line |= self.series.needs_line && self.place.at_line_start;
                 if self.series.needs_line && !self.place.at_line_start {
-                    return self.is_over(self.cursor, Reason::TextAfter);
+                    return self.is_over(self.cursor, NotACallReason::TextAfter);
                 }
                 self.member_ended(self.cursor);
                 if self.series.line { Step::Next } else { self.keep(self.cursor) }
@@ -153,7 +153,7 @@ impl Python {
 
 impl CallShape for Python {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        if let State::Arguments(start, reader) = &mut self.state {
+        if let SeriesState::Arguments(start, reader) = &mut self.state {
             let start = *start;
             return match reader.next(window, out.think_ends) {
                 Step::End(end) => self.call_ended(start, end, out.tables, window),
@@ -163,15 +163,15 @@ impl CallShape for Python {
         }
         if self.in_comment {
             self.in_comment = window.to_byte(b'\n', &mut self.cursor).is_none();
-            if let State::After(after) = &mut self.state {
+            if let SeriesState::After(after) = &mut self.state {
                 after.separated_at = self.cursor;
             }
             return if self.in_comment { Step::More } else { Step::Next };
         }
         match self.state {
-            State::AfterList => return self.list_ended(window.from(self.cursor), window.more),
-            State::After(after) => return self.after(after, window, out),
-            State::Skip(skip) => return self.skip(skip, window, out).unwrap_or(Step::More),
+            SeriesState::AfterList => return self.list_ended(window.from(self.cursor), window.more),
+            SeriesState::After(after) => return self.after(after, window, out),
+            SeriesState::Skip(skip) => return self.skip(skip, window, out).unwrap_or(Step::More),
             _ => {}
         }
         let rest = window.past_space(&mut self.cursor);
@@ -181,16 +181,16 @@ impl CallShape for Python {
     /// It is certain to be a call once a parameter of the tool was named.
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         let named = match &self.state {
-            State::AfterList if self.series.needs_line && !self.place.at_line_start => {
-                return Step::Text(window.end(), Reason::CutOff);
+            SeriesState::AfterList if self.series.needs_line && !self.place.at_line_start => {
+                return Step::Text(window.end(), NotACallReason::CutOff);
             }
-            State::AfterList => {
+            SeriesState::AfterList => {
                 self.member_ended(self.cursor);
                 return self.ending_of_series();
             }
-            State::After(_) | State::Skip(_) => return self.ending_of_series(),
+            SeriesState::After(_) | SeriesState::Skip(_) => return self.ending_of_series(),
             _ if self.first.is_some() => return Step::More,
-            State::Arguments(_, reader) => reader.first_keyword(),
+            SeriesState::Arguments(_, reader) => reader.first_keyword(),
             _ => None,
         };
         let (server, name) = split_name(&self.name, tables);
@@ -199,7 +199,7 @@ impl CallShape for Python {
             (Some(keyword), Some(tool)) if tool.has_parameter(keyword) || tool.parameters().next().is_none() => {
                 Step::More
             }
-            _ => Step::Text(window.end(), Reason::CutOff),
+            _ => Step::Text(window.end(), NotACallReason::CutOff),
         }
     }
 
@@ -221,8 +221,8 @@ impl CallShape for Python {
 
     fn at_limit(&mut self, at: u64) -> Step {
         match self.series.kept {
-            Some(_) => self.is_over(at, Reason::Limit),
-            None => Step::Text(at, Reason::Limit),
+            Some(_) => self.is_over(at, NotACallReason::Limit),
+            None => Step::Text(at, NotACallReason::Limit),
         }
     }
 

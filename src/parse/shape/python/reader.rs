@@ -10,7 +10,7 @@ use super::literal;
 use crate::event::Repair;
 use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::Step;
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::marks::fence::think_close;
 
 /// The arguments in a call's parentheses.
@@ -63,7 +63,7 @@ enum Slot {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum ReaderState {
     /// Before a value, a key or a closing bracket.
     #[default]
     Value,
@@ -88,9 +88,9 @@ enum State {
 
 /// Reads a call's arguments; see the module.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct ArgumentsReader {
     pub(crate) cursor: u64,
-    state: State,
+    state: ReaderState,
     frames: Vec<Frame>,
     pub(crate) arguments: Arguments,
     /// An apostrophe was in the string that is read.
@@ -102,10 +102,16 @@ pub(crate) struct Reader {
     max_depth: usize,
 }
 
-impl Reader {
+impl ArgumentsReader {
     /// A reader after the call's opening parenthesis. `lines`: a line break ends no string.
     pub(crate) fn new(at: u64, max_depth: usize, lines: bool) -> Self {
-        Reader { cursor: at, frames: vec![Frame::Call(Slot::Place)], max_depth, lines, ..Reader::default() }
+        ArgumentsReader {
+            cursor: at,
+            frames: vec![Frame::Call(Slot::Place)],
+            max_depth,
+            lines,
+            ..ArgumentsReader::default()
+        }
     }
 
     /// The keyword that was read first, if one was.
@@ -127,8 +133,8 @@ impl Reader {
     pub(crate) fn next(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         loop {
             let step = match self.state {
-                State::Token(start) => self.token(start, window),
-                State::Text(quoted) => self.text(quoted, think_ends, window),
+                ReaderState::Token(start) => self.token(start, window),
+                ReaderState::Text(quoted) => self.text(quoted, think_ends, window),
                 _ if self.in_comment => {
                     self.in_comment = window.to_byte(b'\n', &mut self.cursor).is_none();
                     if self.in_comment { Step::More } else { Step::Next }
@@ -141,14 +147,14 @@ impl Reader {
                             self.in_comment = true;
                             Step::Next
                         }
-                        (Some(&byte), State::Value) => self.value(byte, true),
-                        (Some(&byte), State::NeedValue) => self.value(byte, false),
-                        (_, State::Word(start, end)) => self.word(start..end, rest, window),
-                        (_, State::Quote { raw }) => self.quote(raw, rest, window.more),
-                        (Some(b':'), State::Colon) => self.take(State::NeedValue),
-                        (Some(b'*'), State::Star) => self.take(State::Stars),
-                        (Some(b'{'), State::Stars) => self.value(b'{', false),
-                        (Some(&byte), State::AfterValue) => self.after_value(byte),
+                        (Some(&byte), ReaderState::Value) => self.value(byte, true),
+                        (Some(&byte), ReaderState::NeedValue) => self.value(byte, false),
+                        (_, ReaderState::Word(start, end)) => self.word(start..end, rest, window),
+                        (_, ReaderState::Quote { raw }) => self.quote(raw, rest, window.more),
+                        (Some(b':'), ReaderState::Colon) => self.take(ReaderState::NeedValue),
+                        (Some(b'*'), ReaderState::Star) => self.take(ReaderState::Stars),
+                        (Some(b'{'), ReaderState::Stars) => self.value(b'{', false),
+                        (Some(&byte), ReaderState::AfterValue) => self.after_value(byte),
                         _ => self.fault(self.cursor),
                     }
                 }
@@ -161,11 +167,11 @@ impl Reader {
 
     /// Ends the call at text that is not Python, or not a literal; all before `at` was.
     fn fault(&self, at: u64) -> Step {
-        Step::Text(at, if self.is_full() { Reason::Limit } else { Reason::NoLiteral })
+        Step::Text(at, if self.is_full() { NotACallReason::Limit } else { NotACallReason::NoLiteral })
     }
 
     /// Takes the byte at the cursor.
-    fn take(&mut self, state: State) -> Step {
+    fn take(&mut self, state: ReaderState) -> Step {
         self.cursor += 1;
         self.state = state;
         Step::Next
@@ -176,12 +182,12 @@ impl Reader {
         let frame = match byte {
             b')' | b']' | b'}' if may_close => return self.close(byte),
             b'"' | b'\'' => {
-                self.state = State::Quote { raw: false };
+                self.state = ReaderState::Quote { raw: false };
                 return Step::Next;
             }
             b'0'..=b'9' | b'-' | b'+' | b'.' if !key => return self.begin_token(),
             b'_' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => return self.begin_token(),
-            b'*' if may_close && self.frames.len() == 1 => return self.take(State::Star),
+            b'*' if may_close && self.frames.len() == 1 => return self.take(ReaderState::Star),
             b'[' if !key => Frame::List(Vec::new()),
             b'(' if !key => Frame::Tuple(Vec::new(), false),
             b'{' if !key => Frame::Dict(Map::new(), None),
@@ -190,17 +196,17 @@ impl Reader {
         if self.is_full() {
             return self.fault(self.cursor);
         }
-        if self.state == State::Stars
+        if self.state == ReaderState::Stars
             && let Some(Frame::Call(slot)) = self.frames.last_mut()
         {
             *slot = Slot::Keywords;
         }
         self.frames.push(frame);
-        self.take(State::Value)
+        self.take(ReaderState::Value)
     }
 
     fn begin_token(&mut self) -> Step {
-        self.state = State::Token(self.cursor);
+        self.state = ReaderState::Token(self.cursor);
         Step::Next
     }
 
@@ -232,12 +238,12 @@ impl Reader {
         match text {
             // Bytes and formatted strings are no text, or not yet.
             "r" | "R" | "u" | "U" if quote => {
-                self.state = State::Quote { raw: text.eq_ignore_ascii_case("r") };
+                self.state = ReaderState::Quote { raw: text.eq_ignore_ascii_case("r") };
                 Step::Next
             }
             _ if quote => self.fault(start),
             _ => {
-                self.state = State::Word(start, self.cursor);
+                self.state = ReaderState::Word(start, self.cursor);
                 Step::Next
             }
         }
@@ -256,7 +262,7 @@ impl Reader {
                     return self.fault(word.start);
                 }
                 *slot = Slot::Keyword(text.to_owned());
-                self.take(State::NeedValue)
+                self.take(ReaderState::NeedValue)
             }
             (Some(Frame::Dict(_, None)), _) | (_, None) => self.fault(word.start),
             (_, Some(value)) => self.value_read(value, word.start),
@@ -268,7 +274,7 @@ impl Reader {
         let Some(mut quoted) = Quoted::open(rest, self.cursor, raw, more) else { return Step::More };
         quoted.lines = self.lines;
         self.cursor = quoted.start;
-        self.state = State::Text(quoted);
+        self.state = ReaderState::Text(quoted);
         Step::Next
     }
 
@@ -297,12 +303,12 @@ impl Reader {
 
     /// A value was read: puts it where it belongs.
     fn value_read(&mut self, value: Value, start: u64) -> Step {
-        self.state = State::AfterValue;
+        self.state = ReaderState::AfterValue;
         match (self.frames.last_mut(), value) {
             (Some(Frame::List(items) | Frame::Tuple(items, _)), value) => items.push(value),
             (Some(Frame::Dict(members, key @ None)), Value::String(text)) if !members.contains_key(&text) => {
                 *key = Some(text);
-                self.state = State::Colon;
+                self.state = ReaderState::Colon;
             }
             (Some(Frame::Dict(members, key)), value) => match key.take() {
                 Some(key) => drop(members.insert(key, value)),
@@ -325,7 +331,7 @@ impl Reader {
                 if let Some(Frame::Tuple(_, comma)) = self.frames.last_mut() {
                     *comma = true;
                 }
-                self.take(State::Value)
+                self.take(ReaderState::Value)
             }
             b')' | b']' | b'}' => self.close(byte),
             _ => self.fault(self.cursor),

@@ -6,10 +6,10 @@
 //! call.
 
 use super::begins::{MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
-use super::state::{After, Form, Python, Skip, State};
+use super::state::{After, Python, SeriesForm, SeriesState, Skip};
 use crate::json::window::{Answer, Match, No, Window};
 use crate::parse::call::{CallOut, Step};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::marks::fence::{ends_message, fence_end};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
@@ -19,7 +19,7 @@ impl Python {
     pub(super) fn member_ended(&mut self, end: u64) {
         self.series.end = end;
         self.cursor = end;
-        self.state = State::After(After { separator: None, separated_at: end, line: None, skipped: None });
+        self.state = SeriesState::After(After { separator: None, separated_at: end, line: None, skipped: None });
     }
 
     /// All members so far are calls, whatever follows, unless one cannot be read.
@@ -40,7 +40,7 @@ impl Python {
         let rest = window.from(self.cursor);
         let Some(byte) = rest.bytes().next() else {
             let is_over = after.skipped.is_some() && !window.more;
-            return if is_over { self.is_over(self.cursor, Reason::CutOff) } else { Step::More };
+            return if is_over { self.is_over(self.cursor, NotACallReason::CutOff) } else { Step::More };
         };
         match byte {
             b' ' | b'\t' | b'\r' => {
@@ -49,14 +49,14 @@ impl Python {
             b'\n' => {
                 self.cursor += 1;
                 let ends_line = after.line.is_none() && after.separator != Some(b',');
-                self.state = State::After(After { line: Some(self.cursor), ..after });
+                self.state = SeriesState::After(After { line: Some(self.cursor), ..after });
                 if ends_line && after.skipped.is_none() && self.is_due(after) {
                     return self.keep(after.separated_at);
                 }
             }
             b',' | b';' if after.separator.is_none() && after.line.is_none() => {
                 self.cursor += 1;
-                self.state = State::After(After { separator: Some(byte), separated_at: self.cursor, ..after });
+                self.state = SeriesState::After(After { separator: Some(byte), separated_at: self.cursor, ..after });
             }
             // Else it would be prose, and of a series only what follows would run
             // (`series/comments_after_calls`).
@@ -97,17 +97,24 @@ impl Python {
             (Some(_), Some(_)) if text.len() < 2 && more => Step::More,
             // What was broken over lines goes on there.
             (Some(_), Some(why)) if goes_on(after.skipped, text, tables) => self.skip_from(self.cursor, why),
-            (line, _) => self.is_over(line.unwrap_or(self.cursor), Reason::TextAfter),
+            (line, _) => self.is_over(line.unwrap_or(self.cursor), NotACallReason::TextAfter),
         })
     }
 
     /// Matches a call without brackets at the cursor, if one may be there.
-    fn line_ahead(&self, after: After, text: &str, more: bool, window: &Window<'_>, tables: &Tables) -> Match<Form> {
+    fn line_ahead(
+        &self,
+        after: After,
+        text: &str,
+        more: bool,
+        window: &Window<'_>,
+        tables: &Tables,
+    ) -> Match<SeriesForm> {
         let separated = after.separator.is_some();
         let is_code = |line: u64| self.cursor - line > MAX_INDENT || window.slice(line..self.cursor).contains('\t');
         let may_stand = match after.line {
             Some(line) => separated || !is_code(line),
-            None => separated || self.form != Form::Line,
+            None => separated || self.form != SeriesForm::Line,
         };
         if !may_stand {
             return Err(No);
@@ -117,7 +124,7 @@ impl Python {
             Err(No) if separated && after.skipped.is_none() => unknown_name(text, more),
             known => known,
         };
-        any.map(|_| Form::Line)
+        any.map(|_| SeriesForm::Line)
     }
 
     /// Matches the end of the message, of its reasoning or of the fence.
@@ -127,10 +134,10 @@ impl Python {
     }
 
     /// A member cannot be read, which ends at `at` or goes on there.
-    pub(super) fn unreadable(&mut self, at: u64, why: Reason) -> Step {
+    pub(super) fn unreadable(&mut self, at: u64, why: NotACallReason) -> Step {
         // An unknown name and what is no literal is prose, as `[f(a=1)], say (or so)` is.
-        if !self.series.is_known && self.form == Form::Line {
-            return self.is_over(at, Reason::TextAfter);
+        if !self.series.is_known && self.form == SeriesForm::Line {
+            return self.is_over(at, NotACallReason::TextAfter);
         }
         self.series.failed_at.get_or_insert(at);
         self.skip_from(at, why)
@@ -138,13 +145,13 @@ impl Python {
 
     /// A further member begins at the cursor, and no more of them are looked at.
     pub(super) fn past_openings(&mut self) -> Step {
-        self.fails(Reason::Limit, self.cursor);
-        self.is_over(self.cursor, Reason::Limit)
+        self.fails(NotACallReason::Limit, self.cursor);
+        self.is_over(self.cursor, NotACallReason::Limit)
     }
 
-    fn skip_from(&mut self, at: u64, why: Reason) -> Step {
+    fn skip_from(&mut self, at: u64, why: NotACallReason) -> Step {
         self.cursor = at;
-        self.state = State::Skip(Skip { why, last: (b'(', at), closed: false, open: 1, commented: false });
+        self.state = SeriesState::Skip(Skip { why, last: (b'(', at), closed: false, open: 1, commented: false });
         Step::Next
     }
 
@@ -154,7 +161,7 @@ impl Python {
         let stop = memchr::memchr3(b'\n', b'<', b'[', rest.as_bytes()).unwrap_or(rest.len());
         skip.read(&rest[..stop], self.cursor);
         self.cursor += stop as u64;
-        self.state = State::Skip(skip);
+        self.state = SeriesState::Skip(skip);
         let tables = out.tables;
         let (text, more) = window.candidate(self.cursor, tables.hold);
         match text.bytes().next() {
@@ -189,7 +196,7 @@ impl Python {
         }
         skip.read(&text[..1], self.cursor);
         self.cursor += 1;
-        self.state = State::Skip(skip);
+        self.state = SeriesState::Skip(skip);
         Ok(Step::Next)
     }
 
@@ -202,12 +209,12 @@ impl Python {
         }
         self.fails(skip.why, end);
         let separator = Some(last).filter(|last| matches!(last, b',' | b';'));
-        self.state = State::After(After { separator, separated_at: end, line: None, skipped: Some(last) });
+        self.state = SeriesState::After(After { separator, separated_at: end, line: None, skipped: Some(last) });
         Step::Next
     }
 
     /// Records that a member that ends its line at `end` cannot be read: all else on that line are members.
-    fn fails(&mut self, why: Reason, end: u64) {
+    fn fails(&mut self, why: NotACallReason, end: u64) {
         self.series.fails(why, end);
         if self.first.is_some() {
             self.series.kept = Some(end);
@@ -215,7 +222,7 @@ impl Python {
     }
 
     /// Ends the series: the text at `at` is no member, nor was the text since the last one that is [kept](Step::Kept).
-    pub(super) fn is_over(&self, at: u64, why: Reason) -> Step {
+    pub(super) fn is_over(&self, at: u64, why: NotACallReason) -> Step {
         let read = self.series.kept.is_some() || self.place.after_calls;
         match (self.series.kept, self.series.failed) {
             (_, Some(failed)) if read => Step::Broken(self.series.end, failed),
@@ -227,8 +234,8 @@ impl Python {
     /// Returns the state of the series if the stream ends after a member, or in one that cannot be read.
     pub(super) fn ending_of_series(&mut self) -> Step {
         match self.state {
-            State::Skip(skip) if !is_prose(skip) => self.fails(skip.why, skip.last.1),
-            State::After(After { skipped: None, separator, separated_at, line }) => {
+            SeriesState::Skip(skip) if !is_prose(skip) => self.fails(skip.why, skip.last.1),
+            SeriesState::After(After { skipped: None, separator, separated_at, line }) => {
                 // A comma announces one more.
                 if separator == Some(b',') && self.series.line {
                     return Step::More;
@@ -240,7 +247,7 @@ impl Python {
             }
             _ => {}
         }
-        self.is_over(self.cursor, Reason::CutOff)
+        self.is_over(self.cursor, NotACallReason::CutOff)
     }
 }
 

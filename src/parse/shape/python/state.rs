@@ -1,12 +1,12 @@
 //! The state of the reader of calls in Python's syntax.
 
-use super::reader::Reader;
+use super::reader::ArgumentsReader;
 use crate::parse::call::{CalledTool, Place};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 
 /// The form of a call or a list of calls in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Form {
+pub(super) enum SeriesForm {
     /// One call, alone on its lines.
     #[default]
     Line,
@@ -17,11 +17,11 @@ pub(super) enum Form {
 }
 
 #[derive(Debug, Default)]
-pub(super) enum State {
+pub(super) enum SeriesState {
     /// Before a name; after a comma a list may end.
     Name { may_end: bool },
     /// In the parentheses of a call, which begins at the first place.
-    Arguments(u64, Box<Reader>),
+    Arguments(u64, Box<ArgumentsReader>),
     /// After a call of a list.
     #[default]
     Between,
@@ -37,9 +37,9 @@ pub(super) enum State {
 #[derive(Debug, Default)]
 pub(crate) struct Python {
     /// The form of what is open.
-    pub(super) form: Form,
+    pub(super) form: SeriesForm,
     pub(super) place: Place,
-    pub(super) state: State,
+    pub(super) state: SeriesState,
     pub(super) cursor: u64,
     /// Name of the open call, as it is written.
     pub(super) name: String,
@@ -56,18 +56,18 @@ pub(crate) struct Python {
 
 impl Python {
     /// The calls that begin at this place in this form, with so many bytes before the first name or bracket.
-    pub(super) fn new(form: Form, place: Place, before: usize) -> Self {
+    pub(super) fn new(form: SeriesForm, place: Place, before: usize) -> Self {
         let mut python = Python { place, cursor: place.at + before as u64, ..Python::default() };
         python.open(form);
         python
     }
 
     /// Goes on with a call or a list that begins at the cursor.
-    pub(super) fn open(&mut self, form: Form) {
+    pub(super) fn open(&mut self, form: SeriesForm) {
         self.form = form;
-        self.series.line |= matches!(form, Form::Line | Form::Printed);
-        self.cursor += u64::from(form == Form::List);
-        self.state = State::Name { may_end: false };
+        self.series.line |= matches!(form, SeriesForm::Line | SeriesForm::Printed);
+        self.cursor += u64::from(form == SeriesForm::List);
+        self.state = SeriesState::Name { may_end: false };
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Series {
     /// After the last member that is one whatever follows, if there are such.
     pub(super) kept: Option<u64>,
     /// Why one of them cannot be read.
-    pub(super) failed: Option<Reason>,
+    pub(super) failed: Option<NotACallReason>,
     /// The position where something first was no call.
     pub(super) failed_at: Option<u64>,
     /// After the last member, read or not.
@@ -98,7 +98,7 @@ pub(super) struct Series {
 
 impl Series {
     /// A member that ends at `end` cannot be read.
-    pub(super) fn fails(&mut self, why: Reason, end: u64) {
+    pub(super) fn fails(&mut self, why: NotACallReason, end: u64) {
         self.failed.get_or_insert(why);
         self.end = end;
     }
@@ -120,7 +120,7 @@ pub(super) struct After {
 /// The text of a member that cannot be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Skip {
-    pub(super) why: Reason,
+    pub(super) why: NotACallReason,
     /// Last byte that is no white space, and where it ends.
     pub(super) last: (u8, u64),
     /// A closing parenthesis came.

@@ -9,7 +9,7 @@ use crate::json::JsonStep;
 use crate::json::window::{Match, No, Undecided, Window, begins};
 use crate::parse::call::json::{Around, CallJson};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Markerless, Place, Stands, Step};
-use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::UnresolvedCall;
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::shape::message::fence_closer;
@@ -69,17 +69,17 @@ impl CallShape for Call {
             return match window.from(end).as_bytes() {
                 [] if window.more => Step::More,
                 [] | [b'\n', ..] => Step::End(end),
-                _ => Step::Text(end, Reason::TextAfter),
+                _ => Step::Text(end, NotACallReason::TextAfter),
             };
         }
         match self.json.next(window, &closer, out) {
             JsonStep::More => Step::More,
-            JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, Reason::Unclosed),
+            JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, NotACallReason::Unclosed),
             JsonStep::End(at) => {
                 self.end = Some(at);
                 self.json.resolve(window, &mut self.call);
                 match self.call.fault {
-                    Some(_) => Step::Text(at, Reason::Damaged),
+                    Some(_) => Step::Text(at, NotACallReason::Damaged),
                     None => Step::Call(self.place.at..at, Box::new(std::mem::take(&mut self.call))),
                 }
             }

@@ -22,7 +22,7 @@ use crate::parse::marks::head::{Head, begins_token};
 use crate::parse::tables::{Tables, TagTool};
 
 /// A value that was found: its opening tag, and where it stands in the body.
-struct Found<'t> {
+struct FoundTag<'t> {
     head: Head<'t>,
     start: usize,
     end: usize,
@@ -30,7 +30,7 @@ struct Found<'t> {
 
 /// The values that a body was read as.
 struct Reading<'t> {
-    values: Vec<Found<'t>>,
+    values: Vec<FoundTag<'t>>,
     /// Bytes of the body.
     body: usize,
     /// `true` if a closing tag was left out.
@@ -48,10 +48,10 @@ impl ToolTag {
         let groups = tables.named.iter().flat_map(|known| &known.named.groups);
         let tool = self.callee.tool(tables);
         let text = window.from(self.body_start);
-        let reading = Reader { tool, tags: self.tags, text, groups: groups.collect() }.read()?;
+        let reading = ValueTags { tool, tags: self.tags, text, groups: groups.collect() }.read()?;
         (self.arguments, self.doubtful, self.twice) = (Map::new(), None, None);
         self.repairs.clear();
-        for Found { head, start, end } in reading.values {
+        for FoundTag { head, start, end } in reading.values {
             self.begin_value(tool, head);
             let span = self.body_start + start as u64..self.body_start + end as u64;
             self.take_value(span, window, tables.config.limits.depth);
@@ -66,7 +66,7 @@ impl ToolTag {
     }
 }
 
-struct Reader<'t> {
+struct ValueTags<'t> {
     tool: &'t TagTool,
     tags: Tags,
     /// The call from after its opening tag on, to the end of the stream.
@@ -74,7 +74,7 @@ struct Reader<'t> {
     groups: Vec<&'static Group>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ValueTags<'t> {
     fn read(&self) -> Option<Reading<'t>> {
         let body = self.last_close()?;
         let mut reading = Reading { values: Vec::new(), body, is_mended: false };
@@ -128,7 +128,7 @@ impl<'t> Reader<'t> {
                     next.is_some_and(|next| next.name != head.name && reading.is_unfilled(self.tool, next.name))
                 };
                 if next == reading.body || goes_on() {
-                    reading.values.push(Found { head, start, end: at });
+                    reading.values.push(FoundTag { head, start, end: at });
                     return Some(next);
                 }
             } else if let Some(next) = self.opens(at) {
@@ -163,7 +163,7 @@ impl<'t> Reading<'t> {
 
     /// Takes a value without its closing tag, which ends at `end`.
     fn mended(&mut self, head: Head<'t>, start: usize, end: usize) -> usize {
-        self.values.push(Found { head, start, end });
+        self.values.push(FoundTag { head, start, end });
         self.is_mended = true;
         end
     }

@@ -24,7 +24,7 @@ use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
 use crate::parse::call::{
-    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Missing, OpenValue, Step, comment,
+    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, CutCall, OpenValue, Step, comment,
 };
 use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
@@ -45,7 +45,7 @@ pub(crate) struct ToolTag {
     name: Option<(Option<String>, String)>,
     cursor: u64,
     body_start: u64,
-    state: State,
+    state: TagState,
     /// The value that is read, or that ended if what follows its closing tag says so.
     open: Open,
     /// The name of its parameter.
@@ -77,7 +77,7 @@ pub(crate) struct ToolTag {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum TagState {
     #[default]
     Between,
     Value,
@@ -187,21 +187,21 @@ impl ToolTag {
     }
 
     /// Goes on after the tag at the cursor.
-    fn take(&mut self, tool: &TagTool, next: Next<'_>, out: &mut CallOut<'_, '_>) -> Step {
+    fn take(&mut self, tool: &TagTool, next: NextTag<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.state = match next {
-            Next::Close(length) => {
+            NextTag::Close(length) => {
                 self.inner_end = self.cursor;
                 let end = self.cursor + length as u64;
                 out.delta(end, if self.object_open { "}" } else { "{}" });
                 return Step::End(end);
             }
-            Next::Parameter(head) => {
+            NextTag::Parameter(head) => {
                 self.cursor += head.length as u64;
                 self.begin_value(tool, head);
                 self.key_delta(out);
-                State::Value
+                TagState::Value
             }
-            Next::Comment => return self.comment_opens(),
+            NextTag::Comment => return self.comment_opens(),
         };
         Step::Next
     }
@@ -242,11 +242,11 @@ impl ToolTag {
     }
 
     /// The tag that `text` begins with, among those that may follow the open value.
-    fn next_tag<'t>(&self, tool: &'t TagTool, text: &'t str, more: bool) -> Match<Next<'t>> {
-        let close = self.tags.closes_call(tool, text, more).map(Next::Close);
+    fn next_tag<'t>(&self, tool: &'t TagTool, text: &'t str, more: bool) -> Match<NextTag<'t>> {
+        let close = self.tags.closes_call(tool, text, more).map(NextTag::Close);
         let is_unfilled = |name: &str| !self.is_given(name);
-        let parameter = self.tags.parameter_that(is_unfilled, tool, text, more).map(Next::Parameter);
-        close.either(parameter).either(begins(text, COMMENT_OPEN, more).map(|()| Next::Comment))
+        let parameter = self.tags.parameter_that(is_unfilled, tool, text, more).map(NextTag::Parameter);
+        close.either(parameter).either(begins(text, COMMENT_OPEN, more).map(|()| NextTag::Comment))
     }
 
     /// Returns `true` if a parameter of this name was given already, the open one included.
@@ -266,33 +266,33 @@ impl CallShape for ToolTag {
         }
         let rest = window.from(self.cursor);
         if rest.is_empty() {
-            if self.state == State::Value {
+            if self.state == TagState::Value {
                 self.preview(window, out);
             }
             return Step::More;
         }
         match self.state {
             _ if self.in_comment => self.comment(rest, window.more, out.think_ends),
-            State::Between => self.between(tool, window, out),
-            State::Value => self.value(tool, rest, window, out),
-            State::Follow => self.follow(tool, window, out).unwrap_or(Step::More),
-            State::CdataEnd => self.cdata_end(window),
+            TagState::Between => self.between(tool, window, out),
+            TagState::Value => self.value(tool, rest, window, out),
+            TagState::Follow => self.follow(tool, window, out).unwrap_or(Step::More),
+            TagState::CdataEnd => self.cdata_end(window),
         }
     }
 
-    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> CutCall {
         let inner = match self.state {
-            State::Value | State::CdataEnd => self.tags.value_closer(&self.parameter),
-            State::Between | State::Follow => String::new(),
+            TagState::Value | TagState::CdataEnd => self.tags.value_closer(&self.parameter),
+            TagState::Between | TagState::Follow => String::new(),
         };
         // After a closing tag that ends its value if the call's own follows.
-        let is_closed = self.state == State::Follow && self.open.parameters == 0 && self.open.tools == 0;
+        let is_closed = self.state == TagState::Follow && self.open.parameters == 0 && self.open.tools == 0;
         let is_due = is_closed && !self.in_comment && window.from(self.cursor).trim().is_empty();
-        Missing { inner, is_due, too_deep: self.too_deep }
+        CutCall { inner, is_due, too_deep: self.too_deep }
     }
 
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
-        if self.state == State::Follow {
+        if self.state == TagState::Follow {
             self.inner_end = self.cursor;
             self.end_value(window, tables.config.limits.depth);
             self.repairs.push(Repair::StopSequence);
@@ -331,7 +331,7 @@ impl CallShape for ToolTag {
     /// Only a string value's text is handed on as it comes.
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         let open = &mut self.open;
-        let is_begun = self.state == State::Value && open.start.is_some();
+        let is_begun = self.state == TagState::Value && open.start.is_some();
         let is_text = is_begun && !open.cdata && open.is_text;
         is_text.then_some(OpenValue::Verbatim { cursor: &mut self.cursor, previewed: &mut open.previewed })
     }
@@ -351,7 +351,7 @@ impl CallShape for ToolTag {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next<'t> {
+enum NextTag<'t> {
     /// The tool's closing tag, and its length.
     Close(usize),
     /// An unfilled parameter's opening tag.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use quick_xml::escape::unescape;
 
-use crate::dialect::{NamedArguments, NamedCall, Piece};
+use crate::dialect::{HeaderPiece, NamedArguments, NamedCall};
 use crate::json::window::{Match, No, begins, begins_tag, first_of};
 use crate::parse::marks::head::{Head, begins_token, ends, head};
 use crate::parse::tables::{Tables, TagTool};
@@ -21,7 +21,7 @@ pub(crate) enum Tags {
 
 impl Tags {
     /// Returns the delimiters of values where all are closed alike, and whether these are glued to the values.
-    pub(super) fn of_values(self) -> Option<(&'static [Piece], &'static str, bool)> {
+    pub(super) fn of_values(self) -> Option<(&'static [HeaderPiece], &'static str, bool)> {
         match self {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, close, glued }, .. }) => {
                 Some((open, close, *glued))
@@ -110,7 +110,9 @@ impl Tags {
     /// inside a value the tags before it are broken.
     pub(crate) fn ends_opener(self, text: &str, more: bool) -> Match<()> {
         match self.of_values() {
-            Some(([_, .., Piece::Text(tag)], ..)) if tag.starts_with('<') => begins_token(text, tag, more).map(|_| ()),
+            Some(([_, .., HeaderPiece::Text(tag)], ..)) if tag.starts_with('<') => {
+                begins_token(text, tag, more).map(|_| ())
+            }
             _ => Err(No),
         }
     }
@@ -122,7 +124,7 @@ impl Tags {
 
     /// A parameter's name as it is meant: in an attribute, entities are decoded (`kimi_k3/entities`).
     pub(crate) fn parameter_name(self, name: &str) -> Cow<'_, str> {
-        let quoted = self.of_values().is_some_and(|(open, ..)| open.contains(&Piece::Quote));
+        let quoted = self.of_values().is_some_and(|(open, ..)| open.contains(&HeaderPiece::Quote));
         let decoded = if quoted { unescape(name).ok() } else { None };
         decoded.unwrap_or(Cow::Borrowed(name))
     }

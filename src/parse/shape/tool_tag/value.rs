@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{Next, Open, State, ToolTag};
+use super::{NextTag, Open, TagState, ToolTag};
 use crate::event::Repair;
 use crate::json::bytes::{Byte, Places};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, leading_space};
@@ -62,7 +62,7 @@ impl ToolTag {
             }
             (Ok(length), ..) if open.parameters == 0 && open.tools == 0 => {
                 self.preview(window, out);
-                self.state = State::Follow;
+                self.state = TagState::Follow;
                 self.open.close_at = self.cursor;
                 self.cursor += length as u64;
                 return Step::Next;
@@ -141,7 +141,7 @@ impl ToolTag {
                 Step::Next
             }
             Ok(()) => {
-                self.state = State::CdataEnd;
+                self.state = TagState::CdataEnd;
                 self.open.close_at = self.cursor;
                 self.cursor += CDATA_CLOSE.len() as u64;
                 Step::Next
@@ -159,9 +159,9 @@ impl ToolTag {
             Err(Undecided) => return Step::More,
             Ok(length) => {
                 self.cursor += length as u64;
-                self.state = State::Follow;
+                self.state = TagState::Follow;
             }
-            Err(No) => self.state = State::Value,
+            Err(No) => self.state = TagState::Value,
         }
         Step::Next
     }
@@ -173,7 +173,7 @@ impl ToolTag {
             return Ok(Step::More);
         }
         match self.next_tag(tool, rest, more).decided()? {
-            Some(Next::Comment) => return Ok(self.comment_opens()),
+            Some(NextTag::Comment) => return Ok(self.comment_opens()),
             Some(next) => {
                 self.value_ends(window, out);
                 return Ok(self.take(tool, next, out));
@@ -185,14 +185,14 @@ impl ToolTag {
         if group.decided()?.is_some() {
             self.value_ends(window, out);
             self.repairs.push(Repair::MissingClose);
-            return Ok(self.take(tool, Next::Close(0), out));
+            return Ok(self.take(tool, NextTag::Close(0), out));
         }
         let given = self.tags.parameter_that(|name| self.is_given(name), tool, rest, more);
         if let Some(head) = given.decided()? {
             // The call is refused, and read on to its own end.
             self.twice.get_or_insert_with(|| head.name.to_owned());
             self.value_ends(window, out);
-            return Ok(self.take(tool, Next::Parameter(head), out));
+            return Ok(self.take(tool, NextTag::Parameter(head), out));
         }
         let is_broken = self.tags.may_be_broken(rest, more).decided()?.is_some();
         // The closing tag of an element of the same name is the value's own. Where all are closed
@@ -201,7 +201,7 @@ impl ToolTag {
         let ends_line = self.tags.element().is_some() && window.slice(open.close_at..self.cursor).contains('\n');
         open.is_doubtful |= (is_broken || ends_line) && open.elements == 0;
         open.elements = open.elements.saturating_sub(1);
-        self.state = State::Value;
+        self.state = TagState::Value;
         Ok(Step::Next)
     }
 

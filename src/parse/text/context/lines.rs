@@ -1,6 +1,6 @@
 //! Classifies lines: blank, code, items of a list, or an introduction to an example.
 
-use super::super::elements::Element;
+use super::super::elements::OpenElement;
 use crate::dialect::{Doubt, asks_as_example, doubt_before, introduces_example};
 
 /// Bytes of a line's start that say what it is.
@@ -40,7 +40,7 @@ pub(in crate::parse::text) struct Lines {
     /// The last line that is not blank may be in the prompt's list of tools.
     pub(in crate::parse::text) lists_tools: bool,
     /// The block that the text is in: an element of an unknown name, an edit, a block of YAML.
-    pub(super) element: Option<Element>,
+    pub(super) element: Option<OpenElement>,
     /// The open line's start, once it is known and no longer at hand.
     pub(super) open: Option<LineStart>,
 }
@@ -110,7 +110,7 @@ impl Lines {
         let open = self.element.filter(|open| !open.is_left_by(start.columns));
         self.element = match open {
             Some(open) if open.closes(end) => None,
-            None if is_whole && !start.has_syntax => Element::opened(line, start.columns),
+            None if is_whole && !start.has_syntax => OpenElement::opened(line, start.columns),
             open => open,
         };
         let is_code = self.is_code(start);
