@@ -242,8 +242,8 @@ impl Server {
             "slow-list" => return,
             "endless-cursor" | "same-cursor" => {
                 let page = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
-                let next = if self.has("same-cursor") { 1 } else { page + 1 };
-                return self.answer(id, &json!({ "tools": [], "nextCursor": next.to_string() }));
+                let next = if self.has("same-cursor") { key() } else { (page + 1).to_string() };
+                return self.answer(id, &json!({ "tools": [], "nextCursor": next }));
             }
             "exits-at-the-list" => std::process::exit(0),
             "unreadable-tools" => {

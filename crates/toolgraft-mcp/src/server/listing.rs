@@ -105,6 +105,7 @@ impl Connection {
             cursor = next;
             match &cursor {
                 Some(next) if !seen.insert(next.clone()) => {
+                    let next = self.client.hidden.in_errors.hide(next);
                     return Err(RequestError::Broken(format!("its list never ends: nextCursor {next:?} came twice")));
                 }
                 Some(_) => {}
