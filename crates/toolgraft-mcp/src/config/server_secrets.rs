@@ -31,8 +31,8 @@ impl ServerSecrets {
 impl ServerConfig {
     pub(crate) fn hidden(&self) -> ServerSecrets {
         let entry = self.transport.as_ref().map(as_entry).unwrap_or_default();
-        let objects = ["env", "headers", "oauth"].into_iter().filter_map(|key| entry.get(key)?.as_object()).flatten();
-        let named = objects.filter(|(name, _)| *name != "clientId");
+        let named = ["env", "headers"].into_iter().filter_map(|key| entry.get(key)?.as_object()).flatten();
+        let named = named.chain(entry.get("oauth").and_then(|oauth| oauth.as_object()?.get_key_value("clientSecret")));
         let mut values: Vec<_> =
             named.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
         // `Secrecy` recognises these as secrets by name, form or place, so the rules by name need
@@ -108,11 +108,15 @@ mod tests {
     fn secrets_are_long_values_of_variables_and_headers_and_no_plain_words() {
         let text = r#"{ "mcpServers": {
             "a": { "command": "x", "args": ["argument-1"],
-                   "env": { "DSN": "db://u:pw@h", "MODE": "production", "DB_PASSWORD": "letmeinnow", "PORT": "8080808" } },
-            "b": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}", "Accept": "json" } }
+                   "env": { "DSN": "db://u:pw@h", "MODE": "production", "DB_PASSWORD": "letmeinnow", "PORT": "8080808",
+                            "clientId": "id-345678" } },
+            "b": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}", "Accept": "json" },
+                   "oauth": { "clientId": "app-45678", "clientSecret": "sec-567890" } }
         } }"#;
-        let all = "db://u:pw@h production letmeinnow 8080808 argument-1 Bearer tok-123456; tok-123456; json";
-        let hidden = "[redacted] production [redacted] 8080808 argument-1 [redacted]; [redacted]; json";
+        let all = "db://u:pw@h production letmeinnow 8080808 argument-1 Bearer tok-123456; tok-123456; json \
+                   id-345678 app-45678 sec-567890";
+        let hidden = "[redacted] production [redacted] 8080808 argument-1 [redacted]; [redacted]; json \
+                      [redacted] app-45678 [redacted]";
         assert_eq!(parsed(text).secrets().hide(all), hidden);
     }
 
