@@ -87,8 +87,9 @@ pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Co
             Ok(connection)
         }
         Err(error) => {
-            // The server may have been replaced by one of another revision.
-            if error.kind != FailureKind::Other || *era == Some(Era::Sse) {
+            // The server may have been replaced by one of another revision, which a missing login does not suggest.
+            // HTTP+SSE is tried last, so after any failure of it the others are tried again.
+            if !matches!(error.kind, FailureKind::Other | FailureKind::NeedsAuth) || *era == Some(Era::Sse) {
                 *era = None;
             }
             Err(Failure { message: secrets.hide(&error.message).into_owned(), ..error })

@@ -316,6 +316,16 @@ async fn a_refresh_that_fails_wants_a_login() {
     scene.log_in(&scene.server()).await.0.unwrap();
     hub.restart("guarded").await.unwrap();
     assert_eq!(call(&hub, "hello").await, "hello, you are in");
+
+    // The handshake that worked before the login expired is tried first after the next login.
+    let posted = || scene.servers.seen("mcp", "POST", "/mcp").into_iter();
+    let discovers = || posted().filter(|seen| seen.body.contains("server/discover")).count();
+    let before = discovers();
+    scene.servers.forget_tokens();
+    hub.restart("guarded").await.unwrap_err();
+    scene.log_in(&scene.server()).await.0.unwrap();
+    hub.restart("guarded").await.unwrap();
+    assert_eq!((before > 0, discovers()), (true, before));
     hub.shutdown().await;
 }
 
