@@ -103,7 +103,10 @@ impl Lines {
 
     fn too_long(&self, message: &LongMessage) -> ParsedMessage {
         let what = too_long(self.limit);
-        message.id().map_or_else(|| ParsedMessage::Noise(what.clone()), |id| unreadable(id, what.clone()).into())
+        match message.id() {
+            Some(id) => unreadable(id, what).into(),
+            None => ParsedMessage::Noise(what),
+        }
     }
 
     fn line(&mut self, line: &[u8]) {
