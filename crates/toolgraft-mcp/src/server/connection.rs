@@ -43,7 +43,7 @@ pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
     /// The requests that were given to the transport and wait for their answer. rmcp queues requests before: those that
     /// are still queued when the connection ends are dropped, and the server never gets them.
-    pub(super) sent: Arc<watch::Sender<HashSet<RequestId>>>,
+    pub(super) sent: watch::Sender<HashSet<RequestId>>,
     /// The server's notices that its lists have changed.
     pub(super) noticed: Arc<Notices>,
     /// The server's name, for questions and events.
