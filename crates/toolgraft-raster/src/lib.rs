@@ -76,6 +76,9 @@ impl Raster {
     /// smaller one is unchanged.
     #[must_use]
     pub fn fit(self, width: u32, height: u32) -> Self {
+        if self.width <= width && self.height <= height {
+            return self;
+        }
         let mut scaler = Scaler::new((self.width, self.height), (width, height));
         let mut rows = self.pixels.chunks_exact(self.width as usize * CHANNELS);
         rows.try_for_each(|row| scaler.push(row, CHANNELS)).and_then(|()| scaler.finish()).unwrap_or(self)
@@ -299,6 +302,13 @@ mod tests {
             chunked(&[(b"IHDR", vec![0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 1]), (b"IDAT", stored), (b"IEND", vec![])]);
         let read = Raster::decode(&image, MAX).unwrap();
         assert_eq!(read.pixels().chunks(4).map(|pixel| pixel[0]).collect::<Vec<_>>(), [10, 20, 30, 40]);
+    }
+
+    #[test]
+    fn an_image_that_fits_is_not_copied() {
+        let image = halves(6, 3);
+        let pixels = image.pixels().as_ptr();
+        assert_eq!(image.fit(6, 3).pixels().as_ptr(), pixels);
     }
 
     #[test]
