@@ -22,15 +22,15 @@ use toolgraft::transcript::{Recorder, Session};
 /// Maximum bytes of a line, and of a completion that is not streamed.
 const MAX_LINE: usize = 8 << 20;
 
-type Item = Result<ModelEvent, ModelError>;
+type Passed = Result<ModelEvent, ModelError>;
 
 /// The record of an answer that is passed through.
 pub(super) struct PassthroughRecord {
     watch: Watch,
     recorder: Recorder,
-    tell: mpsc::UnboundedSender<Item>,
+    tell: mpsc::UnboundedSender<Passed>,
     /// The recorder's stream of the answer's events.
-    written: BoxStream<'static, Item>,
+    written: BoxStream<'static, Passed>,
     decoder: Decoder,
     /// The beginning of an incomplete line, or of the completion.
     begun: Vec<u8>,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub fn serve(fault: &str, dir: &Path, name: &str) {
     // Only the faulty server's actions are recorded.
     let noting = name == "s";
-    let mut server = Server {
+    let mut server = FaultyServer {
         fault: fault.to_owned(),
         dir: dir.to_owned(),
         noting,
@@ -78,7 +78,7 @@ const TOOLS: &[&str] = &[
     "page_first", "task",
 ];
 
-struct Server {
+struct FaultyServer {
     fault: String,
     dir: PathBuf,
     noting: bool,
@@ -101,7 +101,7 @@ fn as_task(mut tool: Value) -> Value {
     tool
 }
 
-impl Server {
+impl FaultyServer {
     fn has(&self, fault: &str) -> bool {
         self.fault == fault
     }

@@ -33,7 +33,7 @@ impl HttpMcp {
 
     /// Starts a server on this port of the loopback interface.
     pub fn start_at(port: u16) -> Self {
-        Self::serving(port, || Server)
+        Self::serving(port, || EchoServer)
     }
 
     /// Starts a server with handlers from this function, one for each session.
@@ -92,9 +92,9 @@ fn tools() -> Value {
     ])
 }
 
-struct Server;
+struct EchoServer;
 
-impl ServerHandler for Server {
+impl ServerHandler for EchoServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }

@@ -102,7 +102,7 @@ impl Default for Ways {
 
 /// A recorded request.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct SeenRequest {
     /// `mcp`, `as` or `stranger`.
     pub who: &'static str,
     /// `GET`, `POST` and so on.
@@ -127,7 +127,7 @@ struct Grant {
 #[derive(Default)]
 struct Inner {
     ways: Ways,
-    seen: Vec<Seen>,
+    seen: Vec<SeenRequest>,
     ports: [u16; 3],
     /// Grants by their code.
     grants: HashMap<String, Grant>,
@@ -139,11 +139,11 @@ struct Inner {
     count: u32,
 }
 
-type Shared = Arc<Mutex<Inner>>;
+type SharedInner = Arc<Mutex<Inner>>;
 
 /// The three servers. They end when this is dropped.
 pub struct OAuthMcp {
-    shared: Shared,
+    shared: SharedInner,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -156,7 +156,7 @@ const WHO: [&str; 3] = ["mcp", "as", "stranger"];
 impl OAuthMcp {
     /// Starts the servers on free ports of the loopback interface.
     pub fn start(ways: Ways) -> Self {
-        let shared: Shared = Arc::new(Mutex::new(Inner { ways, ..Inner::default() }));
+        let shared: SharedInner = Arc::new(Mutex::new(Inner { ways, ..Inner::default() }));
         let listeners = WHO.map(|who| {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             listener.set_nonblocking(true).unwrap();
@@ -214,9 +214,9 @@ impl OAuthMcp {
     }
 
     /// Returns the requests to one of the servers, by method and beginning of the path.
-    pub fn seen(&self, who: &str, method: &str, path: &str) -> Vec<Seen> {
+    pub fn seen(&self, who: &str, method: &str, path: &str) -> Vec<SeenRequest> {
         let inner = self.inner();
-        let fits = |seen: &&Seen| seen.who == who && seen.method == method && seen.path.starts_with(path);
+        let fits = |seen: &&SeenRequest| seen.who == who && seen.method == method && seen.path.starts_with(path);
         inner.seen.iter().filter(fits).cloned().collect()
     }
 
@@ -242,10 +242,10 @@ pub async fn browse(url: &str) -> (u16, String) {
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-async fn heard(State((who, shared)): State<(&'static str, Shared)>, request: Request<Body>) -> Response {
+async fn heard(State((who, shared)): State<(&'static str, SharedInner)>, request: Request<Body>) -> Response {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-    let seen = Seen {
+    let seen = SeenRequest {
         who,
         method: head.method.to_string(),
         path: head.uri.path().to_owned(),
@@ -271,7 +271,7 @@ impl Inner {
         format!("http://127.0.0.1:{}/mcp", self.ports[0])
     }
 
-    fn mcp(&mut self, seen: &Seen) -> Response {
+    fn mcp(&mut self, seen: &SeenRequest) -> Response {
         let metadata = "/.well-known/oauth-protected-resource/mcp";
         if seen.path == metadata && self.ways.metadata_elsewhere {
             return redirect(302, &format!("http://127.0.0.1:{}/", self.ports[2]));
@@ -315,7 +315,7 @@ impl Inner {
     }
 
     /// Opens an event stream, or handles a message whose answer is sent there.
-    fn legacy(&mut self, seen: &Seen, scope: &str) -> Response {
+    fn legacy(&mut self, seen: &SeenRequest, scope: &str) -> Response {
         match (seen.method.as_str(), seen.path.as_str()) {
             ("GET", "/mcp") => {
                 let (events, sent) = mpsc::unbounded_channel();
@@ -340,7 +340,7 @@ impl Inner {
     }
 
     /// Returns the answer to a message, null for a notification; or a refusal.
-    fn answer(&self, seen: &Seen, scope: &str) -> Result<Value, Response> {
+    fn answer(&self, seen: &SeenRequest, scope: &str) -> Result<Value, Response> {
         let message: Value = serde_json::from_str(&seen.body).unwrap();
         let named = |tool: &str| message["params"]["name"] == tool;
         let result = match message["method"].as_str().unwrap_or_default() {
@@ -364,7 +364,7 @@ impl Inner {
         Ok(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
     }
 
-    fn authorization(&mut self, seen: &Seen) -> Response {
+    fn authorization(&mut self, seen: &SeenRequest) -> Response {
         let at = |path: &str| format!("{}{path}", self.issuer());
         let known = if self.ways.openid { "openid-configuration" } else { "oauth-authorization-server" };
         match seen.path.as_str() {

@@ -74,13 +74,13 @@ pub(super) fn with_ticket(params: &CallToolRequestParams, lasts: Duration) -> Cl
 }
 
 /// A task that waits for its end. If it is dropped before, it is cancelled at the server.
-struct Waiting {
+struct OpenTask {
     peer: Peer<RoleClient>,
     id: String,
     is_over: bool,
 }
 
-impl Drop for Waiting {
+impl Drop for OpenTask {
     fn drop(&mut self) {
         // Without a runtime the connection no longer exists either.
         if let (false, Ok(runtime)) = (self.is_over, tokio::runtime::Handle::try_current()) {
@@ -99,7 +99,7 @@ impl Connection {
     pub(super) async fn finished(&self, ticket: &Value, most: Duration) -> Result<(Value, Answer<'_>), RequestError> {
         let task = Task::ticket(ticket).ok_or_else(|| RequestError::Broken("the server named no task".to_owned()))?;
         let (id, started) = (task.id().unwrap_or_default(), Instant::now());
-        let mut waiting = Waiting { peer: self.peer.clone(), id: id.to_owned(), is_over: false };
+        let mut waiting = OpenTask { peer: self.peer.clone(), id: id.to_owned(), is_over: false };
         let (mut wait, mut told, mut looks) = (task.wait(), HashSet::new(), 0);
         loop {
             let left = most.saturating_sub(started.elapsed());

@@ -32,7 +32,8 @@ pub(crate) fn too_long(limit: usize) -> String {
 /// Beginning of the message about an [`UNREADABLE`] answer that is truncated.
 pub(crate) const BREAKS_OFF: &str = "a truncated answer";
 
-type Message = RxJsonRpcMessage<RoleClient>;
+/// A message of a server.
+pub(super) type Message = RxJsonRpcMessage<RoleClient>;
 
 /// A part of a server's output.
 #[derive(Debug)]

@@ -379,7 +379,7 @@ async fn a_login_is_for_one_url_and_its_own_header_goes_before_it() {
     }
     let sent = scene.servers.seen("mcp", "POST", "/other");
     assert!(!sent.is_empty() && sent.iter().all(|seen| seen.authorization.is_none()), "{sent:?}");
-    let used = |seen: &toolgraft_testkit::oauth_mcp::Seen| {
+    let used = |seen: &toolgraft_testkit::oauth_mcp::SeenRequest| {
         seen.authorization.as_deref().is_some_and(|it| it.contains("access-token"))
     };
     assert!(!scene.servers.seen("mcp", "POST", "/mcp").iter().any(used));

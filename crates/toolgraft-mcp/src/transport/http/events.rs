@@ -5,12 +5,10 @@
 use futures::stream::{BoxStream, StreamExt, unfold};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, header::HeaderMap};
-use rmcp::RoleClient;
 use rmcp::model::RequestId;
-use rmcp::service::RxJsonRpcMessage;
 use sse_stream::{Sse, SseByteStream};
 
-use crate::transport::message::{LongMessage, messages, too_long, unreadable};
+use crate::transport::message::{LongMessage, Message, messages, too_long, unreadable};
 
 /// Longest event, in bytes.
 const MAX_EVENT: usize = 64 * 1024 * 1024;
@@ -27,7 +25,7 @@ pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
 
 /// Returns the messages of an event: none if it is empty, which keeps the connection open. An answer that was too long
 /// and was dropped becomes an error for its id, if that is known, or else for the request `asked`.
-pub(super) fn messages_of(event: &Sse, asked: Option<&RequestId>) -> Vec<RxJsonRpcMessage<RoleClient>> {
+pub(super) fn messages_of(event: &Sse, asked: Option<&RequestId>) -> Vec<Message> {
     let data = event.data.as_deref().unwrap_or_default().trim();
     match event.event.as_deref() {
         Some(DROPPED) => {

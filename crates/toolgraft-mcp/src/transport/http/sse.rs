@@ -15,7 +15,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Response, StatusCode, Url};
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
 use sse_stream::Sse;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -25,7 +25,7 @@ use super::client::{HttpClient, HttpPlace, refusal_text, with_token};
 use super::events::{events, is_of, messages_of};
 use super::session;
 use crate::failure::Failure;
-use crate::transport::message::session_lost;
+use crate::transport::message::{Message, session_lost};
 use crate::transport::scan::one_line;
 
 /// Time limit of one POST. It can be short, since the answer arrives over the stream.
@@ -33,8 +33,6 @@ const POST: Duration = Duration::from_secs(60);
 
 /// Time that the end of a session waits for POSTs in progress, each of which may be refused too.
 const LAST_POSTS: Duration = Duration::from_secs(1);
-
-type Message = RxJsonRpcMessage<RoleClient>;
 
 /// A session with a server.
 pub(crate) struct SseTransport {

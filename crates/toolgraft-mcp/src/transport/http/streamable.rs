@@ -11,12 +11,10 @@ use std::time::Duration;
 use futures::stream::{Stream, StreamExt, iter};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, JsonRpcMessage, ListToolsResult, MetaObject,
     RequestId, ServerResult,
 };
-use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::{BoxedSseResponse, ExponentialBackoff};
 use rmcp::transport::streamable_http_client::{
@@ -30,7 +28,7 @@ use super::events::{events, is_of, messages_of};
 use super::session::{self, Renewals};
 use crate::failure::{Failure, FailureKind};
 use crate::transport::answer::{IN_HEADER, TEXT};
-use crate::transport::message::messages;
+use crate::transport::message::{Message, messages};
 use crate::transport::scan::{self, one_line};
 use crate::transport::server_info::initialize_result;
 
@@ -53,8 +51,6 @@ impl<T, E> Successful for Result<T, E> {
 }
 
 type RmcpFailure = StreamableHttpError<Failure>;
-type Message = RxJsonRpcMessage<RoleClient>;
-
 /// Attempts to resume a broken event stream, and the wait before the first; each wait is twice the
 /// one before. rmcp would try without end.
 const RECONNECTS: usize = 4;
