@@ -39,14 +39,14 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the format that the extension of a file name stands for.
-    fn of(file: &Path) -> Result<Self, Failure> {
+    /// Returns the format that the extension of a file name stands for; `or` is what else the user can do.
+    fn of(file: &Path, or: &str) -> Result<Self, Failure> {
         match file.extension().map(|extension| extension.to_str().unwrap_or_default()) {
             None | Some("md" | "markdown" | "txt") => Ok(Format::Markdown),
             Some("json") => Ok(Format::Json),
             Some("html" | "htm") => Ok(Format::Page),
             Some(_) => Err(Failure::usage(format!(
-                "{}: no format has this ending: use .md, .json or .html, or name the format with --as",
+                "{}: no format has this ending: use .md, .json or .html{or}",
                 file.display()
             ))),
         }
@@ -62,7 +62,8 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     let Some(file) = &args.output else {
         return output::emit(&text_of(&kept, args.format.unwrap_or(Format::Markdown))?);
     };
-    write(&kept, args.format, file)?;
+    let format = args.format.map_or_else(|| Format::of(file, ", or name the format with --as"), Ok)?;
+    write(&kept, format, file)?;
     output::note(&format!("the conversation is in {}", file.display()));
     Ok(())
 }
@@ -70,11 +71,10 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
 /// Writes a conversation to a new file, in the format that its name says.
 pub(crate) fn save(kept: &Kept, file: &Path) -> Result<(), Failure> {
     check_place("/save", file)?;
-    write(kept, None, file)
+    write(kept, Format::of(file, "")?, file)
 }
 
-fn write(kept: &Kept, format: Option<Format>, file: &Path) -> Result<(), Failure> {
-    let format = format.map_or_else(|| Format::of(file), Ok)?;
+fn write(kept: &Kept, format: Format, file: &Path) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure::job(format!("cannot write {}: {e}", file.display()));
     files::create(file, text_of(kept, format)?.as_bytes()).map_err(failed)
 }

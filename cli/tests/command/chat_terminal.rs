@@ -364,6 +364,10 @@ fn commands_show_the_tools_the_prompt_and_themselves() {
     chat.says("Hi");
     chat.sees("Hello.");
     chat.sees("> ");
+    chat.says("/save c.pdf");
+    chat.sees("c.pdf: no format has this ending: use .md, .json or .html\r\n");
+    chat.says("/save my talk.json");
+    chat.sees("spaces in quotation marks");
     chat.says("/save c.json");
     chat.sees("saved to c.json");
     let saved: Value = serde_json::from_str(&fs::read_to_string(chat.place.path("c.json")).unwrap()).unwrap();

@@ -181,7 +181,8 @@ fn a_conversation_is_exported() {
     let page = fs::read_to_string(place.path("talk.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("weather_query") && page.contains("tokens read"));
     place.run(&["log", "export", &id, "-o", "talk.html"]).refuses(2, "is not overwritten");
-    place.run(&["log", "export", &id, "-o", "talk.pdf"]).refuses(2, "talk.pdf: no format has this ending: use .md, ");
+    let run = place.run(&["log", "export", &id, "-o", "talk.pdf"]);
+    run.refuses(2, "talk.pdf: no format has this ending: use .md, .json or .html, or name the format with --as");
     assert!(!place.path("talk.pdf").exists());
 }
 
