@@ -76,7 +76,7 @@ impl Saved {
             Err(_) => serde_json::from_str(text).map_err(|e| {
                 let problem = input::json_problem(&e);
                 Failure::usage(format!(
-                    "{name}: not a saved conversation ({problem}): name a file that /save has written"
+                    "{name}: not a saved conversation ({problem}): name a .json file of /save or `toolgraft log export`"
                 ))
             })?,
         };

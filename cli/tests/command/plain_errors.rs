@@ -138,7 +138,7 @@ fn files_that_are_wrong_are_told_in_plain_words() {
     let endpoint = Endpoint::start([]);
     for (flag, words) in [
         ("--schema", "words.json:1:1: expected a JSON value: fix the JSON there"),
-        ("--resume", "words.json: not a saved conversation (1:1: expected a JSON value): name a file"),
+        ("--resume", "words.json: not a saved conversation (1:1: expected a JSON value): name a .json file of /save"),
     ] {
         let run = place.run(&["chat", "--base-url", &endpoint.url(), "--model", "m", flag, "words.json", "hi"]);
         run.refuses(2, words);
