@@ -40,12 +40,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
     chunk: Chunk,
 
-    #[command(flatten)]
-    reading: ReadingArgs,
-
     /// Records read side by side; all cores by default
     #[arg(long, value_name = "N", value_parser = input::above_zero::<NonZeroUsize>)]
     threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Runs `toolgraft extract`.

@@ -23,12 +23,12 @@ const ASKED_AT_ONCE: usize = 8;
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("help/models.txt").trim_end())]
 pub(crate) struct Args {
-    #[command(flatten)]
-    endpoint: EndpointOrUrl,
-
     /// Print one JSON array: each endpoint with its models
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    endpoint: EndpointOrUrl,
 }
 
 /// An endpoint and its models.

@@ -60,9 +60,6 @@ const LINE_EACH: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/probe.txt").trim_end())]
 pub(crate) struct Args {
-    #[command(flatten)]
-    endpoint: EndpointOrUrl,
-
     /// Ask for one call in each way: report what works, known faults and remedies
     #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "yes"])]
     diagnose: bool,
@@ -116,6 +113,9 @@ pub(crate) struct Args {
     /// Print one JSON object (docs/models.md)
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    endpoint: EndpointOrUrl,
 }
 
 fn minutes(text: &str) -> Result<Duration, String> {

@@ -364,6 +364,20 @@ fn the_help_fits_on_a_screen_and_options_are_few_with_one_meaning_a_name() {
 }
 
 #[test]
+fn an_option_of_a_command_alone_is_above_the_headings_of_groups() {
+    for (command, option, heading) in [
+        ("extract", "threads", "Reading"),
+        ("models", "json", "Endpoint"),
+        ("probe", "diagnose", "Endpoint"),
+        ("probe", "set", "Endpoint"),
+    ] {
+        let help = toolgraft(&[command, "--help"]);
+        let at = |begin: String| help.find(&begin).unwrap_or_else(|| panic!("{command}: {begin}"));
+        assert!(at(format!("\n      --{option} ")) < at(format!("\n{heading}:\n")), "{command}: {option}");
+    }
+}
+
+#[test]
 fn the_crate_counts_are_those_of_the_lock_file() {
     let page = read("docs/features.md");
     for (feature, row) in [
