@@ -65,20 +65,25 @@ impl AtTerminal {
         }
         // What does not fit on the screen is no call that somebody has seen.
         let whole = (!asked.body.is_whole()).then(|| boxed(asked, &asked.body.whole()));
-        let (words, help): (&[_], _) = match asked.is_doubtful {
-            true => (&["yes", "no"], "answer y (yes, once), n (no), or n REASON (no, and the model is told why)"),
-            false => (
-                &["yes", "always", "no"],
-                "answer y (yes, once), a (yes, and every later call of this tool), n (no), or n REASON (no, and \
-                 the model is told why)",
-            ),
-        };
+        let (words, help) = words(asked.is_doubtful);
         let choice = Choice { question: question(asked), words, help, whole };
         Some(match self.asker.floor().await.choose(choice).await.ok()? {
             ("yes", _) => Answer::Once,
             ("always", _) => Answer::Always,
             (_, reason) => Answer::No(Some(reason).filter(|reason| !reason.is_empty())),
         })
+    }
+}
+
+/// Returns the answers to a question, and what they mean. A doubtful call is approved by itself alone.
+fn words(is_doubtful: bool) -> (&'static [&'static str], &'static str) {
+    match is_doubtful {
+        true => (&["yes", "no"], "answer y (yes, once), n (no), or n REASON (no, and the model is told why)"),
+        false => (
+            &["yes", "always", "no"],
+            "answer y (yes, once), a (yes, and every later call of this tool), n (no), or n REASON (no, and \
+             the model is told why)",
+        ),
     }
 }
 
@@ -163,6 +168,9 @@ mod tests {
                 definition: String::new(),
             };
             assert_eq!(question(&asked), why);
+            let (words, help) = words(asked.is_doubtful);
+            let has_always = reason == AskReason::Policy;
+            assert_eq!((words.contains(&"always"), help.contains(", a (yes")), (has_always, has_always), "{why}");
             assert_eq!(
                 nobody(&request).contains("--allow"),
                 matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
