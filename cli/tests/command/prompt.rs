@@ -123,6 +123,17 @@ fn a_budget_that_cannot_be_kept_is_a_warning() {
 }
 
 #[test]
+fn a_long_description_is_shortened_unless_it_may_be_of_any_length() {
+    let place = Place::new();
+    let tool = json!({"name": "echo", "description": format!("{}to the last word", "Says it again. ".repeat(60))});
+    place.write("long.json", json!([tool]).to_string());
+    for (set, is_whole) in [(&[][..], false), (&["--set", "describe=0"], true)] {
+        let run = place.run(&[&["--tool-file", "long.json"], set].concat()).ok();
+        assert!(run.out.contains("Says it again.") && run.out.contains("to the last word") == is_whole, "{run:?}");
+    }
+}
+
+#[test]
 fn a_template_replaces_the_system_text() {
     let place = Place::new();
     place.write(

@@ -209,10 +209,13 @@ fn the_command_line_wins_over_the_recording() {
 }
 
 #[test]
-fn a_promoted_call_is_shown_at_the_end() {
-    let folder = Folder::new(&[("a.txt", format!("<think>\n{CALL}\n</think>\n").as_bytes())]);
+fn a_promoted_call_is_shown_once_at_its_place() {
+    let folder = Folder::new(&[("a.txt", format!("<think>\nHm.\n{CALL}\nSo be it.\n</think>\n").as_bytes())]);
     let run = folder.replay(&["--reasoning-calls", "last_resort", "a.txt"]).ok();
-    assert!(run.out.contains("call 1: demo.weather_query (use_mcp_tool, promoted from the reasoning"), "{}", run.out);
+    let before = "Hm.\n+-- call 1: demo.weather_query (use_mcp_tool, promoted from the reasoning";
+    let [from, to] = [before, "So be it."].map(|text| run.out.find(text));
+    assert!(from.is_some() && from < to, "{}", run.out);
+    assert_eq!(run.out.matches("weather_query").count(), 1, "{}", run.out);
     let run = folder.replay(&["a.txt"]).ok();
     assert!(run.out.contains("0 calls, not run: 1 in_reasoning"), "{}", run.out);
 }
