@@ -86,7 +86,7 @@ fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// `shot-2.png`.
-pub(crate) fn numbered(file: &Path, n: usize) -> PathBuf {
+fn numbered(file: &Path, n: usize) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let extension = file.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
     file.with_file_name(format!("{stem}-{n}{extension}"))

@@ -1,7 +1,6 @@
 //! The conversation as it is kept by itself, and the one that is gone on with.
 
 use super::args::Args;
-
 use crate::base::{Failure, output};
 use crate::screen::visible::word;
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
@@ -67,7 +66,6 @@ impl Keeping {
     pub(super) fn begin(args: &mut Args, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let found = args.conversation.continued.as_deref().map(|begin| Store::open()?.find(begin)).transpose()?;
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
-        // Whoever names a file keeps the conversation there.
         let mut gone_on = found.map(|found| {
             for damaged in &found.passed_over {
                 output::warn(&format!("{damaged}; continuing {}, the previous one", found.kept.id));
@@ -75,7 +73,6 @@ impl Keeping {
             found.kept
         });
         let keeping = Store::open().ok().filter(|_| wanted).map(|store| {
-            // Nothing is deleted where nothing is said.
             let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
             let (keeping, note) = Keeping::take_up(store, kept);
             note.into_iter().for_each(|note| output::warn(&note));

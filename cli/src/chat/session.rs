@@ -38,7 +38,6 @@ pub(super) enum Ended {
 pub(super) struct Session {
     pub(super) talk: Talk,
     pub(super) output: OutputArgs,
-    /// The places of the conversation: from which it goes on, to which it is saved.
     pub(super) display: Display,
     pub(super) signals: Signals,
     pub(super) questions: Arc<Questions>,
